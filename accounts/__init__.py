@@ -1,0 +1,1 @@
+"""Who calls: accounts, product integrations, keys, tokens and proofs."""

@@ -1,0 +1,1 @@
+"""Money: wallets, credit lots, the ledger, holds, budgets, prices and usage."""

@@ -1,0 +1,1 @@
+"""The Account Gateway's house: settings, entry points and the plumbing that knows no app."""

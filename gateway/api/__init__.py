@@ -1,0 +1,1 @@
+"""HTTP plumbing that knows no app: access declarations, strict JSON, errors, request ids."""

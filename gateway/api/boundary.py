@@ -1,0 +1,44 @@
+"""The edge of /v1: every answer under it is JSON of the catalogue and is never stored by a cache."""
+
+from collections.abc import Callable
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from gateway.api.exceptions import as_api_error
+from gateway.api.request_ids import request_id_of
+from gateway.api.responses import error_response
+from gateway.contract.errors import InvalidRequest
+
+API_PREFIX = "/v1/"
+
+
+def is_api_path(path: str) -> bool:
+    """Tell whether a path belongs to the API."""
+    return path == "/v1" or path.startswith(API_PREFIX)
+
+
+class ApiBoundaryMiddleware:
+    """Gives errors that no view raised the API's own shape."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if is_api_path(request.path):
+            response = self._in_shape(request, response)
+            response["Cache-Control"] = "no-store"
+        return response
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Render what escaped a plain Django view."""
+        if not is_api_path(request.path):
+            return None
+        return error_response(as_api_error(exception), request_id_of(request))
+
+    def _in_shape(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        if response.status_code < 400 or response.get("Content-Type", "").startswith("application/json"):
+            return response
+        cause = Http404() if response.status_code == 404 else None
+        error = as_api_error(cause) if cause else InvalidRequest(status=response.status_code)
+        return error_response(error, request_id_of(request))

@@ -1,0 +1,17 @@
+"""Content negotiation without choice: the API speaks JSON, and an odd Accept header is no reason to fail."""
+
+from typing import Any
+
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+
+class JSONOnly(DefaultContentNegotiation):
+    """Always picks the view's first renderer."""
+
+    def select_renderer(
+        self, request: Request, renderers: Any, format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """Return the first renderer and its media type."""
+        return renderers[0], renderers[0].media_type

@@ -1,0 +1,30 @@
+"""The base of every synchronous viewset under /v1."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.viewsets import ViewSet
+
+
+class ApiViewSet(ViewSet):
+    """A viewset whose actions declare their access. `error_style="oauth"` gives RFC 6749's error bodies."""
+
+    error_style = "api"
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        """Set the action before authentication, so that a public action never asks for a token."""
+        self.action = self.action_map.get((request.method or "").lower(), None)
+        return super().initialize_request(request, *args, **kwargs)
+
+    def perform_authentication(self, request: Request) -> None:
+        """Authenticate, unless the action is public."""
+        from gateway.api.access import declared_access
+
+        access = declared_access(type(self), self.action or "")
+        if access is None or not access.public:
+            super().perform_authentication(request)
+
+    def options(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer 405: preflights are answered by the CORS middleware, and the reference is the documentation."""
+        return self.http_method_not_allowed(request, *args, **kwargs)

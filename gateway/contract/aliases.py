@@ -1,0 +1,49 @@
+"""The model aliases that the service names, and the routes of the model API. SPEC: Model request fields."""
+
+from enum import StrEnum
+
+
+class Route(StrEnum):
+    """A metered route, as usage records and /v1/models name it."""
+
+    CHAT_COMPLETIONS = "chat.completions"
+    EMBEDDINGS = "embeddings"
+    EMBEDDINGS_CONTEXTUAL = "embeddings.contextual"
+    LATE_INTERACTION = "late-interaction.score"
+    RERANK = "rerank"
+    RESPONSES = "responses"
+    IMAGES = "images.generations"
+    SPEECH = "audio.speech"
+    TRANSCRIPTIONS = "audio.transcriptions"
+    TRANSLATIONS = "audio.translations"
+    REALTIME = "realtime"
+    JUDGEMENT = "judgement"
+
+
+_TEXT = (Route.CHAT_COMPLETIONS, Route.RESPONSES)
+
+# What each alias of the service is for; a configured alias of another name serves text unless its options say otherwise.
+ALIAS_ROUTES: dict[str, tuple[Route, ...]] = {
+    "fast": _TEXT,
+    "balanced": _TEXT,
+    "reasoning": _TEXT,
+    "vision": _TEXT,
+    "persona": _TEXT,
+    "embedding": (Route.EMBEDDINGS,),
+    "embedding-image": (Route.EMBEDDINGS,),
+    "embedding-contextual": (Route.EMBEDDINGS_CONTEXTUAL,),
+    "late-interaction": (Route.LATE_INTERACTION,),
+    "rerank": (Route.RERANK,),
+    "rerank-lite": (Route.RERANK,),
+    "image": (Route.IMAGES,),
+    "audio": (Route.SPEECH, Route.TRANSCRIPTIONS, Route.TRANSLATIONS),
+    "realtime": (Route.REALTIME,),
+    "judgement": (Route.JUDGEMENT,),
+    "judgement-vision": (Route.JUDGEMENT,),
+    "judgement-backend-a": (Route.JUDGEMENT,),
+    "judgement-backend-b": (Route.JUDGEMENT,),
+    "judgement-backend-c": (Route.JUDGEMENT,),
+}
+
+# Defined, but served by no deployment. SPEC: Model request fields.
+NEVER_SERVED = frozenset({"persona"})

@@ -1,0 +1,413 @@
+"""The error catalogue: every error a caller can meet, with its code and status.
+
+One class a code. `message` and `details` are for the caller and never carry a secret; `private` is for the log alone.
+
+ApiError
+  400
+    InvalidRequest          invalid_request
+    InvalidJson             invalid_json
+    InvalidGrant            invalid_grant
+    InvalidScope            invalid_scope
+    UnsupportedGrantType    unsupported_grant_type
+    IdempotencyKeyRequired  idempotency_key_required
+    MaxCostRequired         max_cost_required
+    ImagesUnsupported       images_unsupported
+    ImageRejected           image_rejected
+  401
+    InvalidToken            invalid_token
+    InvalidDpopProof        invalid_dpop_proof
+    UseDpopNonce            use_dpop_nonce
+    InvalidClient           invalid_client
+  402
+    InsufficientFunds       insufficient_funds
+    BudgetExceeded          budget_exceeded
+    MaxCostExceeded         max_cost_exceeded
+    BillingPastDue          billing_past_due
+  403
+    InsufficientScope       insufficient_scope
+    Forbidden               forbidden
+    NotMember               not_member
+    NoSeat                  no_seat
+    ConsentRequired         consent_required
+  404
+    NotFound                not_found
+    ModelNotFound           model_not_found
+    InvitationUnavailable   invitation_unavailable
+  405
+    MethodNotAllowed        method_not_allowed
+  409
+    LastOwner               last_owner
+    ProductDisabled         product_disabled
+    SeatCapReached          seat_cap_reached
+    IdempotencyInProgress   idempotency_in_progress
+    ManifestMismatch        manifest_mismatch
+    RevisionConflict        revision_conflict
+  413
+    RequestTooLarge         request_too_large
+    InputTooLarge           input_too_large
+  415
+    UnsupportedMediaType    unsupported_media_type
+  422
+    IdempotencyKeyReused    idempotency_key_reused
+    OrgReportLimit          org_report_limit
+  429
+    RateLimited             rate_limited
+  500
+    InternalError           internal_error
+  502
+    UpstreamError           upstream_error
+    UpstreamInvalid         upstream_invalid
+  503
+    ModelUnavailable        model_unavailable
+    UpstreamOverloaded      upstream_overloaded
+    IntegrationUnavailable  integration_unavailable
+    NotReady                not_ready
+  504
+    UpstreamTimeout         upstream_timeout
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+_TYPE_OF_STATUS = {
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    409: "conflict_error",
+    429: "rate_limit_error",
+}
+
+
+class ApiError(Exception):
+    """Refuses a request with a code of the catalogue.
+
+    `param` names the member or header at fault, `details` is machine-readable, `headers` go out with the answer,
+    `private` is the cause as the operator's log may know it. A status may be given where one code has two
+    (`product_disabled`, `invalid_dpop_proof`).
+    """
+
+    code: ClassVar[str]
+    default_status: ClassVar[int]
+    default_message: ClassVar[str]
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        param: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        private: str | None = None,
+        status: int | None = None,
+    ) -> None:
+        self.message = message or self.default_message
+        self.param = param
+        self.details = dict(details or {})
+        self.headers = dict(headers or {})
+        self.private = private
+        self.status = status or self.default_status
+        super().__init__(self.code)
+
+    @property
+    def type(self) -> str:
+        """Name the group that an SDK branches on."""
+        if self.status >= 500:
+            return "api_error"
+        return _TYPE_OF_STATUS.get(self.status, "invalid_request_error")
+
+    def body(self, request_id: str) -> dict[str, Any]:
+        """Render the error body of every route under /v1 but the token routes."""
+        return {
+            "error": {
+                "code": self.code,
+                "message": self.message,
+                "type": self.type,
+                "param": self.param,
+                "details": self.details,
+                "request_id": request_id,
+            }
+        }
+
+    def oauth_body(self, request_id: str) -> dict[str, Any]:
+        """Render the error body of a token route (RFC 6749 section 5.2)."""
+        body: dict[str, Any] = {"error": self.code, "error_description": self.message, "request_id": request_id}
+        return body | {"param": self.param} if self.param else body
+
+
+class InvalidRequest(ApiError):
+    code = "invalid_request"
+    default_status = 400
+    default_message = "The request is not valid."
+
+
+class InvalidJson(ApiError):
+    code = "invalid_json"
+    default_status = 400
+    default_message = "The body is not valid JSON."
+
+
+class InvalidGrant(ApiError):
+    code = "invalid_grant"
+    default_status = 400
+    default_message = "The grant is invalid, expired, already used, or was issued to someone else."
+
+
+class InvalidScope(ApiError):
+    code = "invalid_scope"
+    default_status = 400
+    default_message = "The scope goes beyond what may be granted."
+
+
+class UnsupportedGrantType(ApiError):
+    code = "unsupported_grant_type"
+    default_status = 400
+    default_message = "This grant type is not supported here."
+
+
+class IdempotencyKeyRequired(ApiError):
+    code = "idempotency_key_required"
+    default_status = 400
+    default_message = "Send an Idempotency-Key header with this request."
+
+
+class MaxCostRequired(ApiError):
+    code = "max_cost_required"
+    default_status = 400
+    default_message = "Send an x-service-max-cost-microusd header with this request."
+
+
+class ImagesUnsupported(ApiError):
+    code = "images_unsupported"
+    default_status = 400
+    default_message = "This backend does not accept images."
+
+
+class ImageRejected(ApiError):
+    code = "image_rejected"
+    default_status = 400
+    default_message = "An image was rejected."
+
+
+class InvalidToken(ApiError):
+    code = "invalid_token"
+    default_status = 401
+    default_message = "The access token is invalid, expired, or bound to another key."
+
+
+class InvalidDpopProof(ApiError):
+    code = "invalid_dpop_proof"
+    default_status = 401
+    default_message = "The DPoP proof is missing, malformed, stale, or was used before."
+
+
+class UseDpopNonce(ApiError):
+    code = "use_dpop_nonce"
+    default_status = 401
+    default_message = "Repeat the request with the nonce of the DPoP-Nonce header in the proof."
+
+
+class InvalidClient(ApiError):
+    code = "invalid_client"
+    default_status = 401
+    default_message = "The client is not known."
+
+
+class InsufficientFunds(ApiError):
+    code = "insufficient_funds"
+    default_status = 402
+    default_message = "The wallet does not hold enough for this request."
+
+
+class BudgetExceeded(ApiError):
+    code = "budget_exceeded"
+    default_status = 402
+    default_message = "A budget would be exceeded."
+
+
+class MaxCostExceeded(ApiError):
+    code = "max_cost_exceeded"
+    default_status = 402
+    default_message = "The request may cost more than the stated maximum."
+
+
+class BillingPastDue(ApiError):
+    code = "billing_past_due"
+    default_status = 402
+    default_message = "Billing is past due."
+
+
+class InsufficientScope(ApiError):
+    code = "insufficient_scope"
+    default_status = 403
+    default_message = "The token lacks a scope that this request needs."
+
+
+class Forbidden(ApiError):
+    code = "forbidden"
+    default_status = 403
+    default_message = "Your role does not permit this."
+
+
+class NotMember(ApiError):
+    code = "not_member"
+    default_status = 403
+    default_message = "You are not a member of this organization."
+
+
+class NoSeat(ApiError):
+    code = "no_seat"
+    default_status = 403
+    default_message = "You have no seat for this product."
+
+
+class ConsentRequired(ApiError):
+    code = "consent_required"
+    default_status = 403
+    default_message = "The user's consent is required."
+
+
+class NotFound(ApiError):
+    code = "not_found"
+    default_status = 404
+    default_message = "There is nothing here."
+
+
+class ModelNotFound(ApiError):
+    code = "model_not_found"
+    default_status = 404
+    default_message = "No such model."
+
+
+class InvitationUnavailable(ApiError):
+    code = "invitation_unavailable"
+    default_status = 404
+    default_message = "This invitation cannot be accepted."
+
+
+class MethodNotAllowed(ApiError):
+    code = "method_not_allowed"
+    default_status = 405
+    default_message = "This method is not allowed here."
+
+
+class LastOwner(ApiError):
+    code = "last_owner"
+    default_status = 409
+    default_message = "An organization keeps at least one owner."
+
+
+class ProductDisabled(ApiError):
+    code = "product_disabled"
+    default_status = 409
+    default_message = "The product is not enabled for this organization."
+
+
+class SeatCapReached(ApiError):
+    code = "seat_cap_reached"
+    default_status = 409
+    default_message = "All seats of this product are taken."
+
+
+class IdempotencyInProgress(ApiError):
+    code = "idempotency_in_progress"
+    default_status = 409
+    default_message = "The first request with this Idempotency-Key is still under way."
+
+
+class ManifestMismatch(ApiError):
+    code = "manifest_mismatch"
+    default_status = 409
+    default_message = "The manifest_id is of another configuration."
+
+
+class RevisionConflict(ApiError):
+    code = "revision_conflict"
+    default_status = 409
+    default_message = "The resource changed meanwhile."
+
+
+class RequestTooLarge(ApiError):
+    code = "request_too_large"
+    default_status = 413
+    default_message = "The body is too large."
+
+
+class InputTooLarge(ApiError):
+    code = "input_too_large"
+    default_status = 413
+    default_message = "The input is larger than the model takes."
+
+
+class UnsupportedMediaType(ApiError):
+    code = "unsupported_media_type"
+    default_status = 415
+    default_message = "Send the body with the Content-Type that this route takes."
+
+
+class IdempotencyKeyReused(ApiError):
+    code = "idempotency_key_reused"
+    default_status = 422
+    default_message = "This Idempotency-Key was used with another body."
+
+
+class OrgReportLimit(ApiError):
+    code = "org_report_limit"
+    default_status = 422
+    default_message = "The report exceeds its history limits."
+
+
+class RateLimited(ApiError):
+    code = "rate_limited"
+    default_status = 429
+    default_message = "Too many requests."
+
+
+class InternalError(ApiError):
+    code = "internal_error"
+    default_status = 500
+    default_message = "Something went wrong on our side."
+
+
+class UpstreamError(ApiError):
+    code = "upstream_error"
+    default_status = 502
+    default_message = "The model's provider failed."
+
+
+class UpstreamInvalid(ApiError):
+    code = "upstream_invalid"
+    default_status = 502
+    default_message = "The model's provider gave an answer that makes no sense."
+
+
+class ModelUnavailable(ApiError):
+    code = "model_unavailable"
+    default_status = 503
+    default_message = "This model is not available."
+
+
+class UpstreamOverloaded(ApiError):
+    code = "upstream_overloaded"
+    default_status = 503
+    default_message = "The model's provider is overloaded."
+
+
+class IntegrationUnavailable(ApiError):
+    code = "integration_unavailable"
+    default_status = 503
+    default_message = "This integration is not configured."
+
+
+class NotReady(ApiError):
+    code = "not_ready"
+    default_status = 503
+    default_message = "The service is not ready."
+
+
+class UpstreamTimeout(ApiError):
+    code = "upstream_timeout"
+    default_status = 504
+    default_message = "The model's provider took too long."
+
+
+CATALOGUE: dict[str, type[ApiError]] = {error.code: error for error in ApiError.__subclasses__()}

@@ -1,0 +1,11 @@
+"""Header names of the API, as they stand on the wire."""
+
+REQUEST_ID = "X-Request-Id"
+IDEMPOTENCY_KEY = "Idempotency-Key"
+IDEMPOTENT_REPLAYED = "Idempotent-Replayed"
+MAX_COST = "x-service-max-cost-microusd"
+USAGE_ID = "x-service-usage-id"
+HOLD = "x-service-hold-microusd"
+CHARGE = "x-service-charge-microusd"
+DPOP = "DPoP"
+DPOP_NONCE = "DPoP-Nonce"

@@ -1,0 +1,1 @@
+"""The one place that leaves the house: sessions, timeouts, redaction, the public-address guard."""

@@ -1,0 +1,198 @@
+"""What every environment shares. Each value that an operator may set is read from the environment here."""
+
+import os
+from pathlib import Path
+
+import environ
+
+from gateway.run.environment import load as load_data_dir
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+
+env = environ.Env()
+DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / ".data"))
+if "DATABASE_URL" not in os.environ:
+    # A command in another shell finds the running gateway through the same data directory.
+    for name, value in load_data_dir(DATA_DIR).items():
+        os.environ.setdefault(name, value)
+
+DEFAULT_SECRET_KEY = "insecure-development-key"  # noqa: S105
+SECRET_KEY = env("SECRET_KEY", default=DEFAULT_SECRET_KEY)
+FIELD_ENCRYPTION_KEYS: list[str] = env.list("FIELD_ENCRYPTION_KEYS", default=[])
+DEBUG = False
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["*"])
+
+HOST = env("HOST", default="127.0.0.1")
+PORT = env.int("PORT", default=8000)
+GATEWAY_BASE_URL = env("GATEWAY_BASE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
+PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
+GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
+
+INSTALLED_APPS = [
+    "daphne",
+    "unfold",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "corsheaders",
+    "channels",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "gateway",
+    "accounts",
+    "billing",
+    "organizations",
+    "inference",
+    "judgement",
+    "integrations",
+]
+
+MIDDLEWARE = [
+    "gateway.api.request_ids.RequestIdMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "gateway.api.boundary.ApiBoundaryMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "gateway.urls"
+ASGI_APPLICATION = "gateway.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# The synchronous routes and the metered ones each have a pool of their own per process.
+SYNC_POOL_MAX_CONNECTIONS = env.int("SYNC_POOL_MAX_CONNECTIONS", default=8)
+LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=10)
+DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
+DATABASES["default"]["OPTIONS"] = {
+    **DATABASES["default"].get("OPTIONS", {}),
+    "pool": {"min_size": 1, "max_size": SYNC_POOL_MAX_CONNECTIONS, "timeout": 10},
+}
+
+AUTH_USER_MODEL = "accounts.Account"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.DPoPAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["gateway.api.access.DeclaredAccess"],
+    "DEFAULT_PARSER_CLASSES": ["gateway.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["gateway.api.renderers.OrjsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "gateway.api.negotiation.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "gateway.api.exceptions.handle",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+    "URL_FORMAT_OVERRIDE": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Account Gateway",
+    "DESCRIPTION": "An account-scoped gateway in front of AI models: every call is metered, held before it is sent, "
+    "and never costs more than it stated.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "SCHEMA_PATH_PREFIX": "/v1",
+}
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+WHITENOISE_USE_FINDERS = True
+
+CORS_ALLOWED_ORIGINS: list[str] = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CORS_ALLOW_HEADERS = (
+    "authorization",
+    "content-type",
+    "dpop",
+    "idempotency-key",
+    "x-request-id",
+    "x-service-max-cost-microusd",
+)
+CORS_EXPOSE_HEADERS = (
+    "DPoP-Nonce",
+    "WWW-Authenticate",
+    "Retry-After",
+    "X-Request-Id",
+    "Idempotent-Replayed",
+    "x-service-usage-id",
+    "x-service-hold-microusd",
+    "x-service-charge-microusd",
+)
+
+# Ledger: `pipelined` releases a wallet's row before the flush that covers it; `sync` flushes every step by itself.
+LEDGER_COMMIT = env("LEDGER_COMMIT", default="pipelined")
+REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
+
+# Proofs
+DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
+DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
+
+# How old a process's picture of the configuration may get. Every process must see a change within 15 s.
+CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)
+
+# Upstreams: a named timeout for every phase.
+UPSTREAM_CONNECT_SECONDS = env.float("UPSTREAM_CONNECT_SECONDS", default=5.0)
+UPSTREAM_IDLE_SECONDS = env.float("UPSTREAM_IDLE_SECONDS", default=60.0)
+UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
+STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
+
+REDIS_URL = env("REDIS_URL", default="")
+CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "filesystem://")
+if CELERY_BROKER_URL == "filesystem://":
+    _queue = DATA_DIR / "celery"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_queue / "messages"),
+        "data_folder_out": str(_queue / "messages"),
+        "control_folder": str(_queue / "control"),
+    }
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TIMEZONE = "UTC"
+
+# Set where the embedded demo backend may serve; never in production.
+DEMO_ADAPTER = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
+}

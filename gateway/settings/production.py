@@ -1,0 +1,18 @@
+"""Many machines, behind a proxy that ends TLS. Refuses to start on a default secret."""
+
+from django.core.exceptions import ImproperlyConfigured
+
+from gateway.settings.base import *  # noqa: F403
+
+if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:  # noqa: F405
+    raise ImproperlyConfigured("Set SECRET_KEY to at least 32 random characters.")
+if not FIELD_ENCRYPTION_KEYS:  # noqa: F405
+    raise ImproperlyConfigured("Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, the newest first.")
+if not GATEWAY_BASE_URL.startswith("https://"):  # noqa: F405
+    raise ImproperlyConfigured("Set GATEWAY_BASE_URL to the public https:// address of the gateway.")
+
+SESSION_COOKIE_SECURE = True
+CSRF_COOKIE_SECURE = True
+SECURE_HSTS_SECONDS = 31_536_000
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+DEMO_ADAPTER = False

@@ -1,0 +1,1 @@
+"""Metered model calls: aliases, deployments, upstream adapters and streams."""

@@ -1,0 +1,1 @@
+"""Upstreams: one vendor a file, all behind the protocol of `base`."""

@@ -1,0 +1,1 @@
+"""First-party integrations: projects, sandbox and CI runs, evolution, account keys."""

@@ -1,0 +1,1 @@
+"""Decision judgements: questions, typed answers, backends and fallback."""

@@ -1,0 +1,1 @@
+"""Teams: organizations, their members, products, seats and live access."""
