@@ -1,0 +1,82 @@
+"""Starts and stops child processes so that none can outlive the gateway."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from gateway.run.identity import Identity
+
+PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def spawn(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    directory: Path = Path("/"),
+    output: IO[bytes] | int | None = None,
+    identity: Identity | None = None,
+    death_signal: signal.Signals = signal.SIGTERM,
+) -> subprocess.Popen[bytes]:
+    """Start `command` in a process group of its own.
+
+    A Ctrl-C at the terminal reaches the supervisor only, which then stops the children in order. Where the kernel
+    can (Linux), a child is sent `death_signal` when the supervisor dies without having stopped it.
+    """
+    return subprocess.Popen(
+        command,
+        env=dict(environment),
+        cwd=directory,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT if output is not None else None,
+        process_group=0,
+        preexec_fn=_tie_to_parent(death_signal),
+        **(identity.spawn_arguments() if identity else {}),
+    )
+
+
+def stop(child: subprocess.Popen[bytes], how: signal.Signals, grace_seconds: float) -> None:
+    """Ask `child` to end, wait for it, and kill what is left of its group after `grace_seconds`."""
+    if child.poll() is None:
+        signal_group(child.pid, how, leader_only=True)
+        try:
+            child.wait(grace_seconds)
+        except subprocess.TimeoutExpired:
+            pass
+    signal_group(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+def signal_group(group: int, how: signal.Signals, *, leader_only: bool = False) -> None:
+    """Send a signal to a process group, or to its leader only; a group that is gone is no error."""
+    try:
+        if leader_only:
+            os.kill(group, how)
+        else:
+            os.killpg(group, how)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _tie_to_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
+    """Return a function that a child runs before exec, so that its parent's death ends it too.
+
+    It runs after the change of user, because the kernel forgets the death signal when credentials change.
+    """
+    if _libc is None:
+        return None
+    prctl, parent, number = _libc.prctl, os.getpid(), int(death_signal)
+
+    def tie() -> None:
+        prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie

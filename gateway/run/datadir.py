@@ -1,0 +1,111 @@
+"""Makes a PostgreSQL data directory once, whole or not at all, and readies one that a crash left behind."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.run.binaries import Binaries
+from gateway.run.errors import StartError
+from gateway.run.files import read_text
+from gateway.run.identity import Identity
+
+SUPERUSER = "gateway"
+ORPHAN_GRACE_SECONDS = 20.0
+# Messages are read by `postgres.py`, so their language is fixed.
+LOCALE = {"LC_ALL": "C", "LANG": "C", "TZ": "UTC"}
+
+
+@dataclass(frozen=True, slots=True)
+class DataDirectory:
+    """One cluster's files. `path` exists only when `initdb` has finished."""
+
+    path: Path
+    identity: Identity | None
+
+    @property
+    def major(self) -> int | None:
+        """Return the major version that made the data, or None when there is none yet."""
+        version = read_text(self.path / "PG_VERSION")
+        return int(version) if version else None
+
+    def create(self, binaries: Binaries, password: str, *, durable: bool) -> None:
+        """Run `initdb` beside the final place and rename: a kill in the middle leaves nothing that looks whole."""
+        self._remove_unfinished()
+        temporary = Path(tempfile.mkdtemp(prefix=f"{self.path.name}.new-", dir=self.path.parent))
+        with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=f"{self.path.name}.new-") as secret:
+            secret.write(password)
+            secret.flush()
+            for path in (temporary, Path(secret.name)):
+                if self.identity:
+                    self.identity.own(path)
+            self._initdb(binaries, temporary, secret.name, durable)
+        temporary.rename(self.path)
+
+    def _initdb(self, binaries: Binaries, target: Path, password_file: str, durable: bool) -> None:
+        command = [binaries.program("initdb"), "-D", str(target), "-U", SUPERUSER, f"--pwfile={password_file}"]
+        command += ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions"]
+        command += [] if durable else ["--no-sync"]
+        outcome = subprocess.run(
+            command,
+            env=self.environment(os.environ),
+            cwd="/",
+            capture_output=True,
+            text=True,
+            check=False,
+            **(self.identity.spawn_arguments() if self.identity else {}),
+        )
+        if outcome.returncode:
+            shutil.rmtree(target, ignore_errors=True)
+            raise StartError(f"initdb failed: {_last_line(outcome.stderr)}")
+
+    def environment(self, outer: Mapping[str, str]) -> dict[str, str]:
+        """Return what PostgreSQL's programs see: no PG* variable of ours may steer them."""
+        return {"PATH": outer.get("PATH", os.defpath), **LOCALE}
+
+    def _remove_unfinished(self) -> None:
+        """Remove what an `initdb` that was killed left behind."""
+        for path in self.path.parent.glob(f"{self.path.name}.new-*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def clear_orphan(self) -> None:
+        """End a server that outlived its supervisor and remove a lock file whose process is gone.
+
+        The caller holds the lock of the data directory, so nobody else may run a server on it.
+        """
+        lock = self.path / "postmaster.pid"
+        content = read_text(lock)
+        if not content:
+            return
+        pid = int(content.splitlines()[0])
+        if self._is_server(pid):
+            self._end(pid)
+        # The number may belong to another process by now, which PostgreSQL would take for a live server.
+        lock.unlink(missing_ok=True)
+
+    def _is_server(self, pid: int) -> bool:
+        """Tell whether process `pid` is a server on this directory: its working directory is the data directory."""
+        try:
+            return Path(f"/proc/{pid}/cwd").resolve(strict=True) == self.path.resolve()
+        except OSError:
+            return False
+
+    def _end(self, pid: int) -> None:
+        """Stop an orphaned server at once, keeping what it committed."""
+        deadline = time.monotonic() + ORPHAN_GRACE_SECONDS
+        os.kill(pid, signal.SIGINT)
+        while self._is_server(pid):
+            if time.monotonic() > deadline:
+                raise StartError(f"A PostgreSQL server (process {pid}) still runs on {self.path}; stop it first.")
+            time.sleep(0.05)
+
+
+def _last_line(text: str) -> str:
+    """Return the last line that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"

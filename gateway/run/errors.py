@@ -1,0 +1,5 @@
+"""The one error that a start may end in."""
+
+
+class StartError(Exception):
+    """Say in one line why the gateway cannot start and what would help."""

@@ -1,0 +1,56 @@
+"""Decides as whom PostgreSQL runs, because it refuses to run as root."""
+
+import os
+import pwd
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gateway.run.errors import StartError
+
+UNPRIVILEGED = ("nobody", "postgres", "daemon")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A user that child processes are started as, and that owns what they write."""
+
+    name: str
+    uid: int
+    gid: int
+
+    def spawn_arguments(self) -> dict[str, Any]:
+        """Return what `subprocess` needs to start a child as this user."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def own(self, path: Path) -> None:
+        """Give one file or directory to this user."""
+        os.chown(path, self.uid, self.gid)
+
+    def reaches(self, path: Path) -> bool:
+        """Tell whether this user may enter every directory above `path` and `path` itself."""
+        resolved = path.resolve()
+        return all(self._enters(part) for part in (resolved, *resolved.parents))
+
+    def _enters(self, path: Path) -> bool:
+        """Tell whether this user may enter (a directory) or run (a program) one path."""
+        status = path.stat()
+        if status.st_uid == self.uid:
+            return bool(status.st_mode & stat.S_IXUSR)
+        if status.st_gid == self.gid:
+            return bool(status.st_mode & stat.S_IXGRP)
+        return bool(status.st_mode & stat.S_IXOTH)
+
+
+def database_identity() -> Identity | None:
+    """Return whom to run PostgreSQL as: None for the present user, an unprivileged user when that is root."""
+    if os.geteuid() != 0:
+        return None
+    for name in UNPRIVILEGED:
+        try:
+            entry = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        return Identity(name, entry.pw_uid, entry.pw_gid)
+    raise StartError("PostgreSQL will not run as root and there is no user 'nobody'; run as an ordinary user.")

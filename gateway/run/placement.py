@@ -1,0 +1,100 @@
+"""Finds a place for PostgreSQL's files and programs that its user can enter.
+
+Root may have checked the project out under a directory that only root can enter, such as /root. PostgreSQL, which
+then runs as `nobody`, gets its data and (when they come from the Python package) its programs below SHARED_ROOT.
+"""
+
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from gateway.run.binaries import WHEEL, Binaries
+from gateway.run.errors import StartError
+from gateway.run.identity import Identity
+
+SHARED_ROOT = Path("/var/lib/account-gateway")
+READABLE_DIRECTORY = 0o755
+
+
+def place_data(link: Path, identity: Identity | None) -> Path:
+    """Return the directory that holds the cluster called `link`, which need not exist yet.
+
+    It is `link` itself when the database's user can get there. Otherwise `link` becomes a symbolic link.
+    """
+    if link.is_symlink():
+        return _resolve(link)
+    if identity is None or link.exists():
+        return link
+    if identity.reaches(link.parent):
+        return link
+    place = Path(tempfile.mkdtemp(prefix="data-", dir=_shared_root()))
+    place.chmod(READABLE_DIRECTORY)
+    link.symlink_to(place / link.name)
+    return place / link.name
+
+
+def place_binaries(binaries: Binaries, identity: Identity | None) -> Binaries:
+    """Return the same programs in a place where the database's user can run them."""
+    if identity is None or identity.reaches(Path(binaries.program("postgres"))):
+        return binaries
+    package = binaries.directory.parents[1]
+    if package.name != WHEEL:
+        raise StartError(f"The user '{identity.name}' cannot run PostgreSQL in {binaries.directory}; set PG_BIN.")
+    copy = _shared_root() / f"{binaries.directory.parent.name}-{_fingerprint(binaries)}"
+    if not copy.exists():
+        _copy_package(package, binaries.directory.parent.name, copy)
+    return Binaries(copy / WHEEL / binaries.directory.parent.name / "bin", binaries.major)
+
+
+def _resolve(link: Path) -> Path:
+    """Return where an earlier start put the data."""
+    target = Path(os.readlink(link))
+    if not target.parent.is_dir():
+        raise StartError(f"{link} points to {target}, which is gone; restore it or remove the link to start anew.")
+    return target
+
+
+def _shared_root() -> Path:
+    """Return SHARED_ROOT, made when it is missing."""
+    try:
+        SHARED_ROOT.mkdir(mode=READABLE_DIRECTORY, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartError(
+            f"Cannot create {SHARED_ROOT}, where the database's user could enter: {error.strerror}."
+        ) from error
+    return SHARED_ROOT
+
+
+def _fingerprint(binaries: Binaries) -> str:
+    """Return a name that changes with the package's content, from its server program."""
+    status = Path(binaries.program("postgres")).stat()
+    return f"{binaries.major}-{status.st_size}-{int(status.st_mtime)}"
+
+
+def _copy_package(package: Path, install: str, target: Path) -> None:
+    """Copy one installation and its bundled libraries, readable by everybody, and put it in place in one step."""
+    temporary = Path(tempfile.mkdtemp(prefix="copy-", dir=target.parent))
+    shutil.copytree(package / install, temporary / WHEEL / install, symlinks=True)
+    libraries = package.with_name(f"{WHEEL}.libs")
+    if libraries.is_dir():
+        shutil.copytree(libraries, temporary / libraries.name, symlinks=True)
+    for directory, _, files in os.walk(temporary):
+        os.chmod(directory, READABLE_DIRECTORY)
+        for name in files:
+            _open_to_everybody(Path(directory, name))
+    try:
+        temporary.rename(target)
+    except OSError:
+        # Another start was faster.
+        shutil.rmtree(temporary)
+
+
+def _open_to_everybody(path: Path) -> None:
+    """Let everybody read a file, and run it when its owner may."""
+    if path.is_symlink():
+        return
+    mode = path.stat().st_mode
+    executable = 0o111 if mode & stat.S_IXUSR else 0
+    path.chmod(stat.S_IMODE(mode) | 0o444 | executable)

@@ -1,0 +1,14 @@
+"""Readies every test session: a real PostgreSQL, then Django's settings, which read its address."""
+
+import os
+
+from tests.support.database import provide_data_dir, provide_database
+
+os.environ["DATABASE_URL"] = provide_database()
+# A developer's own gateway in `.data` must neither steer the tests nor be touched by them.
+os.environ["DATA_DIR"] = provide_data_dir()
+os.environ["DJANGO_SETTINGS_MODULE"] = "gateway.settings.test"
+
+import django  # noqa: E402
+
+django.setup()

@@ -1,0 +1,62 @@
+"""One embedded PostgreSQL for a whole test session, shared by all pytest-xdist workers."""
+
+import atexit
+import os
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+from types import FrameType
+
+from gateway.run.identity import database_identity
+from gateway.run.postgres import Cluster
+
+URL_VARIABLE = "TEST_DATABASE_URL"
+DATA_VARIABLE = "TEST_DATA_DIR"
+PLACES = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108
+
+
+def provide_database() -> str:
+    """Return the URL of the session's server, started here unless TEST_DATABASE_URL names one.
+
+    Workers are started by the process that came here first and inherit the variable, so there is one server.
+    """
+    url = os.environ.get(URL_VARIABLE)
+    if url is None:
+        url = os.environ[URL_VARIABLE] = _start()
+    return url
+
+
+def provide_data_dir() -> str:
+    """Return the session's empty data directory, which is removed at the end."""
+    path = os.environ.get(DATA_VARIABLE)
+    if path is None:
+        path = os.environ[DATA_VARIABLE] = str(make_home())
+    return path
+
+
+def make_home() -> Path:
+    """Return a new directory that the database's user can enter; it is removed when this process ends."""
+    home = Path(tempfile.mkdtemp(prefix="gateway-tests-", dir=_place()))
+    home.chmod(0o711)
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return home
+
+
+def _start() -> str:
+    """Start a server in a directory of its own and see to it that it stops when this process ends."""
+    cluster = Cluster(make_home(), durable=False)
+    atexit.register(cluster.stop)
+    signal.signal(signal.SIGTERM, _interrupt)
+    return cluster.start()
+
+
+def _place() -> str:
+    """Return a temporary directory that the database's user can enter."""
+    identity = database_identity()
+    return next((place for place in PLACES if identity is None or identity.reaches(Path(place))), PLACES[0])
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End like Ctrl-C, so that fixtures and the server are torn down."""
+    raise KeyboardInterrupt
