@@ -1,0 +1,1 @@
+"""Pure decisions on proofs, tokens and assertions: no Django, no clock, no I/O."""

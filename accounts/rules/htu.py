@@ -1,0 +1,96 @@
+"""Target URIs: what a proof names against what the request is for. RFC 9449 section 4.3, RFC 3986 section 6.2.
+
+The target is built from the configured public base URL and the raw path of the request, never from a header that the
+client picked. Query and fragment do not count.
+"""
+
+import re
+from functools import lru_cache
+
+URI_MAX_CHARACTERS = 8192
+
+_PRINTABLE = re.compile(r"[\x21-\x7e]+")
+_URI = re.compile(r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?[^#]*)?(?:#.*)?")
+_HOST = re.compile(r"(?P<name>[A-Za-z0-9._~!$&'()*+,;=-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{0,5}))?")
+_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def target(base_url: str, raw_path: str) -> str:
+    """Name the request's own target in normal form, or raise ValueError where the path is no path.
+
+    `base_url` is the configured public address without a slash at its end, `raw_path` the path as it came over the
+    wire, not decoded.
+    """
+    return normalize(base_url + raw_path.partition("?")[0])
+
+
+def matches(htu: object, expected: str) -> bool:
+    """Tell whether a proof's `htu`, of whatever type, names the expected target (which is in normal form)."""
+    if not isinstance(htu, str):
+        return False
+    if htu == expected:
+        return True
+    try:
+        return normalize(htu) == expected
+    except ValueError:
+        return False
+
+
+@lru_cache(maxsize=4096)
+def normalize(uri: str) -> str:
+    """Bring an http(s) URI to RFC 3986's normal form, without query and fragment, or raise ValueError."""
+    if len(uri) > URI_MAX_CHARACTERS or not _PRINTABLE.fullmatch(uri) or "\\" in uri:
+        raise ValueError("not a URI of printable ASCII")
+    parts = _URI.fullmatch(uri)
+    if parts is None:
+        raise ValueError("not an absolute URI")
+    scheme = parts["scheme"].lower()
+    if scheme not in _DEFAULT_PORTS:
+        raise ValueError("neither http nor https")
+    path = _remove_dot_segments(_normalize_escapes(parts["path"]))
+    return f"{scheme}://{_normalize_authority(scheme, parts['authority'])}{path or '/'}"
+
+
+def _normalize_authority(scheme: str, authority: str) -> str:
+    """Lower the host's case and drop the scheme's own port (sections 3.2.2 and 6.2.3); user information is refused."""
+    host = _HOST.fullmatch(authority)
+    if host is None:
+        raise ValueError("not a host")
+    port = int(host["port"]) if host["port"] else _DEFAULT_PORTS[scheme]
+    if not 0 < port <= 65535:
+        raise ValueError("not a port")
+    name = host["name"].lower()
+    return name if port == _DEFAULT_PORTS[scheme] else f"{name}:{port}"
+
+
+def _normalize_escapes(path: str) -> str:
+    """Decode escaped unreserved characters, raise the hex digits of the others (section 6.2.2)."""
+    if "%" not in path:
+        return path
+    if _STRAY_PERCENT.search(path):
+        raise ValueError("a percent sign that escapes nothing")
+    return _ESCAPE.sub(_normal_escape, path)
+
+
+def _normal_escape(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16))
+    return character if character in _UNRESERVED else escape[0].upper()
+
+
+def _remove_dot_segments(path: str) -> str:
+    """Resolve `.` and `..` (section 5.2.4) in an absolute path."""
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")[1:]
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)

@@ -1,0 +1,130 @@
+"""Public JSON Web Keys, strictly. RFC 7517, RFC 7518 section 6.2, RFC 8037, RFC 7638.
+
+Two kinds are known: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has one spelling: canonical coordinates, on
+the curve, outside the small subgroups where one signature fits every message.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519
+
+# Private members of every key type (RFC 7518 sections 6.2.2, 6.3.2, 6.4.1; RFC 8037), RSA's included.
+PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "r", "t", "priv"})
+CACHED_KEYS_MAX = 10_000
+
+_ALG_NAMES = {"ES256": ("ES256",), "EdDSA": ("EdDSA", "Ed25519")}
+_COORDINATE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes, no padding, no stray bits
+
+_ED_P = 2**255 - 19
+_ED_D = -121665 * pow(121666, -1, _ED_P) % _ED_P
+_ED_ORDER_8_Y = 2707385501144840649318225287225658788936804267575313519463743609750303021928
+# y of the points of order 1, 2, 4 and 8 (RFC 7748 section 6 and 8032 leave refusing them to the application).
+_ED_SMALL_ORDER_Y = frozenset({0, 1, _ED_P - 1, _ED_ORDER_8_Y, _ED_P - _ED_ORDER_8_Y})
+
+
+class JwkError(ValueError):
+    """Refuses a key; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A checked public key: its algorithm (`ES256` or `EdDSA`), its RFC 7638 thumbprint and its required members."""
+
+    alg: str
+    thumbprint: str
+    members: Mapping[str, str]
+    key: ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey
+
+
+def parse(jwk: object) -> PublicKey:
+    """Read a public JWK of unknown origin, or raise JwkError. Harmless members (`kid`, `ext`, …) are ignored."""
+    if not isinstance(jwk, dict):
+        raise JwkError("not an object")
+    if not PRIVATE_MEMBERS.isdisjoint(jwk):
+        raise JwkError("carries private key material")
+    match jwk.get("kty"), jwk.get("crv"):
+        case "EC", "P-256":
+            key = _ec_key(_coordinate(jwk, "x"), _coordinate(jwk, "y"))
+        case "OKP", "Ed25519":
+            key = _ed25519_key(_coordinate(jwk, "x"))
+        case _:
+            raise JwkError("neither EC on P-256 nor OKP on Ed25519")
+    _check_purpose(jwk, key.alg)
+    return key
+
+
+def thumbprint(members: Mapping[str, str]) -> str:
+    """Compute the RFC 7638 thumbprint of a key's required members: base64url SHA-256 of their canonical JSON."""
+    canonical = "{" + ",".join(f'"{name}":"{members[name]}"' for name in sorted(members)) + "}"
+    digest = hashlib.sha256(canonical.encode("ascii")).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
+
+
+def of_public_key(key: ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey) -> PublicKey:
+    """Describe a key that this process holds already."""
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        numbers = key.public_numbers()
+        return _ec_key(_encode(numbers.x.to_bytes(32, "big")), _encode(numbers.y.to_bytes(32, "big")))
+    return _ed25519_key(_encode(key.public_bytes_raw()))
+
+
+def _coordinate(jwk: dict[str, Any], name: str) -> str:
+    value = jwk.get(name)
+    if not isinstance(value, str) or not _COORDINATE.fullmatch(value):
+        raise JwkError(f"{name} is not a canonical 32 byte coordinate")
+    return value
+
+
+def _check_purpose(jwk: dict[str, Any], alg: str) -> None:
+    """Refuse a key that says of itself that it is for something else (RFC 7517 sections 4.2 to 4.4)."""
+    if "use" in jwk and jwk["use"] != "sig":
+        raise JwkError("use is not sig")
+    if "alg" in jwk and jwk["alg"] not in _ALG_NAMES[alg]:
+        raise JwkError("alg is not the key's")
+    if "key_ops" in jwk:
+        operations = jwk["key_ops"]
+        if not isinstance(operations, list) or "verify" not in operations:
+            raise JwkError("key_ops lacks verify")
+
+
+@lru_cache(maxsize=CACHED_KEYS_MAX)
+def _ec_key(x: str, y: str) -> PublicKey:
+    point = b"\x04" + _decode(x) + _decode(y)
+    try:
+        key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+    except ValueError:
+        raise JwkError("not a point on P-256") from None
+    members = {"crv": "P-256", "kty": "EC", "x": x, "y": y}
+    return PublicKey("ES256", thumbprint(members), members, key)
+
+
+@lru_cache(maxsize=CACHED_KEYS_MAX)
+def _ed25519_key(x: str) -> PublicKey:
+    raw = _decode(x)
+    _check_edwards_point(raw)
+    members = {"crv": "Ed25519", "kty": "OKP", "x": x}
+    return PublicKey("EdDSA", thumbprint(members), members, ed25519.Ed25519PublicKey.from_public_bytes(raw))
+
+
+def _check_edwards_point(raw: bytes) -> None:
+    """Refuse what does not decode (RFC 8032 section 5.1.3) and the points of small order."""
+    y = int.from_bytes(raw, "little") & ((1 << 255) - 1)
+    if y >= _ED_P or y in _ED_SMALL_ORDER_Y:
+        raise JwkError("not a usable Ed25519 point")
+    x_squared = (y * y - 1) * pow(_ED_D * y * y + 1, -1, _ED_P) % _ED_P
+    if pow(x_squared, (_ED_P - 1) // 2, _ED_P) != 1:
+        raise JwkError("not a point on Ed25519")
+
+
+def _decode(coordinate: str) -> bytes:
+    return base64.urlsafe_b64decode(coordinate + "=")
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")

@@ -1,0 +1,43 @@
+"""Who calls: what a verified access token says about its holder."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from accounts.rules.scopes import covers
+
+OwnerKind = Literal["account", "organization"]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The holder of a verified token. Times are Unix seconds; `jkt` is the thumbprint of the holder's proof key.
+
+    `product`, `org_id`, `membership_id` and `session_id` are None where the token does not carry them.
+    """
+
+    did: str
+    client_id: str
+    scopes: frozenset[str]
+    jkt: str
+    token_id: str
+    product: str | None
+    org_id: str | None
+    membership_id: str | None
+    session_id: str | None
+    issued_at: int
+    expires_at: int
+    consents: frozenset[str] = field(default=frozenset())
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Tell frameworks that ask a user object: a principal exists only after verification."""
+        return True
+
+    @property
+    def owner(self) -> tuple[OwnerKind, str]:
+        """Name whose money and records the token speaks for: its organization's, else its account's."""
+        return ("organization", self.org_id) if self.org_id else ("account", self.did)
+
+    def allows(self, scope: str) -> bool:
+        """Tell whether the token carries the scope; `infer:*` carries every `infer:` scope."""
+        return scope in self.scopes or covers(self.scopes, scope)

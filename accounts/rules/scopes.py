@@ -1,0 +1,46 @@
+"""Scopes: parsing, and which one covers which. RFC 6749 section 3.3.
+
+A scope that ends in `:*` covers every scope of that prefix: `infer:*` covers `infer:fast`, and nothing else does.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+
+SCOPE_MAX_CHARACTERS = 4096
+
+_TOKEN = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+_LIST = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*")
+_WILDCARD = "*"
+
+
+def parse(text: str) -> list[str]:
+    """Split a space-separated scope into its distinct scopes, in order; ValueError where RFC 6749 does not allow it."""
+    if len(text) > SCOPE_MAX_CHARACTERS or not _LIST.fullmatch(text):
+        raise ValueError("not a list of scopes separated by single spaces")
+    return list(dict.fromkeys(text.split(" ")))
+
+
+def is_scope(value: object) -> bool:
+    """Tell whether a value of unknown type is one well-formed scope."""
+    return isinstance(value, str) and len(value) <= SCOPE_MAX_CHARACTERS and _TOKEN.fullmatch(value) is not None
+
+
+def covers(granted: Collection[str], scope: str) -> bool:
+    """Tell whether a scope lies within what was granted, itself or by the wildcard of its prefix."""
+    if scope in granted:
+        return True
+    prefix, colon, name = scope.partition(":")
+    return bool(colon and name) and f"{prefix}:{_WILDCARD}" in granted
+
+
+def within(asked: Iterable[str], granted: Collection[str]) -> list[str]:
+    """Keep what of `asked` lies within `granted`: where one side names the prefix and the other a scope, the scope."""
+    asked = list(dict.fromkeys(asked))
+    kept = [scope for scope in asked if covers(granted, scope)]
+    narrowed = [scope for scope in granted if scope not in kept and covers(asked, scope)]
+    return kept + narrowed
+
+
+def missing(required: Iterable[str], granted: Collection[str]) -> list[str]:
+    """List the scopes that are required and not granted, in order."""
+    return [scope for scope in required if not covers(granted, scope)]
