@@ -1,0 +1,62 @@
+"""What a metered call may try: the deployments of its alias, and everything that an attempt at one of them needs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.contract.aliases import Route
+from inference.adapters.base import Attempt, UpstreamTarget
+
+STREAM_MIN_SECONDS = 600.0
+"""A stream that keeps talking may last this long, also where its upstream answers plain calls sooner."""
+
+RETRY_WINDOW_SECONDS = 10.0
+"""No further attempt begins later than this after the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeploymentTarget:
+    """One model at one upstream that serves an alias. The lowest priority goes first; equals share by weight."""
+
+    id: str
+    upstream: UpstreamTarget
+    model: str
+    priority: int = 0
+    weight: int = 1
+
+    @property
+    def stream_seconds(self) -> float:
+        """Say how long a stream of this deployment may last as a whole."""
+        return max(self.upstream.timeout_seconds, STREAM_MIN_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlan:
+    """One call: vendor-shaped `body` with its output limit set, and where it may go. See `Attempt` for the ids."""
+
+    route: Route
+    alias: str
+    deployments: tuple[DeploymentTarget, ...]
+    body: Mapping[str, Any]
+    call_id: str
+    public_id: str
+    show_usage: bool = False
+
+    @property
+    def longest_seconds(self) -> float:
+        """Bound how long this call can last, retries and a whole stream included: nothing is under way after it."""
+        longest = max((deployment.stream_seconds for deployment in self.deployments), default=0.0)
+        return RETRY_WINDOW_SECONDS + longest
+
+    def attempt_at(self, deployment: DeploymentTarget) -> Attempt:
+        """Describe one attempt of this call at one of its deployments."""
+        return Attempt(
+            route=self.route,
+            target=deployment.upstream,
+            model=deployment.model,
+            body=self.body,
+            call_id=self.call_id,
+            public_model=self.alias,
+            public_id=self.public_id,
+            show_usage=self.show_usage,
+        )
