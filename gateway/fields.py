@@ -27,7 +27,9 @@ class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
         try:
             return _cipher().decrypt(value.encode()).decode()
         except InvalidToken:
-            raise ImproperlyConfigured(f"No key of FIELD_ENCRYPTION_KEYS decrypts {self.model.__name__}.{self.name}.") from None
+            raise ImproperlyConfigured(
+                f"No key of FIELD_ENCRYPTION_KEYS decrypts {self.model.__name__}.{self.name}."
+            ) from None
 
 
 def _cipher() -> MultiFernet:

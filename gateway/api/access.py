@@ -68,7 +68,7 @@ class DeclaredAccess(BasePermission):
         if access.public:
             return True
         if request.user is None:
-            raise InvalidToken()
+            raise InvalidToken
         if access.capability:
             require_scope(request.user.scopes, access.capability)
         return True

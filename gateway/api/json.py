@@ -6,6 +6,7 @@ disagree on what was paid for, so all three are refused.
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import orjson
@@ -15,7 +16,8 @@ from gateway.contract.limits import JSON_DEPTH_MAX
 
 dumps = orjson.dumps
 
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# What every JSON writer on the way can carry.
+_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -23,10 +25,11 @@ def strict_loads(body: bytes) -> dict[str, Any]:
     """Parse a JSON object, or raise InvalidJson. Refuses duplicate names, NaN, lone surrogates and depth over 64."""
     try:
         text = body.decode("utf-8")
-        _check_depth(body)
         value = _DECODER.decode(text)
         if _SURROGATE_ESCAPE.search(body):
             orjson.dumps(value)  # orjson refuses lone surrogates
+        if isinstance(value, dict):
+            _check_depth(value, body)
     except (ValueError, RecursionError, TypeError) as error:
         raise InvalidJson(private=str(error)) from error
     if not isinstance(value, dict):
@@ -39,18 +42,19 @@ def canonical(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _check_depth(body: bytes) -> None:
+def _check_depth(value: Any, body: bytes) -> None:
     if body.count(b"{") + body.count(b"[") <= JSON_DEPTH_MAX:
         return
-    depth = 0
-    for token in _STRUCTURE.finditer(body):
-        first = token.group()[:1]
-        if first in b"[{":
-            depth += 1
-            if depth > JSON_DEPTH_MAX:
-                raise ValueError("nested too deeply")
-        elif first in b"]}":
-            depth -= 1
+    level = [value]
+    for _ in range(JSON_DEPTH_MAX):
+        level = [inner for outer in level for inner in _members(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return
+    raise ValueError("nested too deeply")
+
+
+def _members(container: Any) -> Iterable[Any]:
+    return container.values() if isinstance(container, dict) else container
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,9 +69,10 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _bounded_int(digits: str) -> int:
-    if len(digits) > 64:
-        raise ValueError("number too long")
-    return int(digits)
+    value = int(digits) if len(digits) <= 20 else _INT_MAX + 1
+    if not _INT_MIN <= value <= _INT_MAX:
+        raise ValueError("number out of range")
+    return value
 
 
 def _finite_float(text: str) -> float:

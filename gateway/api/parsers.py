@@ -21,5 +21,5 @@ class StrictJSONParser(BaseParser):
         """Return the body's members, or raise RequestTooLarge or InvalidJson."""
         body = stream.read(JSON_BODY_MAX_BYTES + 1)
         if len(body) > JSON_BODY_MAX_BYTES:
-            raise RequestTooLarge()
+            raise RequestTooLarge
         return strict_loads(body)

@@ -1,5 +1,6 @@
 """The model aliases that the service names, and the routes of the model API. SPEC: Model request fields."""
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -47,3 +48,10 @@ ALIAS_ROUTES: dict[str, tuple[Route, ...]] = {
 
 # Defined, but served by no deployment. SPEC: Model request fields.
 NEVER_SERVED = frozenset({"persona"})
+
+
+def routes_of(name: str, configured: Iterable[str] | None = None) -> tuple[Route, ...]:
+    """Name the routes that an alias serves: the configured ones, else the service's own, else text."""
+    if configured:
+        return tuple(Route(route) for route in configured)
+    return ALIAS_ROUTES.get(name, _TEXT)

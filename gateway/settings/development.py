@@ -3,6 +3,6 @@
 from gateway.settings.base import *  # noqa: F403
 
 DEMO_ADAPTER = True
-if not FIELD_ENCRYPTION_KEYS:  # noqa: F405
+if not FIELD_ENCRYPTION_KEYS:
     # A command that only checks may run before the first start has made keys of its own.
     FIELD_ENCRYPTION_KEYS = ["ZGV2ZWxvcG1lbnQta2V5LWRldmVsb3BtZW50LWtleS0="]

@@ -4,11 +4,11 @@ from django.core.exceptions import ImproperlyConfigured
 
 from gateway.settings.base import *  # noqa: F403
 
-if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:  # noqa: F405
+if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("Set SECRET_KEY to at least 32 random characters.")
-if not FIELD_ENCRYPTION_KEYS:  # noqa: F405
+if not FIELD_ENCRYPTION_KEYS:
     raise ImproperlyConfigured("Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, the newest first.")
-if not GATEWAY_BASE_URL.startswith("https://"):  # noqa: F405
+if not GATEWAY_BASE_URL.startswith("https://"):
     raise ImproperlyConfigured("Set GATEWAY_BASE_URL to the public https:// address of the gateway.")
 
 SESSION_COOKIE_SECURE = True
