@@ -1,0 +1,21 @@
+"""A fake OpenAI-compatible upstream: a real HTTP server with a ledger of its own.
+
+Start with `server.FakeUpstream` in a test, or `python -m tests.support.upstream` beside one.
+How a request is answered: behaviours.py. What its tokens are: tokens.py. What is remembered
+of it: ledger.py, also at GET /_ledger. Control routes: POST /_script and POST /_reset.
+"""
+
+from tests.support.upstream.behaviours import LEAKS, PRESETS, Behaviour
+from tests.support.upstream.ledger import Entry, Ledger
+from tests.support.upstream.server import FakeUpstream, closed_port, mute_port
+
+__all__ = [
+    "LEAKS",
+    "PRESETS",
+    "Behaviour",
+    "Entry",
+    "FakeUpstream",
+    "Ledger",
+    "closed_port",
+    "mute_port",
+]

@@ -1,0 +1,158 @@
+"""The fake upstream's routes: the vendor's public API and the test's control routes."""
+
+import asyncio
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from tests.support.upstream import chat, embeddings, errors, responses
+from tests.support.upstream.answers import Answer, answer
+from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, Scripts
+from tests.support.upstream.call import Call, PeerLeft
+from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
+from tests.support.upstream.ledger import Entry, Ledger
+from tests.support.upstream.stream import Frame, dumps
+from tests.support.upstream.usage import ABSENT, Usage, report
+
+MAX_BODY_BYTES = 64 * 1024 * 1024
+PREFIXES = {"/chat/completions": "chatcmpl", "/responses": "resp", "/embeddings": "embd"}
+
+
+class Upstream:
+    """An OpenAI-compatible service that keeps its own ledger and misbehaves on request."""
+
+    def __init__(self, *, keep_bodies: bool = True, api_key: str | None = None) -> None:
+        self.ledger = Ledger(keep_bodies=keep_bodies)
+        self.scripts = Scripts()
+        self.api_key = api_key
+
+    def application(self) -> web.Application:
+        """Build the aiohttp application."""
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
+        for path in PREFIXES:
+            app.router.add_post(f"/v1{path}", self.serve)
+        app.router.add_get("/v1/models", self.list_models)
+        app.router.add_get("/_ledger", self.show_ledger)
+        app.router.add_post("/_reset", self.reset)
+        app.router.add_post("/_script", self.add_script)
+        return app
+
+    async def serve(self, request: web.Request) -> web.StreamResponse:
+        """Answer one model request as its behaviour says, and remember the truth."""
+        raw = await request.read()
+        if refusal := errors.refuse(request, raw, self.api_key):
+            return refusal
+        body = orjson.loads(raw)
+        behaviour = self.scripts.choose(request.path, body["model"])
+        call = Call(request, body, behaviour, self._remember(request, body, behaviour))
+        try:
+            return await self._answer(call)
+        except (PeerLeft, ConnectionError):
+            _note_departure(call.entry)
+            return web.Response(status=499)
+
+    async def _answer(self, call: Call) -> web.StreamResponse:
+        await asyncio.sleep(call.behaviour.delay_ms / 1000)
+        if call.behaviour.hang == "before_headers":
+            await stay_silent(call)
+        if call.behaviour.cut == "before_headers":
+            await cut_off(call)
+        call.entry.status = call.behaviour.status
+        if call.behaviour.status >= 400:
+            call.entry.outcome = "refused"
+            return await deliver_body(call, *errors.render(call.behaviour))
+        response = await self._succeed(call)
+        call.entry.outcome = "complete"
+        return response
+
+    async def _succeed(self, call: Call) -> web.StreamResponse:
+        if call.entry.path.endswith("/embeddings"):
+            rendered = embeddings.render(call.body, call.behaviour)
+            return await self._send_json(call, rendered, tokens=0)
+        said = answer(call.body, call.behaviour)
+        api = chat if call.entry.path.endswith("/chat/completions") else responses
+        call.entry.finish_reason = said.finish_reason
+        call.entry.planned_tokens = said.tokens * said.choices
+        call.entry.reported_usage = _reported(api.usage_of(said, call.behaviour), call.behaviour)
+        if call.streaming:
+            frames = api.stream(call.entry.id, call.body, said, call.behaviour)
+            return await deliver_stream(call, _with_error_event(call.behaviour, said, frames))
+        rendered = api.render(call.entry.id, call.body, said, call.behaviour)
+        return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
+
+    async def _send_json(self, call: Call, rendered: Any, tokens: int) -> web.StreamResponse:
+        call.entry.completion_tokens = tokens
+        payload = errors.deform(dumps(rendered), call.behaviour.form)
+        return await deliver_body(call, payload, "application/json")
+
+    def _remember(self, request: web.Request, body: Any, behaviour: Behaviour) -> Entry:
+        path = request.path.removeprefix("/v1")
+        is_embedding = path == "/embeddings"
+        prompt_tokens = (
+            embeddings.count_inputs(embeddings.inputs_of(body))
+            if is_embedding
+            else answer(body, behaviour).prompt_tokens
+        )
+        entry = Entry(
+            id=self.ledger.new_id(PREFIXES[path]),
+            path=path,
+            model=body["model"],
+            stream=bool(body.get("stream")),
+            prompt_tokens=prompt_tokens,
+            cached_tokens=behaviour.cached_tokens,
+            idempotency_key=request.headers.get("Idempotency-Key"),
+            client_request_id=request.headers.get("X-Client-Request-Id"),
+            authorization=request.headers.get("Authorization"),
+            behaviour=body["model"].partition("?")[0],
+            body=body if self.ledger.keep_bodies else None,
+        )
+        return self.ledger.add(entry)
+
+    async def list_models(self, request: web.Request) -> web.Response:
+        """List the plain model and every preset as a model."""
+        data = [{"id": name, "object": "model", "created": 0, "owned_by": "upstream"} for name in ("small-1", *PRESETS)]
+        return _json({"object": "list", "data": data})
+
+    async def show_ledger(self, request: web.Request) -> web.Response:
+        """Show the ledger: `?after=N` leaves the first N entries out."""
+        after = int(request.query.get("after", "0"))
+        return web.Response(body=self.ledger.render(after=after), content_type="application/json")
+
+    async def reset(self, request: web.Request) -> web.Response:
+        """Empty the ledger and forget every script."""
+        self.ledger.clear()
+        self.scripts.clear()
+        return web.Response(status=204)
+
+    async def add_script(self, request: web.Request) -> web.Response:
+        """Queue a script: {"behaviour": {…} or a preset's name, "model"?, "path"?, "times"?}."""
+        given = await request.json()
+        asked = given.pop("behaviour")
+        behaviour = PRESETS[asked] if isinstance(asked, str) else Behaviour.parse(asked)
+        self.scripts.add(Script(behaviour=behaviour, **given))
+        return web.Response(status=204)
+
+
+def _with_error_event(behaviour: Behaviour, said: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:
+    if not behaviour.error_event:
+        return frames
+    error = {"error": {"message": errors.STREAM_MESSAGE, "type": "server_error", "code": None}}
+    return itertools.chain(itertools.islice(frames, 1 + said.tokens // 2), [Frame(error)])
+
+
+def _reported(usage: Usage, behaviour: Behaviour) -> Any:
+    reported = report(usage, behaviour.usage)
+    return None if reported is ABSENT else reported
+
+
+def _note_departure(entry: Entry) -> None:
+    if entry.outcome != "cut":
+        entry.outcome = "left"
+        entry.left_after_tokens = entry.completion_tokens
+
+
+def _json(value: Any) -> web.Response:
+    return web.Response(body=dumps(value), content_type="application/json")

@@ -1,0 +1,103 @@
+"""Chat completions as the vendor shapes them: one body, or chunks of a stream."""
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.support.upstream.answers import Answer
+from tests.support.upstream.behaviours import Behaviour
+from tests.support.upstream.stream import Frame
+from tests.support.upstream.usage import ABSENT, Usage, report
+
+FINGERPRINT = "fp_upstream-1"
+
+
+def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
+    """State truly what an answer cost."""
+    completion_tokens = answer.tokens * answer.choices
+    return {
+        "prompt_tokens": answer.prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": answer.prompt_tokens + completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": behaviour.cached_tokens, "audio_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+    }
+
+
+def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Any:
+    """Build the whole chat completion."""
+    completion = {
+        "id": entry_id,
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": body["model"],
+        "choices": [_choice(entry_id, answer, index) for index in range(answer.choices)],
+        "system_fingerprint": FINGERPRINT,
+        "service_tier": "default",
+    }
+    usage = report(usage_of(answer, behaviour), behaviour.usage)
+    return completion if usage is ABSENT else {**completion, "usage": usage}
+
+
+def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Frame]:
+    """Give the chunks of a streamed chat completion, the usage chunk last where asked for."""
+    wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
+    head = {
+        "id": entry_id,
+        "object": "chat.completion.chunk",
+        "created": int(time.time()),
+        "model": body["model"],
+        "system_fingerprint": FINGERPRINT,
+        "service_tier": "default",
+    }
+    tail = {"usage": None} if wants_usage else {}
+
+    def chunk(choices: list[Any], tokens: int = 0) -> Frame:
+        return Frame({**head, "choices": choices, **tail}, tokens)
+
+    yield chunk([_delta(index, _opening(entry_id, answer)) for index in range(answer.choices)])
+    for position in range(answer.tokens):
+        for index in range(answer.choices):
+            yield chunk([_delta(index, _piece(answer, position))], 1)
+    yield chunk([_delta(index, {}, answer.finish_reason) for index in range(answer.choices)])
+    usage = report(usage_of(answer, behaviour), behaviour.usage)
+    if wants_usage and usage is not ABSENT:
+        yield Frame({**head, "choices": [], "usage": usage})
+
+
+def _choice(entry_id: str, answer: Answer, index: int) -> Any:
+    message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
+    if answer.tool_call:
+        function = {"name": answer.tool_call.name, "arguments": answer.tool_call.arguments}
+        message["tool_calls"] = [{"id": _call_id(entry_id), "type": "function", "function": function}]
+    else:
+        message["content"] = "".join(answer.words())
+    return {
+        "index": index,
+        "message": message,
+        "logprobs": None,
+        "finish_reason": answer.finish_reason,
+    }
+
+
+def _delta(index: int, delta: Mapping[str, Any], finish_reason: str | None = None) -> Any:
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+
+
+def _opening(entry_id: str, answer: Answer) -> Any:
+    if not answer.tool_call:
+        return {"role": "assistant", "content": "", "refusal": None}
+    function = {"name": answer.tool_call.name, "arguments": ""}
+    call = {"index": 0, "id": _call_id(entry_id), "type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+def _piece(answer: Answer, position: int) -> Any:
+    word = answer.word(position)
+    if answer.tool_call:
+        return {"tool_calls": [{"index": 0, "function": {"arguments": word}}]}
+    return {"content": word}
+
+
+def _call_id(entry_id: str) -> str:
+    return f"call_{entry_id}"

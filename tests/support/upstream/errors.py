@@ -1,0 +1,63 @@
+"""Error bodies as the vendor shapes them, and bodies that are no answer at all."""
+
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from tests.support.upstream.behaviours import HOST, SECRET, Behaviour
+
+STREAM_MESSAGE = f"The server {HOST} had an error while processing your request."
+HTML = f"<html><body><h1>502 Bad Gateway</h1><hr>{HOST}</body></html>".encode()
+TYPES = {401: "invalid_request_error", 429: "requests", 500: "server_error", 503: "server_error"}
+
+
+def render(behaviour: Behaviour) -> tuple[bytes, str]:
+    """Give an error's body and content type."""
+    if behaviour.form == "html":
+        return HTML, "text/html"
+    return _body(
+        behaviour.error_message,
+        kind=TYPES.get(behaviour.status, "invalid_request_error"),
+        param=behaviour.error_param,
+        code=behaviour.error_code,
+    ), "application/json"
+
+
+def deform(payload: bytes, form: str) -> bytes:
+    """Turn an honest JSON body into what `form` asks for."""
+    deformed = {
+        "array": b"[%s]" % payload,
+        "empty": b"",
+        "garbage": b'{"id": "chatcmpl-upstream", "choices": [{]}',
+        "html": HTML,
+        "truncated": payload[: len(payload) // 2],
+    }
+    return deformed.get(form, payload)
+
+
+def refuse(request: web.Request, raw: bytes, api_key: str | None) -> web.Response | None:
+    """Refuse what the vendor refuses before any work: a wrong key, a body without its parts."""
+    if api_key and request.headers.get("Authorization") != f"Bearer {api_key}":
+        message = f"Incorrect API key provided: {SECRET}."
+        return _response(401, message, code="invalid_api_key")
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _response(400, "We could not parse the JSON body of your request.")
+    needed = {"model", "messages" if request.path.endswith("/chat/completions") else "input"}
+    missing = sorted(needed - set(body)) if isinstance(body, dict) else sorted(needed)
+    if missing:
+        message = f"Missing required parameter: '{missing[0]}'."
+        return _response(400, message, param=missing[0], code="missing_required_parameter")
+    return None
+
+
+def _response(status: int, message: str, **members: Any) -> web.Response:
+    body = _body(message, kind="invalid_request_error", **members)
+    return web.Response(status=status, body=body, content_type="application/json")
+
+
+def _body(message: str, *, kind: str, param: str | None = None, code: str | None = None) -> bytes:
+    error = {"message": message, "type": kind, "param": param, "code": code}
+    return orjson.dumps({"error": error})

@@ -1,0 +1,54 @@
+"""The forms in which the fake upstream reports, or misreports, what an answer cost."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+Usage: TypeAlias = dict[str, Any]
+ABSENT = object()
+"""A form's result that means: leave the member out."""
+
+HUGE_TOKENS = 10**30
+"""More than fits in 64 bits, so that a parser which truncates is found out."""
+OVER_CAP_FACTOR = 10
+
+
+class Infinite(float):
+    """A float that orjson leaves to json, which writes it as Infinity."""
+
+
+def _counted(usage: Usage) -> str:
+    """Name the member that a form spoils: the output's count, or the input's where none is."""
+    names = ("completion_tokens", "output_tokens", "prompt_tokens")
+    return next(name for name in names if name in usage)
+
+
+def _with_completion(usage: Usage, tokens: Any) -> Usage:
+    return {**usage, _counted(usage): tokens}
+
+
+def _completion(usage: Usage) -> int:
+    return int(usage[_counted(usage)])
+
+
+def _partial(usage: Usage) -> Usage:
+    return {name: value for name, value in usage.items() if not name.endswith("_tokens")}
+
+
+FORMS: Mapping[str, Callable[[Usage], Any]] = {
+    "boolean": lambda usage: _with_completion(usage, True),
+    "fractional": lambda usage: _with_completion(usage, _completion(usage) + 0.5),
+    "huge": lambda usage: _with_completion(usage, HUGE_TOKENS),
+    "infinite": lambda usage: _with_completion(usage, Infinite("inf")),
+    "missing": lambda usage: ABSENT,
+    "negative": lambda usage: _with_completion(usage, -_completion(usage)),
+    "null": lambda usage: None,
+    "over_cap": lambda usage: _with_completion(usage, _completion(usage) * OVER_CAP_FACTOR),
+    "partial": _partial,
+    "string": lambda usage: _with_completion(usage, str(_completion(usage))),
+    "true": lambda usage: usage,
+}
+
+
+def report(usage: Usage, form: str) -> Any:
+    """Give what the answer's usage member holds under `form`, or ABSENT."""
+    return FORMS[form](usage)
