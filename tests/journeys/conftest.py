@@ -1,0 +1,41 @@
+"""One gateway for all journeys: starting it is what costs."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.journeys.caller import Caller, Key
+from tests.journeys.house import House, configuration, running
+from tests.support.upstream import FakeUpstream
+
+SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:realtime", "infer:persona")
+CREDITS = {"alice": 5_000_000, "bob": 500_000, "carol": 1_000, "dave": 2_000_000, "erin": 2_000_000}
+
+
+@pytest.fixture(scope="session")
+def provider() -> Iterator[FakeUpstream]:
+    with FakeUpstream() as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="session")
+def house(provider: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    key = Key()
+    with running(tmp_path_factory.mktemp("house"), configuration(provider, key, CREDITS), key) as house:
+        yield house
+
+
+@pytest.fixture
+def upstream(provider: FakeUpstream) -> FakeUpstream:
+    provider.reset()
+    return provider
+
+
+@pytest.fixture
+def signed_in(house: House) -> Callable[[str], Caller]:
+    """Sign an account in by its name, with every capability that these journeys use."""
+
+    def sign_in(name: str) -> Caller:
+        return Caller(house.base_url, house.product_key, name).sign_in(*SCOPES)
+
+    return sign_in

@@ -1,0 +1,45 @@
+"""What a restart must not lose: money, answers, and the memory of used proofs."""
+
+import os
+import subprocess
+from collections.abc import Callable
+
+from tests.journeys.caller import Caller
+from tests.journeys.house import House
+from tests.support.upstream import FakeUpstream
+
+
+def test_replays_an_answer_after_a_restart(
+    house: House, signed_in: Callable[[str], Caller], upstream: FakeUpstream
+) -> None:
+    erin = signed_in("erin")
+    first = erin.chat(key="before-the-restart")
+    proof = erin.headers("GET", "/v1/wallet")
+    assert erin.http.get("/v1/wallet", headers=proof).status_code == 200
+    house.restart()
+    again = Caller(house.base_url, house.product_key, "erin").sign_in("wallet:read", "usage:read", "infer:fast")
+    second = again.chat(key="before-the-restart")
+    assert second.content == first.content
+    assert second.headers["Idempotent-Replayed"] == "true"
+    assert len(upstream.ledger.entries) == 1
+    assert again.http.get("/v1/wallet", headers=proof).json()["error"]["code"] == "invalid_dpop_proof"
+
+
+def test_leaves_no_process_behind(house: House) -> None:
+    assert house.process is not None
+    group = house.process.pid
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(group)], capture_output=True, text=True).stdout.split()
+    assert children
+    house.stop()
+    try:
+        assert not [pid for pid in children if _alive(int(pid))]
+    finally:
+        house.start()
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
