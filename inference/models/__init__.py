@@ -1,0 +1,8 @@
+"""The catalogue's rows."""
+
+from inference.models.alias import Alias
+from inference.models.deployment import Deployment
+from inference.models.raw_model import RawModel
+from inference.models.upstream import Upstream
+
+__all__ = ["Alias", "Deployment", "RawModel", "Upstream"]

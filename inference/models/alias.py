@@ -1,0 +1,43 @@
+"""The name under which clients ask for a model."""
+
+from django.core.validators import RegexValidator
+from django.db import models
+
+from gateway.contract.aliases import Route, routes_of
+
+# What fits a scope token (RFC 6749 section 3.3) and a path.
+MODEL_NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z", "Letters, digits and . _ : / @ - only.")
+
+
+class Alias(models.Model):
+    """A public name, its limits, and what it serves. Its price stands in billing under the same name.
+
+    `options` holds what only some routes know: `routes` (list of route names), `dimensions`, `quantization`,
+    `revision`, `provider` and the like.
+    """
+
+    name = models.CharField(max_length=200, unique=True, validators=[MODEL_NAME])
+    enabled = models.BooleanField(default=True)
+    max_output_tokens = models.PositiveIntegerField(null=True, blank=True)
+    context_tokens = models.PositiveIntegerField(null=True, blank=True)
+    options = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        verbose_name_plural = "aliases"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(max_output_tokens=None) | models.Q(max_output_tokens__gt=0),
+                name="alias_max_output_tokens_positive",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(context_tokens=None) | models.Q(context_tokens__gt=0),
+                name="alias_context_tokens_positive",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def served_routes(self) -> tuple[Route, ...]:
+        """Name the routes that this alias answers on."""
+        return routes_of(self.name, self.options.get("routes"))

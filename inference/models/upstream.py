@@ -1,0 +1,40 @@
+"""A provider of models: where it is, what it speaks, and the credential that opens it."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+from gateway.fields import EncryptedTextField
+
+
+class Upstream(models.Model):
+    """An operator's row about one provider. The credential rests encrypted and is never shown."""
+
+    class Adapter(models.TextChoices):
+        """The protocols that an upstream may speak."""
+
+        OPENAI = "openai"
+        VOYAGE = "voyage"
+        COHERE = "cohere"
+        REPRESENTATION = "representation"
+        JUDGEMENT = "judgement"
+        REALTIME = "realtime"
+        DEMO = "demo"
+
+    name = models.CharField(max_length=128, unique=True)
+    adapter = models.CharField(max_length=32, choices=Adapter.choices)
+    base_url = models.CharField(max_length=500, blank=True, default="")
+    api_key = EncryptedTextField(blank=True, default="")
+    timeout_seconds = models.FloatField(default=120.0, validators=[MinValueValidator(0.1)])
+    bills_errors = models.BooleanField(
+        default=False, help_text="An error answer may have cost money: such a call waits for reconciliation."
+    )
+    enabled = models.BooleanField(default=True)
+    options = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(timeout_seconds__gt=0), name="upstream_timeout_positive"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
