@@ -1,0 +1,59 @@
+"""A monthly limit on what an organization's wallet spends."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField, MicrousdField
+from billing.models.wallet import Wallet
+
+
+class BudgetScope(models.TextChoices):
+    """What a budget counts: everything, a product, a member, or a member's use of a product."""
+
+    ORG = "org"
+    PRODUCT = "product"
+    MEMBER = "member"
+    MEMBER_PRODUCT = "member_product"
+
+
+class Budget(models.Model):
+    """One subject's limit for a UTC calendar month. SPEC: Organization-related resources.
+
+    `spent` is of the month that begins at `period_start`; an older month counts as nothing spent. A disabled budget
+    refuses nothing but goes on counting, so that it is true when it is enabled again. A subject has one row for ever.
+    """
+
+    id = KeyField(primary_key=True)
+    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="budgets", db_index=False)
+    scope = models.TextField(choices=BudgetScope.choices)
+    product = KeyField(null=True)
+    membership_id = KeyField(null=True)
+    limit_microusd = MicrousdField()
+    spent_microusd = MicrousdField(db_default=0)
+    held_microusd = MicrousdField(db_default=0)
+    period_start = models.DateField()
+    disabled_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_budget"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["wallet", "product", "membership_id"], name="budget_one_per_subject", nulls_distinct=False
+            ),
+            models.CheckConstraint(
+                condition=Q(scope="org", product__isnull=True, membership_id__isnull=True)
+                | Q(scope="product", product__isnull=False, membership_id__isnull=True)
+                | Q(scope="member", product__isnull=True, membership_id__isnull=False)
+                | Q(scope="member_product", product__isnull=False, membership_id__isnull=False),
+                name="budget_subject_fits_scope",
+            ),
+            models.CheckConstraint(
+                condition=Q(limit_microusd__gte=0, spent_microusd__gte=0, held_microusd__gte=0),
+                name="budget_amounts_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.scope} budget {self.id}: {self.limit_microusd} micro-USD a month"

@@ -1,0 +1,59 @@
+"""A credit: money with a source, perhaps with an expiry and a product that it is for."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField, MicrousdField
+from billing.models.wallet import Wallet
+
+
+class CreditLot(models.Model):
+    """One grant of credit; `remaining` = granted - spent - expired, `held` is the part that open calls may spend.
+
+    An expired lot is not spendable from that instant, but what was held before still pays for its call. `closed_at`
+    is set once nothing remains. `(source_kind, source_key)` makes a grant happen once.
+    """
+
+    id = KeyField(primary_key=True)
+    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="lots", db_index=False)
+    product = KeyField(null=True, blank=True)
+    granted_microusd = MicrousdField()
+    remaining_microusd = MicrousdField()
+    held_microusd = MicrousdField(db_default=0)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    source_kind = models.TextField()
+    source_key = KeyField()
+    created_at = models.DateTimeField(db_default=Now())
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "billing_credit_lot"
+        constraints = [
+            models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source"),
+            models.CheckConstraint(condition=Q(granted_microusd__gt=0), name="lot_grant_positive"),
+            models.CheckConstraint(
+                condition=Q(
+                    held_microusd__gte=0,
+                    held_microusd__lte=F("remaining_microusd"),
+                    remaining_microusd__lte=F("granted_microusd"),
+                ),
+                name="lot_held_within_remaining_within_granted",
+            ),
+            models.CheckConstraint(
+                condition=Q(closed_at__isnull=True, remaining_microusd__gt=0)
+                | Q(closed_at__isnull=False, remaining_microusd=0),
+                name="lot_closed_when_nothing_remains",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["wallet"], name="lot_open", condition=Q(closed_at__isnull=True)),
+            models.Index(
+                fields=["expires_at"],
+                name="lot_expiring",
+                condition=Q(closed_at__isnull=True, expires_at__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id}: {self.remaining_microusd} of {self.granted_microusd} micro-USD"

@@ -1,0 +1,24 @@
+"""Column types that the ledger's tables share."""
+
+from typing import Any
+
+from django.db import models
+
+
+class KeyField(models.TextField):  # type: ignore[type-arg]
+    """An opaque key: text compared byte by byte.
+
+    The type's qualified name keeps Django from adding its second (LIKE) index to every unique text column, which the
+    hot tables would pay for on every insert and never use.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"db_collation": "C", **kwargs})
+
+    def db_type(self, connection: Any) -> str:
+        """Name the column type."""
+        return "pg_catalog.text"
+
+
+class MicrousdField(models.BigIntegerField):  # type: ignore[type-arg]
+    """An amount of money in whole micro-USD (1 USD = 1,000,000)."""

@@ -1,0 +1,37 @@
+"""What the operator may have paid for without being able to bill it."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from billing.models.fields import MicrousdField
+from billing.models.reservation import Reservation
+
+
+class LossKind(models.TextChoices):
+    """`overrun`: an upstream reported more than the hold. `unresolved`: no evidence turned up, at most the hold."""
+
+    OVERRUN = "overrun"
+    UNRESOLVED = "unresolved"
+
+
+class Loss(models.Model):
+    """An amount that no customer was billed for. No money of a wallet moves, so it is no transfer."""
+
+    id = models.BigAutoField(primary_key=True)
+    reservation = models.ForeignKey(Reservation, models.PROTECT, related_name="losses", db_index=False)
+    kind = models.TextField(choices=LossKind.choices)
+    amount_microusd = MicrousdField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_loss"
+        verbose_name_plural = "losses"
+        constraints = [
+            models.UniqueConstraint(fields=["reservation", "kind"], name="loss_booked_once"),
+            models.CheckConstraint(condition=Q(amount_microusd__gt=0), name="loss_amount_positive"),
+            models.CheckConstraint(condition=Q(kind__in=LossKind.values), name="loss_kind_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.reservation_id}: {self.amount_microusd} micro-USD"

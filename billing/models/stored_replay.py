@@ -1,0 +1,25 @@
+"""The answer that a repeated request gets."""
+
+from django.db import models
+
+from billing.models.reservation import Reservation
+
+
+class StoredReplay(models.Model):
+    """Status, headers (a list of name and value) and body of a call's answer, kept for 24 h after its settlement.
+
+    `expires_at` is null while the call is in review: its answer is not given out before its charge is known.
+    """
+
+    reservation = models.OneToOneField(Reservation, models.PROTECT, primary_key=True, related_name="stored_replay")
+    status = models.SmallIntegerField()
+    headers = models.JSONField()
+    body = models.BinaryField()
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "billing_stored_replay"
+        indexes = [models.Index(fields=["expires_at"], name="stored_replay_expiry")]
+
+    def __str__(self) -> str:
+        return f"{self.reservation_id}: {self.status}"

@@ -1,0 +1,41 @@
+"""The ledger: balanced, append-only transfers."""
+
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField, MicrousdField
+from billing.models.wallet import Wallet
+
+
+class Transfer(models.Model):
+    """Moves an amount out of one account into another, once and for ever.
+
+    Money leaves `debit_account` and enters `credit_account`. Accounts are `wallet:<id>`, `debt:<wallet id>`,
+    `lot:<id>` and the platform's own: `platform:payments`, `platform:grants`, `platform:revenue`, `platform:expired`.
+    `(kind, source, seq)` makes each posting happen exactly once; triggers refuse UPDATE and DELETE.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    kind = models.TextField()
+    source = KeyField()
+    seq = models.SmallIntegerField(db_default=0)
+    debit_account = KeyField()
+    credit_account = KeyField()
+    amount_microusd = MicrousdField()
+    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="transfers", db_index=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_transfer"
+        constraints = [
+            models.UniqueConstraint(fields=["source", "kind", "seq"], name="transfer_posted_once"),
+            models.CheckConstraint(condition=Q(amount_microusd__gt=0), name="transfer_amount_positive"),
+            models.CheckConstraint(
+                condition=~Q(debit_account=F("credit_account")), name="transfer_between_two_accounts"
+            ),
+        ]
+        indexes = [models.Index(fields=["wallet", "created_at"], name="transfer_of_wallet")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.source}: {self.amount_microusd} micro-USD"

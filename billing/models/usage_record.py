@@ -1,0 +1,42 @@
+"""What a settled call used."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from billing.models.fields import MicrousdField
+from billing.models.reservation import Reservation
+
+
+class UsageRecord(models.Model):
+    """The metered quantities and the charge of one settled call; null where a quantity was not metered.
+
+    `basis` says whose count it is: the upstream's own, what was delivered before a stream broke, or the operator's.
+    """
+
+    reservation = models.OneToOneField(Reservation, models.PROTECT, primary_key=True, related_name="usage_record")
+    input_tokens = models.BigIntegerField(null=True)
+    cached_input_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    input_audio_tokens = models.BigIntegerField(null=True)
+    output_audio_tokens = models.BigIntegerField(null=True)
+    images = models.BigIntegerField(null=True)
+    input_characters = models.BigIntegerField(null=True)
+    seconds = models.BigIntegerField(null=True)
+    input_bytes = models.BigIntegerField(null=True)
+    items = models.BigIntegerField(null=True)
+    charge_microusd = MicrousdField()
+    basis = models.TextField()
+    settled_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_usage_record"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(basis__in=["upstream", "delivered", "operator"]), name="usage_basis_known"
+            ),
+            models.CheckConstraint(condition=Q(charge_microusd__gte=0), name="usage_charge_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reservation_id}: {self.charge_microusd} micro-USD"

@@ -1,0 +1,1 @@
+"""Verbs of billing: each tells one rule in order, inside its own transaction."""

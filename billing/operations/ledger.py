@@ -1,0 +1,267 @@
+"""The only Python that calls the ledger's SQL functions (`billing/sql`, which documents each).
+
+Every function here makes a `Statement`: `await ledger.settle(...).on(connection)` on the event loop,
+`ledger.settle(...).run()` elsewhere. `flush=False` commits without waiting for the disk; `flush()` then makes it
+durable, before anything that depends on it leaves the house.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import orjson
+from psycopg.types.json import Jsonb
+from psycopg.types.numeric import Int8
+
+from billing.operations.statement import Statement, call
+from billing.rules.owners import Owner
+
+
+class HoldOutcome(StrEnum):
+    """What a request for a hold, or a look at its idempotency key, comes to."""
+
+    RESERVED = "reserved"
+    FRESH = "fresh"
+    IN_PROGRESS = "in_progress"
+    KEY_REUSED = "key_reused"
+    REPLAY = "replay"
+    GONE = "gone"
+    BUDGET_EXCEEDED = "budget_exceeded"
+    INSUFFICIENT_FUNDS = "insufficient_funds"
+
+
+class CloseOutcome(StrEnum):
+    """What an attempt to settle or release comes to; only SETTLED and RELEASED can have changed anything.
+
+    Of settle: SETTLED (now), ALREADY (before), RELEASED (before), CONFLICT, UNKNOWN. Of release: RELEASED (now),
+    ALREADY (before), SETTLED (before), CONFLICT, UNKNOWN.
+    """
+
+    SETTLED = "settled"
+    RELEASED = "released"
+    ALREADY = "already"
+    CONFLICT = "conflict"
+    UNKNOWN = "unknown"
+
+
+class Replay(NamedTuple):
+    """A stored answer: status, headers as (name, value) pairs, body."""
+
+    status: int
+    headers: Sequence[Sequence[str]]
+    body: bytes
+
+
+class Hold(NamedTuple):
+    """`usage_id` is the call's own, or with a taken key the first call's; the rest is set where the outcome says so."""
+
+    outcome: HoldOutcome
+    usage_id: str | None
+    available_microusd: int | None = None
+    budget_id: str | None = None
+    replay: Replay | None = None
+
+
+class Settlement(NamedTuple):
+    """The stored amounts of a settled call; None where it is not settled."""
+
+    outcome: CloseOutcome
+    charge_microusd: int | None
+    hold_microusd: int | None
+    overrun_microusd: int | None
+
+
+class Release(NamedTuple):
+    """The hold that was given back, or stands where nothing was."""
+
+    outcome: CloseOutcome
+    hold_microusd: int | None
+
+
+def find_replay(*, owner: Owner, route: str, key: str, digest: bytes, **clock: datetime) -> Statement[Hold]:
+    """Look an idempotency key up without taking a lock."""
+    owner_kind, owner_key = owner
+    return call(
+        "billing_find_replay",
+        _read_found,
+        owner_kind=owner_kind,
+        owner_key=owner_key,
+        route=route,
+        key=key,
+        digest=digest,
+        **clock,
+    )
+
+
+def reserve(
+    *,
+    usage_id: str,
+    owner: Owner,
+    actor_did: str,
+    route: str,
+    model: str,
+    hold_microusd: int,
+    max_cost_microusd: int,
+    price_version: int,
+    membership_id: str | None = None,
+    product: str | None = None,
+    client_id: str | None = None,
+    request_id: str | None = None,
+    key: str | None = None,
+    digest: bytes | None = None,
+    flush: bool = True,
+    **clock: datetime,
+) -> Statement[Hold]:
+    """Place a call's hold against wallet, credits and budgets at once, or learn why not."""
+    owner_kind, owner_key = owner
+    return call(
+        "billing_reserve",
+        _read_hold,
+        usage_id=usage_id,
+        owner_kind=owner_kind,
+        owner_key=owner_key,
+        actor_did=actor_did,
+        membership_id=membership_id,
+        product=product,
+        client_id=client_id,
+        route=route,
+        model=model,
+        request_id=request_id,
+        key=key,
+        digest=digest,
+        hold=Int8(hold_microusd),
+        max_cost=Int8(max_cost_microusd),
+        price_version=Int8(price_version),
+        **{"async": not flush},
+        **clock,
+    )
+
+
+def dispatch(*, usage_id: str, deadline: datetime, deployment: str | None = None) -> Statement[bool]:
+    """Fence the call for sending: True exactly once. Its flush covers the hold placed before it."""
+    return call("billing_dispatch", _first, usage_id=usage_id, deadline=deadline, deployment=deployment)
+
+
+def note_delivery(*, usage_id: str, evidence: Mapping[str, int], deadline: datetime | None = None) -> Statement[bool]:
+    """Checkpoint what has been delivered so far; False where the call is no longer this process's to deliver."""
+    return call("billing_note_delivery", _first, usage_id=usage_id, evidence=_jsonb(dict(evidence)), deadline=deadline)
+
+
+def settle(
+    *,
+    usage_id: str,
+    cost_microusd: int,
+    basis: str,
+    quantities: Mapping[str, int],
+    replay: Replay | None = None,
+    deployment: str | None = None,
+    resolution: str | None = None,
+    expected: Sequence[str] = ("dispatched", "review"),
+    flush: bool = True,
+    **clock: datetime,
+) -> Statement[Settlement]:
+    """Charge the call once, at most its hold, and give the rest back."""
+    return call(
+        "billing_settle",
+        _read_settlement,
+        usage_id=usage_id,
+        cost=Int8(cost_microusd),
+        basis=basis,
+        quantities=_jsonb(dict(quantities)),
+        **_replay_parameters(replay),
+        deployment=deployment,
+        resolution=resolution,
+        expected=list(expected),
+        **{"async": not flush},
+        **clock,
+    )
+
+
+def release(
+    *,
+    usage_id: str,
+    resolution: str | None = None,
+    book_loss: bool = False,
+    expected: Sequence[str] = ("reserved", "dispatched"),
+    flush: bool = True,
+    **clock: datetime,
+) -> Statement[Release]:
+    """Give a call's whole hold back and free its idempotency key."""
+    return call(
+        "billing_release",
+        _read_release,
+        usage_id=usage_id,
+        resolution=resolution,
+        book_loss=book_loss,
+        expected=list(expected),
+        **{"async": not flush},
+        **clock,
+    )
+
+
+def to_review(
+    *,
+    usage_id: str,
+    reason: str,
+    evidence: Mapping[str, int] | None = None,
+    replay: Replay | None = None,
+    deployment: str | None = None,
+) -> Statement[bool]:
+    """Leave a dispatched call to reconciliation, hold and key in place; False where it is not dispatched."""
+    return call(
+        "billing_to_review",
+        _first,
+        usage_id=usage_id,
+        reason=reason,
+        evidence=None if evidence is None else _jsonb(dict(evidence)),
+        **_replay_parameters(replay),
+        deployment=deployment,
+    )
+
+
+def flush() -> Statement[None]:
+    """Make every commit before it durable."""
+    return call("billing_flush", _nothing)
+
+
+def _jsonb(value: Any) -> Jsonb:
+    return Jsonb(value, dumps=orjson.dumps)
+
+
+def _replay_parameters(replay: Replay | None) -> dict[str, Any]:
+    if replay is None:
+        return {"replay_status": None, "replay_headers": None, "replay_body": None}
+    return {"replay_status": replay.status, "replay_headers": _jsonb(replay.headers), "replay_body": replay.body}
+
+
+def read_replay(status: int | None, headers: Any, body: Any) -> Replay | None:
+    """Read a stored answer's three columns; Django's connection hands JSON over as text."""
+    if status is None:
+        return None
+    return Replay(status, json.loads(headers) if isinstance(headers, str) else headers, bytes(body))
+
+
+def _read_hold(row: Any) -> Hold:
+    return Hold(HoldOutcome(row[0]), row[1], row[2], row[3], read_replay(*row[4:7]))
+
+
+def _read_found(row: Any) -> Hold:
+    return Hold(HoldOutcome(row[0]), row[1], replay=read_replay(*row[2:5]))
+
+
+def _read_settlement(row: Any) -> Settlement:
+    return Settlement(CloseOutcome(row[0]), *row[1:])
+
+
+def _read_release(row: Any) -> Release:
+    return Release(CloseOutcome(row[0]), row[1])
+
+
+def _first(row: Any) -> Any:
+    return row[0]
+
+
+def _nothing(row: Any) -> None:
+    return None

@@ -1,0 +1,64 @@
+"""One call of a function in the database, ready to run on whichever connection the caller has."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+from django.db import connection as django_connection
+from psycopg import AsyncConnection
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[Row]):
+    """SQL text with named placeholders, its parameters, and how to read its row.
+
+    `await statement.on(connection)` runs it on an asynchronous psycopg connection, `statement.run()` on Django's. In a
+    pipeline of one's own: `cursor = await connection.execute(statement.sql, statement.parameters)`, and after the
+    pipeline `statement.read(await cursor.fetchone())`.
+    """
+
+    sql: str
+    parameters: Mapping[str, Any]
+    read: Callable[[Any], Row]
+
+    async def on(self, connection: AsyncConnection[Any]) -> Row:
+        """Run it on an asynchronous connection; in autocommit it is a transaction of its own."""
+        cursor = await connection.execute(self.sql, self.parameters)
+        return self.read(await cursor.fetchone())
+
+    def run(self) -> Row:
+        """Run it on Django's connection, inside the caller's transaction where there is one."""
+        return self.read(self.rows()[0])
+
+    def rows(self) -> list[Any]:
+        """Run it on Django's connection and give every row as it came."""
+        with django_connection.cursor() as cursor:
+            cursor.execute(self.sql, self.parameters)
+            return cursor.fetchall()
+
+
+def call(function: str, read: Callable[[Any], Row], /, **parameters: Any) -> Statement[Row]:
+    """Make the statement that calls `function` with each parameter `x` as its `p_x`."""
+    return Statement(_select(function, tuple(parameters)), parameters, read)
+
+
+@lru_cache(maxsize=64)
+def _select(function: str, names: tuple[str, ...]) -> str:
+    arguments = ", ".join(f"p_{name} => %({name})s" for name in names)
+    return f"SELECT * FROM {function}({arguments})"  # noqa: S608 (the names are ours)
+
+
+async def in_one_trip(connection: AsyncConnection[Any], *statements: Statement[Any]) -> Sequence[Any]:
+    """Run statements one after the other, each a transaction of its own, in one network round trip.
+
+    The connection must be in autocommit. Raises the first failure; the statements after it have run all the same.
+    """
+    cursors = []
+    async with connection.pipeline() as pipeline:
+        for statement in statements:
+            cursors.append(await connection.execute(statement.sql, statement.parameters))
+            await pipeline.sync()
+    return [statement.read(await cursor.fetchone()) for statement, cursor in zip(statements, cursors, strict=True)]

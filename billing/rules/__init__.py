@@ -1,0 +1,1 @@
+"""Pure decisions and arithmetic of billing: no Django, no clock, no I/O."""

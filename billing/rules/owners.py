@@ -1,0 +1,6 @@
+"""How billing knows whose money it is."""
+
+from typing import TypeAlias
+
+# Kind ("account" or "organization") and key: an account's key is its DID, an organization's its id. Opaque to billing.
+Owner: TypeAlias = tuple[str, str]

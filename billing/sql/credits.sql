@@ -1,0 +1,70 @@
+-- billing_grant_credit(p_lot_id text, p_owner_kind text, p_owner_key text, p_product text, p_amount bigint,
+--                      p_expires_at timestamptz, p_source_kind text, p_source_key text,
+--                      p_from_account text DEFAULT 'platform:grants', p_now timestamptz DEFAULT NULL)
+--   RETURNS (outcome text, lot_id text)
+--
+-- Gives an owner a credit, once a source. Outcomes: 'granted'; 'already' (the same grant was made before); 'conflict'
+-- (the source granted something else before: nothing changed). lot_id is the source's lot.
+CREATE OR REPLACE FUNCTION billing_grant_credit(
+  p_lot_id text, p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_expires_at timestamptz,
+  p_source_kind text, p_source_key text, p_from_account text DEFAULT 'platform:grants',
+  p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT lot_id text)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_wallet billing_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
+BEGIN
+  INSERT INTO billing_credit_lot (
+    id, wallet_id, product, granted_microusd, remaining_microusd, held_microusd, expires_at, source_kind, source_key,
+    created_at)
+  VALUES (
+    p_lot_id, v_wallet.id, p_product, p_amount, p_amount, 0, p_expires_at, p_source_kind, p_source_key, v_now)
+  ON CONFLICT (source_kind, source_key) DO NOTHING;
+  IF NOT FOUND THEN
+    SELECT CASE WHEN l.wallet_id = v_wallet.id AND l.granted_microusd = p_amount
+                     AND l.product IS NOT DISTINCT FROM p_product AND l.expires_at IS NOT DISTINCT FROM p_expires_at
+                THEN 'already' ELSE 'conflict' END, l.id
+      INTO outcome, lot_id
+      FROM billing_credit_lot l WHERE l.source_kind = p_source_kind AND l.source_key = p_source_key;
+    RETURN;
+  END IF;
+  INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+  VALUES ('grant', p_lot_id, 0, p_from_account, 'lot:' || p_lot_id, p_amount, v_wallet.id, v_now);
+  outcome := 'granted';
+  lot_id := p_lot_id;
+END $$;
+
+
+-- billing_sweep_lots(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
+--   RETURNS TABLE (lot_id text, amount_microusd bigint)
+--
+-- Books what is left of expired credits as expired, but for what open calls still hold; that is swept once they close.
+-- One transfer a sweep of a lot. Wallets are locked in the order of their ids.
+CREATE OR REPLACE FUNCTION billing_sweep_lots(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
+RETURNS TABLE (lot_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_due record;
+  v_lot billing_credit_lot;
+BEGIN
+  FOR v_due IN
+    SELECT l.id, l.wallet_id FROM billing_credit_lot l
+     WHERE l.closed_at IS NULL AND l.expires_at <= p_now AND l.remaining_microusd > l.held_microusd
+     ORDER BY l.wallet_id, l.id LIMIT p_limit
+  LOOP
+    PERFORM 1 FROM billing_wallet w WHERE w.id = v_due.wallet_id FOR NO KEY UPDATE;
+    SELECT l.* INTO v_lot FROM billing_credit_lot l WHERE l.id = v_due.id;
+    lot_id := v_lot.id;
+    amount_microusd := v_lot.remaining_microusd - v_lot.held_microusd;
+    CONTINUE WHEN amount_microusd = 0;
+    UPDATE billing_credit_lot l
+       SET remaining_microusd = l.held_microusd, closed_at = CASE WHEN l.held_microusd = 0 THEN p_now END
+     WHERE l.id = v_lot.id;
+    INSERT INTO billing_transfer (
+      kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+    SELECT 'expiry', v_lot.id, count(*), 'lot:' || v_lot.id, 'platform:expired', v_lot.remaining_microusd
+           - v_lot.held_microusd, v_lot.wallet_id, p_now
+      FROM billing_transfer t WHERE t.kind = 'expiry' AND t.source = v_lot.id;
+    RETURN NEXT;
+  END LOOP;
+END $$;

@@ -1,0 +1,40 @@
+-- billing_dispatch(p_usage_id text, p_deadline timestamptz, p_deployment text DEFAULT NULL) RETURNS boolean
+--
+-- Fences the call: reserved → dispatched. True exactly once; false where there is no such hold or it is no longer
+-- 'reserved' (released meanwhile), and then nothing may be sent upstream. An ordinary commit: its flush covers the hold
+-- too. Past p_deadline the reaper puts the call in review.
+CREATE OR REPLACE FUNCTION billing_dispatch(p_usage_id text, p_deadline timestamptz, p_deployment text DEFAULT NULL)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE billing_reservation r
+     SET state = 'dispatched', dispatched_at = clock_timestamp(), deadline_at = p_deadline, deployment = p_deployment
+   WHERE r.id = p_usage_id AND r.state = 'reserved';
+  RETURN FOUND;
+END $$;
+
+
+-- billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL) RETURNS boolean
+--
+-- Checkpoints what a call in flight has delivered so far, should its process die: quantities by their column names in
+-- billing_usage_record, and `charge_microusd`, all cumulative. p_deadline moves the deadline out, never in. Does not
+-- wait for the disk: a lost checkpoint costs the operator at most what was delivered since the one before. False where
+-- the call is no longer dispatched: its delivery should stop, somebody else decides on it now.
+CREATE OR REPLACE FUNCTION billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE billing_reservation r
+     SET evidence = p_evidence, deadline_at = greatest(r.deadline_at, p_deadline)
+   WHERE r.id = p_usage_id AND r.state = 'dispatched';
+  PERFORM set_config('synchronous_commit', 'off', true);
+  RETURN FOUND;
+END $$;
+
+
+-- billing_flush() RETURNS void
+--
+-- Makes everything that was committed before it durable: a transaction of its own whose commit waits for the disk.
+CREATE OR REPLACE FUNCTION billing_flush() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('synchronous_commit', 'on', true);
+  PERFORM pg_logical_emit_message(true, 'billing', '');
+END $$;

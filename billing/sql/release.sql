@@ -1,0 +1,53 @@
+-- billing_release(p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
+--                 p_expected text[] DEFAULT '{reserved,dispatched}', p_async boolean DEFAULT false,
+--                 p_now timestamptz DEFAULT NULL)
+--   RETURNS (outcome text, hold_microusd bigint)
+--
+-- Ends a call that costs nothing: gives its whole hold back and frees its idempotency key. p_book_loss records the hold
+-- as what the operator may have lost. Outcomes:
+--   'released'   done now          'already'   released before        'settled'   charged before: nothing changed
+--   'conflict'   in a state that is not in p_expected                 'unknown'   there is no such call
+CREATE OR REPLACE FUNCTION billing_release(
+  p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
+  p_expected text[] DEFAULT '{reserved,dispatched}', p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT hold_microusd bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_call billing_reservation;
+  v_now timestamptz;
+BEGIN
+  PERFORM 1 FROM billing_wallet w
+    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
+      FOR NO KEY UPDATE;
+  v_now := coalesce(p_now, clock_timestamp());
+
+  UPDATE billing_reservation r
+     SET state = 'released', closed_at = v_now, replayable = false, resolution = p_resolution
+   WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.closed_at IS NULL
+  RETURNING r.* INTO v_call;
+  IF NOT FOUND THEN
+    SELECT CASE r.state WHEN 'released' THEN 'already' WHEN 'settled' THEN 'settled' ELSE 'conflict' END,
+           r.hold_microusd
+      INTO outcome, hold_microusd
+      FROM billing_reservation r WHERE r.id = p_usage_id;
+    outcome := coalesce(outcome, 'unknown');
+    RETURN;
+  END IF;
+  outcome := 'released';
+  hold_microusd := v_call.hold_microusd;
+
+  PERFORM billing_unwind_lots(v_call, 0, v_now);
+  IF v_call.cash_held_microusd > 0 THEN
+    UPDATE billing_wallet w SET held_microusd = w.held_microusd - v_call.cash_held_microusd
+     WHERE w.id = v_call.wallet_id;
+  END IF;
+  PERFORM billing_unwind_budgets(v_call, 0, v_now);
+  DELETE FROM billing_stored_replay s WHERE s.reservation_id = p_usage_id;
+  IF p_book_loss AND hold_microusd > 0 THEN
+    INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
+    VALUES (p_usage_id, 'unresolved', v_call.hold_microusd, v_now);
+  END IF;
+  IF p_async THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
+END $$;

@@ -1,0 +1,118 @@
+-- billing_reserve(p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
+--                 p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
+--                 p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
+--                 p_price_version bigint, p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL)
+--   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
+--            replay_status integer, replay_headers jsonb, replay_body bytea)
+--
+-- Places a call's hold, or says why not. Checks in this order, under the wallet's lock: idempotency key (p_key null:
+-- none), budgets, funds. Outcomes:
+--   'reserved'            the hold stands: state 'reserved', usage_id = p_usage_id
+--   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
+--   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
+--   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
+-- Whatever is refused leaves nothing behind but, at most, an empty wallet.
+--
+-- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
+-- An expired credit is not spendable from that instant on. p_async commits without waiting for the disk, only where a
+-- hold was placed; the caller then flushes before anything leaves the house (billing_dispatch does).
+CREATE OR REPLACE FUNCTION billing_reserve(
+  p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
+  p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
+  p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
+  p_price_version bigint, p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
+  OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_wallet billing_wallet;
+  v_now timestamptz;
+  v_month date;
+  v_left bigint := p_hold;
+  v_lot record;
+  v_lot_ids text[] := '{}';
+  v_amounts bigint[] := '{}';
+BEGIN
+  v_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
+  v_now := coalesce(p_now, clock_timestamp());
+
+  IF p_key IS NOT NULL THEN
+    SELECT k.outcome, k.usage_id, k.replay_status, k.replay_headers, k.replay_body
+      INTO outcome, usage_id, replay_status, replay_headers, replay_body
+      FROM billing_key_holder(v_wallet.id, p_route, p_key, p_digest, v_now) k;
+    IF outcome <> 'fresh' THEN
+      RETURN;
+    END IF;
+    IF usage_id IS NOT NULL THEN
+      UPDATE billing_reservation r SET replayable = false WHERE r.id = usage_id;
+    END IF;
+  END IF;
+  usage_id := p_usage_id;
+
+  IF p_owner_kind = 'organization' THEN
+    v_month := date_trunc('month', v_now AT TIME ZONE 'UTC')::date;
+    SELECT b.id INTO budget_id FROM billing_budget b
+     WHERE b.wallet_id = v_wallet.id AND b.disabled_at IS NULL
+       AND (b.product IS NULL OR b.product = p_product)
+       AND (b.membership_id IS NULL OR b.membership_id = p_membership_id)
+       AND CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END
+           + b.held_microusd + p_hold > b.limit_microusd
+     ORDER BY b.id LIMIT 1;
+    IF FOUND THEN
+      outcome := 'budget_exceeded';
+      RETURN;
+    END IF;
+  END IF;
+
+  FOR v_lot IN
+    SELECT l.id, l.remaining_microusd - l.held_microusd AS free FROM billing_credit_lot l
+     WHERE l.wallet_id = v_wallet.id AND l.closed_at IS NULL
+       AND l.remaining_microusd > l.held_microusd
+       AND (l.expires_at IS NULL OR l.expires_at > v_now)
+       AND (l.product IS NULL OR l.product = p_product)
+     ORDER BY l.product IS NULL, l.expires_at NULLS LAST, l.id
+  LOOP
+    EXIT WHEN v_left = 0;
+    v_lot_ids := v_lot_ids || v_lot.id;
+    v_amounts := v_amounts || least(v_lot.free, v_left);
+    v_left := v_left - least(v_lot.free, v_left);
+  END LOOP;
+
+  IF v_wallet.debt_microusd > 0 OR v_left > v_wallet.balance_microusd - v_wallet.held_microusd THEN
+    outcome := 'insufficient_funds';
+    available_microusd := CASE WHEN v_wallet.debt_microusd > 0 THEN 0
+      ELSE p_hold - v_left + v_wallet.balance_microusd - v_wallet.held_microusd END;
+    RETURN;
+  END IF;
+
+  INSERT INTO billing_reservation (
+    id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
+    request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, price_version_id,
+    created_at, overrun_microusd)
+  VALUES (
+    p_usage_id, v_wallet.id, p_actor_did, CASE WHEN p_owner_kind = 'organization' THEN p_owner_key END, p_membership_id, p_product, p_client_id, p_route, p_model,
+    p_request_id, p_key, p_digest, p_key IS NOT NULL, 'reserved', p_max_cost, p_hold, v_left, p_price_version, v_now, 0);
+
+  IF v_left > 0 THEN
+    UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;
+  END IF;
+  IF v_left < p_hold THEN
+    INSERT INTO billing_lot_allocation (reservation_id, lot_id, position, amount_microusd, spent_microusd)
+    SELECT p_usage_id, a.lot_id, a.position, a.amount, 0
+      FROM unnest(v_lot_ids, v_amounts) WITH ORDINALITY AS a (lot_id, amount, position);
+    UPDATE billing_credit_lot l SET held_microusd = l.held_microusd + a.amount
+      FROM unnest(v_lot_ids, v_amounts) AS a (lot_id, amount)
+     WHERE l.id = a.lot_id;
+  END IF;
+  IF p_owner_kind = 'organization' THEN
+    UPDATE billing_budget b SET held_microusd = b.held_microusd + p_hold
+     WHERE b.wallet_id = v_wallet.id
+       AND (b.product IS NULL OR b.product = p_product)
+       AND (b.membership_id IS NULL OR b.membership_id = p_membership_id);
+  END IF;
+
+  outcome := 'reserved';
+  IF p_async THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
+END $$;

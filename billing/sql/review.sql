@@ -1,0 +1,57 @@
+-- billing_to_review(p_usage_id text, p_reason text, p_evidence jsonb DEFAULT NULL,
+--                   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL,
+--                   p_replay_body bytea DEFAULT NULL, p_deployment text DEFAULT NULL)
+--   RETURNS boolean
+--
+-- Leaves a call whose outcome is not known to reconciliation: dispatched → review. Its hold and its idempotency key
+-- stay taken. p_evidence, where given, replaces the last checkpoint; an answer that the client did get can be stored now
+-- and is replayed once the call is settled. False where the call is not dispatched.
+CREATE OR REPLACE FUNCTION billing_to_review(
+  p_usage_id text, p_reason text, p_evidence jsonb DEFAULT NULL,
+  p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
+  p_deployment text DEFAULT NULL)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE billing_reservation r
+     SET state = 'review', review_reason = p_reason, evidence = coalesce(p_evidence, r.evidence),
+         deployment = coalesce(p_deployment, r.deployment)
+   WHERE r.id = p_usage_id AND r.state = 'dispatched';
+  IF FOUND AND p_replay_status IS NOT NULL THEN
+    INSERT INTO billing_stored_replay (reservation_id, status, headers, body)
+    VALUES (p_usage_id, p_replay_status, p_replay_headers, p_replay_body);
+    RETURN true;
+  END IF;
+  RETURN FOUND;
+END $$;
+
+
+-- billing_reap(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
+--   RETURNS TABLE (usage_id text, outcome text)
+--
+-- Takes calls from processes that died: 'released' for a hold that was not dispatched within 60 s, 'review' for a call
+-- past its deadline. Rows that somebody is working on are left for the next round. Wallets are locked in the order of
+-- their ids.
+CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
+RETURNS TABLE (usage_id text, outcome text) LANGUAGE plpgsql AS $$
+DECLARE
+  v_id text;
+BEGIN
+  FOR v_id IN
+    SELECT r.id FROM billing_reservation r
+     WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at <= p_now - interval '60 seconds'
+     ORDER BY r.wallet_id, r.id LIMIT p_limit
+  LOOP
+    usage_id := v_id;
+    SELECT d.outcome INTO outcome FROM billing_release(v_id, 'not_dispatched', p_expected => '{reserved}') d;
+    IF outcome = 'released' THEN
+      RETURN NEXT;
+    END IF;
+  END LOOP;
+  -- Last, because these rows are locked without their wallets: nothing may be waited for after it.
+  RETURN QUERY
+    UPDATE billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
+     WHERE r.id IN (SELECT o.id FROM billing_reservation o
+                     WHERE o.closed_at IS NULL AND o.state = 'dispatched' AND o.deadline_at <= p_now
+                     LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
+    RETURNING r.id, 'review';
+END $$;

@@ -1,0 +1,89 @@
+-- billing_settle(p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
+--                p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL,
+--                p_replay_body bytea DEFAULT NULL, p_deployment text DEFAULT NULL, p_resolution text DEFAULT NULL,
+--                p_expected text[] DEFAULT '{dispatched,review}', p_async boolean DEFAULT false,
+--                p_now timestamptz DEFAULT NULL)
+--   RETURNS (outcome text, charge_microusd bigint, hold_microusd bigint, overrun_microusd bigint)
+--
+-- Charges a call, once: charge = least(p_cost, hold); what p_cost has beyond the hold is booked as the operator's loss.
+-- In one transaction: dispatched | review → settled, credits burn in the order in which they were held, then balance;
+-- the rest of the hold is given back; transfers, budgets, usage record and stored replay are written. Outcomes:
+--   'settled'      done now
+--   'already'      settled before; the amounts are the stored ones, nothing changed
+--   'released'     released before: nothing is charged
+--   'conflict'     in a state that is not in p_expected
+--   'unknown'      there is no such call
+-- p_basis: 'upstream' | 'delivered' | 'operator'. p_quantities: billing_usage_record's quantity columns, absent = not
+-- metered. With p_replay_status null an answer stored when the call went to review becomes the replay, if there is one.
+-- p_async leaves the flush to the caller (billing_flush).
+CREATE OR REPLACE FUNCTION billing_settle(
+  p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
+  p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
+  p_deployment text DEFAULT NULL, p_resolution text DEFAULT NULL,
+  p_expected text[] DEFAULT '{dispatched,review}', p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_call billing_reservation;
+  v_now timestamptz;
+  v_left bigint;
+BEGIN
+  PERFORM 1 FROM billing_wallet w
+    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
+      FOR NO KEY UPDATE;
+  v_now := coalesce(p_now, clock_timestamp());
+
+  UPDATE billing_reservation r
+     SET state = 'settled', closed_at = v_now, charge_microusd = least(p_cost, r.hold_microusd),
+         overrun_microusd = greatest(p_cost - r.hold_microusd, 0), resolution = p_resolution,
+         deployment = coalesce(p_deployment, r.deployment)
+   WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.state IN ('dispatched', 'review')
+  RETURNING r.* INTO v_call;
+  IF NOT FOUND THEN
+    SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
+           r.charge_microusd, r.hold_microusd, r.overrun_microusd
+      INTO outcome, charge_microusd, hold_microusd, overrun_microusd
+      FROM billing_reservation r WHERE r.id = p_usage_id;
+    outcome := coalesce(outcome, 'unknown');
+    RETURN;
+  END IF;
+  outcome := 'settled';
+  charge_microusd := v_call.charge_microusd;
+  hold_microusd := v_call.hold_microusd;
+  overrun_microusd := v_call.overrun_microusd;
+
+  v_left := charge_microusd - billing_unwind_lots(v_call, charge_microusd, v_now);
+  IF v_call.cash_held_microusd > 0 THEN
+    UPDATE billing_wallet w
+       SET balance_microusd = w.balance_microusd - v_left, held_microusd = w.held_microusd - v_call.cash_held_microusd
+     WHERE w.id = v_call.wallet_id;
+  END IF;
+  IF v_left > 0 THEN
+    INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+    VALUES ('charge', p_usage_id, 0, 'wallet:' || v_call.wallet_id, 'platform:revenue', v_left, v_call.wallet_id, v_now);
+  END IF;
+  PERFORM billing_unwind_budgets(v_call, charge_microusd, v_now);
+
+  INSERT INTO billing_usage_record (
+    reservation_id, input_tokens, cached_input_tokens, output_tokens, input_audio_tokens, output_audio_tokens, images,
+    input_characters, seconds, input_bytes, items, charge_microusd, basis, settled_at)
+  SELECT p_usage_id, q.input_tokens, q.cached_input_tokens, q.output_tokens, q.input_audio_tokens, q.output_audio_tokens,
+         q.images, q.input_characters, q.seconds, q.input_bytes, q.items, v_call.charge_microusd, p_basis, v_now
+    FROM jsonb_populate_record(NULL::billing_usage_record, coalesce(p_quantities, '{}')) q;
+
+  IF p_replay_status IS NOT NULL THEN
+    INSERT INTO billing_stored_replay AS s (reservation_id, status, headers, body, expires_at)
+    VALUES (p_usage_id, p_replay_status, p_replay_headers, p_replay_body, v_now + interval '24 hours')
+    ON CONFLICT (reservation_id) DO UPDATE
+      SET status = EXCLUDED.status, headers = EXCLUDED.headers, body = EXCLUDED.body, expires_at = EXCLUDED.expires_at;
+  ELSE
+    UPDATE billing_stored_replay s SET expires_at = v_now + interval '24 hours' WHERE s.reservation_id = p_usage_id;
+  END IF;
+  IF overrun_microusd > 0 THEN
+    INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
+    VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
+  END IF;
+  IF p_async THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  END IF;
+END $$;

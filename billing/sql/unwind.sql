@@ -1,0 +1,55 @@
+-- billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz) RETURNS bigint
+--
+-- Ends a closing call's allocations: spends p_charge from its lots in the order in which they were held, gives the rest
+-- back to the lots, posts one transfer a lot, and says how much the lots paid. The caller holds the wallet's lock.
+CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_part billing_lot_allocation;
+  v_spent bigint;
+  v_paid bigint := 0;
+BEGIN
+  IF p_call.cash_held_microusd = p_call.hold_microusd THEN
+    RETURN 0;
+  END IF;
+  FOR v_part IN SELECT a.* FROM billing_lot_allocation a WHERE a.reservation_id = p_call.id ORDER BY a.position LOOP
+    v_spent := least(v_part.amount_microusd, p_charge - v_paid);
+    UPDATE billing_credit_lot l
+       SET held_microusd = l.held_microusd - v_part.amount_microusd,
+           remaining_microusd = l.remaining_microusd - v_spent,
+           closed_at = CASE WHEN l.remaining_microusd = v_spent THEN p_now END
+     WHERE l.id = v_part.lot_id;
+    IF v_spent > 0 THEN
+      UPDATE billing_lot_allocation a SET spent_microusd = v_spent WHERE a.id = v_part.id;
+      INSERT INTO billing_transfer (
+        kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+      VALUES (
+        'charge', p_call.id, v_part.position, 'lot:' || v_part.lot_id, 'platform:revenue', v_spent, p_call.wallet_id,
+        p_now);
+      v_paid := v_paid + v_spent;
+    END IF;
+  END LOOP;
+  RETURN v_paid;
+END $$;
+
+
+-- billing_unwind_budgets(p_call billing_reservation, p_charge bigint, p_now timestamptz) RETURNS void
+--
+-- Ends a closing call's hold on its organization's budgets and counts p_charge as spent in the month of p_now. A
+-- budget's month only ever moves forward.
+CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call billing_reservation, p_charge bigint, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_month date := date_trunc('month', p_now AT TIME ZONE 'UTC')::date;
+BEGIN
+  IF p_call.org_id IS NULL THEN
+    RETURN;
+  END IF;
+  UPDATE billing_budget b
+     SET held_microusd = b.held_microusd - p_call.hold_microusd,
+         spent_microusd = CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END + p_charge,
+         period_start = greatest(b.period_start, v_month)
+   WHERE b.wallet_id = p_call.wallet_id
+     AND (b.product IS NULL OR b.product = p_call.product)
+     AND (b.membership_id IS NULL OR b.membership_id = p_call.membership_id);
+END $$;
