@@ -9,6 +9,6 @@ os.environ["DATABASE_URL"] = provide_database()
 os.environ["DATA_DIR"] = provide_data_dir()
 os.environ["DJANGO_SETTINGS_MODULE"] = "gateway.settings.test"
 
-import django  # noqa: E402
+import django
 
 django.setup()

@@ -1,11 +1,12 @@
 """Starts and stops child processes so that none can outlive the gateway."""
 
+import contextlib
 import ctypes
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -22,6 +23,7 @@ def spawn(
     directory: Path = Path("/"),
     output: IO[bytes] | int | None = None,
     identity: Identity | None = None,
+    file_descriptors: Collection[int] = (),
     death_signal: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
     """Start `command` in a process group of its own.
@@ -37,7 +39,8 @@ def spawn(
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
         process_group=0,
-        preexec_fn=_tie_to_parent(death_signal),
+        pass_fds=file_descriptors,
+        preexec_fn=_tie_to_parent(death_signal),  # noqa: PLW1509 - children are started from one thread
         **(identity.spawn_arguments() if identity else {}),
     )
 
@@ -46,23 +49,19 @@ def stop(child: subprocess.Popen[bytes], how: signal.Signals, grace_seconds: flo
     """Ask `child` to end, wait for it, and kill what is left of its group after `grace_seconds`."""
     if child.poll() is None:
         signal_group(child.pid, how, leader_only=True)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(grace_seconds)
-        except subprocess.TimeoutExpired:
-            pass
     signal_group(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def signal_group(group: int, how: signal.Signals, *, leader_only: bool = False) -> None:
     """Send a signal to a process group, or to its leader only; a group that is gone is no error."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         if leader_only:
             os.kill(group, how)
         else:
             os.killpg(group, how)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _tie_to_parent(death_signal: signal.Signals) -> Callable[[], None] | None:

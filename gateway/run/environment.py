@@ -17,8 +17,7 @@ def load(data_dir: Path | str) -> dict[str, str]:
     caller may not read the directory's secrets) are absent.
     """
     home = Path(data_dir)
-    known = {**_strings(home / SECRETS_FILE, SECRET_NAMES), **_strings(home / RUN_FILE, RUN_NAMES)}
-    return known
+    return {**_strings(home / SECRETS_FILE, SECRET_NAMES), **_strings(home / RUN_FILE, RUN_NAMES)}
 
 
 def _strings(path: Path, names: tuple[str, ...]) -> dict[str, str]:

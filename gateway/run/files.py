@@ -45,3 +45,8 @@ def read_or_create_secret(path: Path, length_bytes: int = 24) -> str:
         secret = secrets.token_urlsafe(length_bytes)
         write_private(path, secret)
     return secret
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Replace `path` by one JSON object, private and in one step."""
+    write_private(path, json.dumps(value, indent=2) + "\n")

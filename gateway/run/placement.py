@@ -27,6 +27,9 @@ def place_data(link: Path, identity: Identity | None) -> Path:
         return _resolve(link)
     if identity is None or link.exists():
         return link
+    if identity.reaches(link.parent.parent):
+        # The data directory itself is ours: letting others pass through shows them nothing.
+        link.parent.chmod(link.parent.stat().st_mode | stat.S_IXOTH)
     if identity.reaches(link.parent):
         return link
     place = Path(tempfile.mkdtemp(prefix="data-", dir=_shared_root()))
@@ -50,7 +53,7 @@ def place_binaries(binaries: Binaries, identity: Identity | None) -> Binaries:
 
 def _resolve(link: Path) -> Path:
     """Return where an earlier start put the data."""
-    target = Path(os.readlink(link))
+    target = link.readlink()
     if not target.parent.is_dir():
         raise StartError(f"{link} points to {target}, which is gone; restore it or remove the link to start anew.")
     return target
@@ -81,7 +84,7 @@ def _copy_package(package: Path, install: str, target: Path) -> None:
     if libraries.is_dir():
         shutil.copytree(libraries, temporary / libraries.name, symlinks=True)
     for directory, _, files in os.walk(temporary):
-        os.chmod(directory, READABLE_DIRECTORY)
+        Path(directory).chmod(READABLE_DIRECTORY)
         for name in files:
             _open_to_everybody(Path(directory, name))
     try:

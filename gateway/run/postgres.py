@@ -74,13 +74,22 @@ class Cluster:
         data, binaries = self._prepare()
         try:
             self._launch(data, binaries)
-            url = database_url(self.home)
-            assert url is not None
-            _create_database(url)
+            _create_database(self.url)
         except BaseException:
             self.stop()
             raise
+        return self.url
+
+    @property
+    def url(self) -> str:
+        """Return the database's URL, which is known once the server has started."""
+        url = database_url(self.home)
+        assert url is not None
         return url
+
+    def has_ended(self) -> bool:
+        """Tell whether the server was started and has ended by itself since."""
+        return self.process is not None and self.process.poll() is not None
 
     def stop(self) -> None:
         """Stop the server so that it keeps all it committed, and wait for it (a "fast shutdown": SIGINT)."""

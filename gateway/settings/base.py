@@ -10,11 +10,10 @@ from gateway.run.environment import load as load_data_dir
 BASE_DIR = Path(__file__).resolve().parents[2]
 
 env = environ.Env()
-DATA_DIR = Path(os.environ.get("DATA_DIR", BASE_DIR / ".data"))
-if "DATABASE_URL" not in os.environ:
-    # A command in another shell finds the running gateway through the same data directory.
-    for name, value in load_data_dir(DATA_DIR).items():
-        os.environ.setdefault(name, value)
+DATA_DIR = Path(os.environ.get("DATA_DIR") or BASE_DIR / ".data").absolute()
+# A command in another shell finds the running gateway, and its keys, through the same data directory.
+for name, value in load_data_dir(DATA_DIR).items():
+    os.environ.setdefault(name, value)
 
 DEFAULT_SECRET_KEY = "insecure-development-key"  # noqa: S105
 SECRET_KEY = env("SECRET_KEY", default=DEFAULT_SECRET_KEY)

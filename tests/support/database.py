@@ -13,7 +13,7 @@ from gateway.run.postgres import Cluster
 
 URL_VARIABLE = "TEST_DATABASE_URL"
 DATA_VARIABLE = "TEST_DATA_DIR"
-PLACES = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108
+PLACES = (tempfile.gettempdir(), "/tmp", "/var/tmp")
 
 
 def provide_database() -> str:

@@ -1,0 +1,69 @@
+"""Brings a database to where the gateway can start on it: `make run` calls it, and so may a deployment."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+
+from gateway.run.files import write_private
+
+POSTGRESQL_OLDEST = 150000
+# Two gateways may start on one database at once; "gateway" in ASCII, cut to a bigint.
+LOCK_KEY = 0x67617465776179
+OPERATOR_DID = "did:web:localhost:operator"
+OPERATOR_EMAIL = "operator@localhost"
+
+
+class Command(BaseCommand):
+    """Migrates, applies GATEWAY_CONFIG and, outside production, makes an operator for the admin."""
+
+    help = "Migrate, apply GATEWAY_CONFIG and make a development operator; safe to repeat."
+    requires_system_checks: list[str] = []
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do all of it, one process at a time."""
+        check_database()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
+            try:
+                call_command("migrate", verbosity=0, interactive=False)
+                if settings.GATEWAY_CONFIG:
+                    call_command("apply", settings.GATEWAY_CONFIG, stdout=self.stdout, stderr=self.stderr)
+                if os.environ.get("GATEWAY_ENV") != "production":
+                    self._make_operator()
+            finally:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
+
+    def _make_operator(self) -> None:
+        """Create the operator once; the password is OPERATOR_PASSWORD or a random one that is shown now only."""
+        accounts = get_user_model().objects
+        if accounts.filter(did=OPERATOR_DID).exists():
+            return
+        email = os.environ.get("OPERATOR_EMAIL") or OPERATOR_EMAIL
+        given = os.environ.get("OPERATOR_PASSWORD")
+        password = given or secrets.token_urlsafe(12)
+        accounts.create_superuser(OPERATOR_DID, email, password, display_name="Operator")
+        self.stdout.write(f"operator: {email} ({OPERATOR_DID}), password: {'as given' if given else password}")
+        if not given:
+            write_private(Path(settings.DATA_DIR) / "operator.txt", f"{OPERATOR_DID}\n{email}\n{password}\n")
+
+
+def check_database() -> None:
+    """Refuse a database that is away or too old, naming where it should be, never the password."""
+    parameters = connection.get_connection_params()
+    where = f"{parameters.get('host') or 'localhost'}:{parameters.get('port') or 5432}"
+    try:
+        with psycopg.connect(**{**parameters, "connect_timeout": 5}) as probe:
+            version = probe.info.server_version
+    except psycopg.Error as error:
+        reason = str(error).strip().splitlines()[0]
+        raise CommandError(f"The database at {where} does not answer: {reason}") from error
+    if version < POSTGRESQL_OLDEST:
+        raise CommandError(f"The database at {where} is PostgreSQL {version // 10000}; 15 or later is needed.")

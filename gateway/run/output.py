@@ -1,0 +1,59 @@
+"""Carries what children print to our own standard error, a readable prefix before each line."""
+
+import os
+import selectors
+import sys
+from collections import defaultdict, deque
+from typing import IO
+
+READ_BYTES = 65536
+LINES_KEPT = 20
+
+
+class Output:
+    """Reads the pipes of all children in one loop, without threads."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._unfinished: dict[int, bytes] = {}
+        self._recent: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=LINES_KEPT))
+
+    def attach(self, name: str, pipe: IO[bytes]) -> None:
+        """Carry what comes through `pipe` under the prefix `name`, until its far end closes."""
+        os.set_blocking(pipe.fileno(), False)
+        self._unfinished[pipe.fileno()] = b""
+        self._selector.register(pipe, selectors.EVENT_READ, name)
+
+    def pump(self, seconds: float) -> None:
+        """Carry what is there; wait at most `seconds` for something to come."""
+        for key, _ in self._selector.select(seconds):
+            self._read(key)
+
+    def last_words(self, name: str) -> str:
+        """Return the last line that says something among what `name` printed."""
+        return next((line.strip() for line in reversed(self._recent[name]) if line.strip()), "it said nothing")
+
+    def _read(self, key: selectors.SelectorKey) -> None:
+        """Take what one pipe holds and print its whole lines."""
+        try:
+            data = os.read(key.fd, READ_BYTES)
+        except BlockingIOError:
+            return
+        *lines, rest = (self._unfinished[key.fd] + data).split(b"\n")
+        if not data:
+            lines, rest = [rest] if rest else [], b""
+        for line in lines:
+            self._print(key.data, line.decode(errors="replace").rstrip("\r"))
+        self._unfinished[key.fd] = rest
+        if not data:
+            self._close(key)
+
+    def _print(self, name: str, line: str) -> None:
+        self._recent[name].append(line)
+        print(f"{name:>6} | {line}", file=sys.stderr, flush=True)
+
+    def _close(self, key: selectors.SelectorKey) -> None:
+        """Forget a pipe whose writers have all ended."""
+        self._selector.unregister(key.fileobj)
+        del self._unfinished[key.fd]
+        key.fileobj.close()  # type: ignore[union-attr]

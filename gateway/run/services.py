@@ -1,0 +1,61 @@
+"""Names the processes of one gateway beside its database, and how each is started."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gateway.run.options import Options
+
+DRAIN_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A child process that runs as long as the gateway does."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    file_descriptors: tuple[int, ...] = ()
+
+
+def services(options: Options, listener: int, environment: Mapping[str, str]) -> list[Service]:
+    """Return the ASGI server on the socket `listener`, the Celery worker and the scheduler."""
+    return [
+        Service("server", _server(options, listener), environment, (listener,)),
+        Service("worker", _worker(), environment),
+        Service("beat", _beat(options.data_dir), environment),
+    ]
+
+
+def _server(options: Options, listener: int) -> tuple[str, ...]:
+    """Return uvicorn's command line.
+
+    The socket is the supervisor's, so that a server that is started again takes over the connections that wait.
+    """
+    flags = {
+        "--fd": str(listener),
+        "--workers": str(options.workers),
+        "--loop": "uvloop",
+        "--http": "httptools",
+        "--log-level": "warning",
+        "--timeout-graceful-shutdown": str(DRAIN_SECONDS),
+    }
+    arguments = [part for pair in flags.items() for part in pair]
+    return (sys.executable, "-m", "uvicorn", "gateway.asgi:application", "--no-access-log", *arguments)
+
+
+def _worker() -> tuple[str, ...]:
+    """Return the Celery worker's command line: threads, because its tasks wait for the database and for others."""
+    flags = ("--pool=threads", "--concurrency=2", "--loglevel=warning")
+    return (*_celery(), "worker", *flags, "--without-gossip", "--without-mingle", "--without-heartbeat")
+
+
+def _beat(data_dir: Path) -> tuple[str, ...]:
+    """Return the scheduler's command line; it remembers in the data directory what it last sent."""
+    return (*_celery(), "beat", "--loglevel=warning", f"--schedule={data_dir / 'celery' / 'schedule'}", "--pidfile=")
+
+
+def _celery() -> tuple[str, ...]:
+    return (sys.executable, "-m", "celery", "--app=gateway.celery", "--quiet")

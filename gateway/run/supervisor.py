@@ -1,0 +1,106 @@
+"""Keeps a gateway's processes running, and ends them all together."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.run.children import signal_group, spawn
+from gateway.run.errors import StartError
+from gateway.run.options import PROJECT_DIR
+from gateway.run.output import Output
+from gateway.run.services import DRAIN_SECONDS, Service
+
+PAUSES_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0)
+SETTLED_SECONDS = 20.0
+STOP_SECONDS = DRAIN_SECONDS + 5.0
+
+
+@dataclass(slots=True)
+class Child:
+    """One service and its present process, if any."""
+
+    service: Service
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    due_at: float = 0.0
+    failures: int = 0
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether its process has not ended."""
+        return self.process is not None and self.process.poll() is None
+
+
+class Supervisor:
+    """Starts services, starts those again that end, and gives up on one that keeps ending."""
+
+    def __init__(self, services: Sequence[Service], say: Callable[[str], None]) -> None:
+        self.output = Output()
+        self._children = [Child(service) for service in services]
+        self._say = say
+
+    def pids(self) -> Mapping[str, int]:
+        """Return the processes by service; each leads a process group."""
+        return {child.service.name: child.process.pid for child in self._children if child.process}
+
+    def tick(self, seconds: float) -> bool:
+        """Carry output for up to `seconds` and mend what ended; return whether a process was started."""
+        self.output.pump(seconds)
+        now = time.monotonic()
+        for child in self._children:
+            if child.process is not None and not child.is_running:
+                self._bury(child, child.process, now)
+        due = [child for child in self._children if child.process is None and child.due_at <= now]
+        for child in due:
+            self._start(child, now)
+        return bool(due)
+
+    def stop(self, is_urgent: Callable[[], bool]) -> None:
+        """End every process: ask, wait while it drains, then kill what is left of its group."""
+        running = [child.process for child in self._children if child.process]
+        for process in running:
+            if process.poll() is None:
+                signal_group(process.pid, signal.SIGTERM, leader_only=True)
+        deadline = time.monotonic() + STOP_SECONDS
+        while any(process.poll() is None for process in running) and time.monotonic() < deadline and not is_urgent():
+            self.output.pump(0.05)
+        for process in running:
+            signal_group(process.pid, signal.SIGKILL)
+            process.wait()
+        self.output.pump(0)
+
+    def _start(self, child: Child, now: float) -> None:
+        service = child.service
+        child.process = spawn(
+            service.command,
+            environment=service.environment,
+            directory=PROJECT_DIR,
+            output=subprocess.PIPE,
+            file_descriptors=service.file_descriptors,
+        )
+        assert child.process.stdout is not None
+        self.output.attach(service.name, child.process.stdout)
+        child.started_at = now
+
+    def _bury(self, child: Child, process: subprocess.Popen[bytes], now: float) -> None:
+        """Clear away an ended process with its group and decide when its service starts again.
+
+        One that was killed from outside starts again however often; one that ends by itself, at once, may not.
+        """
+        signal_group(process.pid, signal.SIGKILL)
+        self.output.pump(0)
+        was_killed = process.returncode == -signal.SIGKILL
+        lived_seconds = now - child.started_at
+        child.failures = 0 if was_killed or lived_seconds > SETTLED_SECONDS else child.failures + 1
+        name, how = child.service.name, _describe(process.returncode)
+        if child.failures >= len(PAUSES_SECONDS):
+            raise StartError(f"The {name} keeps ending ({how}): {self.output.last_words(name)}")
+        child.process, child.due_at = None, now + PAUSES_SECONDS[child.failures]
+        self._say(f"the {name} ended ({how}); starting it again")
+
+
+def _describe(code: int) -> str:
+    """Return how a process ended, in words."""
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
