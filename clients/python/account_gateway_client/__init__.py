@@ -1,0 +1,31 @@
+"""A client for the Account Gateway: proofs, tokens, and the OpenAI SDK working through it unchanged."""
+
+from account_gateway_client.errors import ClientError, ForeignOrigin, GatewayError, UnsafeRetry
+from account_gateway_client.gateway import Gateway
+from account_gateway_client.httpx_auth import DPoPAuth
+from account_gateway_client.keys import ProductKey, ProofKey
+from account_gateway_client.products import ProductServer
+from account_gateway_client.proofs import dpop_proof
+from account_gateway_client.receipts import Receipt, call_headers, receipt_of
+from account_gateway_client.signing import RequestSigner
+from account_gateway_client.tokens import AccessToken, CachedTokens, TokenSource
+
+__all__ = [
+    "AccessToken",
+    "CachedTokens",
+    "ClientError",
+    "DPoPAuth",
+    "ForeignOrigin",
+    "Gateway",
+    "GatewayError",
+    "ProductKey",
+    "ProductServer",
+    "ProofKey",
+    "Receipt",
+    "RequestSigner",
+    "TokenSource",
+    "UnsafeRetry",
+    "call_headers",
+    "dpop_proof",
+    "receipt_of",
+]

@@ -1,0 +1,67 @@
+"""What can go wrong.
+
+ClientError
+  ForeignOrigin      a request was about to carry the token to another origin
+  UnsafeRetry        a retry could not be matched to its call, so its Idempotency-Key is not known
+  GatewayError       the gateway refused; code, status and request id say why
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+
+class ClientError(Exception):
+    """The base of every error raised here."""
+
+
+class ForeignOrigin(ClientError):
+    """A request was about to carry the token to another origin than the gateway's."""
+
+
+class UnsafeRetry(ClientError):
+    """A retry could not be matched to the call it belongs to; a new key would pay for the call twice."""
+
+
+class GatewayError(ClientError):
+    """The gateway refused. `code` is stable and meant for programs, `message` is for people."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str = "",
+        *,
+        param: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        self.status = status
+        self.code = code
+        self.message = message
+        self.param = param
+        self.details = dict(details or {})
+        self.request_id = request_id
+        super().__init__(f"{status} {code}: {message}" if message else f"{status} {code}")
+
+    @classmethod
+    def of(cls, status: int, body: Any) -> Self:
+        """Read an error body, the API's shape or that of OAuth (RFC 6749 section 5.2)."""
+        error = body.get("error") if isinstance(body, Mapping) else None
+        if isinstance(error, Mapping):
+            return cls(
+                status,
+                str(error.get("code")),
+                str(error.get("message", "")),
+                param=error.get("param"),
+                details=error.get("details"),
+                request_id=error.get("request_id"),
+            )
+        if isinstance(error, str):
+            return cls(
+                status,
+                error,
+                str(body.get("error_description", "")),
+                param=body.get("param"),
+                request_id=body.get("request_id"),
+            )
+        return cls(status, "unreadable", "The answer is not the gateway's.")

@@ -1,0 +1,90 @@
+"""A product's server: signs assertions about its accounts and exchanges them for tokens."""
+
+import secrets
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import httpx
+
+from account_gateway_client.errors import GatewayError
+from account_gateway_client.keys import ProductKey, ProofKey
+from account_gateway_client.tokens import RENEW_BEFORE_SECONDS, AccessToken, CachedTokens
+
+ASSERTION_SECONDS = 60
+EXCHANGE_PATH = "/v1/auth/token/exchange"
+
+
+class ProductServer:
+    """Speaks for a product's accounts. Issuer, audience and key are those of its integration at the gateway."""
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        issuer: str,
+        audience: str,
+        product: str,
+        key: ProductKey,
+        kid: str | None = None,
+        timeout_seconds: float = 10.0,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._claims = {"iss": issuer, "aud": audience, "product": product}
+        self._key = key
+        self._header = {"typ": "JWT", "kid": kid or key.kid}
+        self._timeout_seconds = timeout_seconds
+
+    def tokens_for(
+        self,
+        did: str,
+        capabilities: Iterable[str],
+        *,
+        proof_key: ProofKey | None = None,
+        consents: Iterable[str] = (),
+    ) -> CachedTokens:
+        """Return tokens for one account of the product, bound to `proof_key` (a new one where none is given)."""
+        key, granted, agreed = proof_key or ProofKey.generate(), tuple(capabilities), tuple(consents)
+        return CachedTokens(key, lambda: self.exchange(self.assertion(did, granted, key, agreed), key))
+
+    def assertion(
+        self, did: str, capabilities: Iterable[str], proof_key: ProofKey, consents: Iterable[str] = ()
+    ) -> str:
+        """Sign an assertion that serves once, within a minute, and only for the holder of `proof_key`."""
+        issued_at = int(time.time())
+        claims: dict[str, Any] = {
+            **self._claims,
+            "sub": did,
+            "capabilities": list(capabilities),
+            "iat": issued_at,
+            "exp": issued_at + ASSERTION_SECONDS,
+            "jti": secrets.token_urlsafe(24),
+            "cnf": {"jkt": proof_key.thumbprint},
+        }
+        if agreed := list(consents):
+            claims["consents"] = agreed
+        return self._key.sign_jwt(self._header, claims)
+
+    def exchange(self, assertion: str, proof_key: ProofKey) -> AccessToken:
+        """Trade an assertion for a token, or raise GatewayError. Sends the public half of the proof key only."""
+        asked_at = time.monotonic()
+        response = httpx.post(
+            self.base_url + EXCHANGE_PATH,
+            json={"assertion": assertion, "dpop_jwk": proof_key.jwk},
+            timeout=self._timeout_seconds,
+        )
+        body = _json_of(response)
+        if response.status_code != httpx.codes.OK:
+            raise GatewayError.of(response.status_code, body)
+        return AccessToken(
+            value=body["access_token"],
+            scopes=frozenset(body.get("scope", "").split()),
+            renew_at=asked_at + body["expires_in"] - RENEW_BEFORE_SECONDS,
+        )
+
+
+def _json_of(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError:
+        return None

@@ -1,0 +1,60 @@
+"""What a metered call cost: read from the answer's headers and, for a stream, from its closing comment."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+MAX_COST = "x-service-max-cost-microusd"
+IDEMPOTENCY_KEY = "Idempotency-Key"
+TAIL_BYTES = 2048
+EXTENSION = "account_gateway.receipt"
+_CLOSING_COMMENT = re.compile(rb"(?:^|\n): service (\{[^\r\n]*\})")
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Money in micro-USD (1 USD is 1,000,000). `charge_microusd` is None while a stream runs or an outcome is open."""
+
+    usage_id: str
+    hold_microusd: int | None
+    charge_microusd: int | None
+    replayed: bool
+
+    @classmethod
+    def from_headers(cls, headers: Mapping[str, str]) -> Self | None:
+        """Read the headers of a metered answer; None where the request was not metered."""
+        usage_id = headers.get("x-service-usage-id")
+        if usage_id is None:
+            return None
+        return cls(
+            usage_id=usage_id,
+            hold_microusd=_whole(headers.get("x-service-hold-microusd")),
+            charge_microusd=_whole(headers.get("x-service-charge-microusd")),
+            replayed=headers.get("Idempotent-Replayed") == "true",
+        )
+
+    def closed_by(self, tail: bytes) -> Self:
+        """Return the receipt with the charge that the end of a stream tells."""
+        comments = _CLOSING_COMMENT.findall(tail)
+        return replace(self, charge_microusd=json.loads(comments[-1]).get("charge_microusd")) if comments else self
+
+
+def receipt_of(answer: Any) -> Receipt | None:
+    """Return the receipt of a response of httpx or requests, or of a stream or raw response of the OpenAI SDK.
+
+    A stream's charge is there once the stream was read to its end.
+    """
+    response = getattr(answer, "response", None) or getattr(answer, "http_response", None) or answer
+    watched = getattr(response, "extensions", {}).get(EXTENSION)
+    return watched.receipt if watched else Receipt.from_headers(response.headers)
+
+
+def call_headers(*, max_cost_microusd: int, idempotency_key: str) -> dict[str, str]:
+    """Return the two headers that every metered request needs."""
+    return {MAX_COST: str(max_cost_microusd), IDEMPOTENCY_KEY: idempotency_key}
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None else None
