@@ -65,6 +65,7 @@ class Overloaded:
     """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds."""
 
     retry_after: float | None = None
+    alarm: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class Failed:
     """A complete error status that may not be retried; the upstream may have worked for it where it bills errors."""
 
     status: int
+    alarm: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.contract.aliases import Route
+from gateway.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 from inference.adapters.base import Attempt, UpstreamTarget
 
 STREAM_MIN_SECONDS = 600.0
@@ -12,6 +13,11 @@ STREAM_MIN_SECONDS = 600.0
 
 RETRY_WINDOW_SECONDS = 10.0
 """No further attempt begins later than this after the first."""
+
+
+def stream_seconds(timeout_seconds: float) -> float:
+    """Say how long a whole stream may last at an upstream that answers plain calls within `timeout_seconds`."""
+    return max(timeout_seconds, STREAM_MIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +29,6 @@ class DeploymentTarget:
     model: str
     priority: int = 0
     weight: int = 1
-
-    @property
-    def stream_seconds(self) -> float:
-        """Say how long a stream of this deployment may last as a whole."""
-        return max(self.upstream.timeout_seconds, STREAM_MIN_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class CallPlan:
     @property
     def longest_seconds(self) -> float:
         """Bound how long this call can last, retries and a whole stream included: nothing is under way after it."""
-        longest = max((deployment.stream_seconds for deployment in self.deployments), default=0.0)
-        return RETRY_WINDOW_SECONDS + longest
+        longest = max((stream_seconds(at.upstream.timeout_seconds) for at in self.deployments), default=0.0)
+        return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt:
         """Describe one attempt of this call at one of its deployments."""

@@ -1,0 +1,141 @@
+"""What an upstream's refusal means: its status and codes, read into an outcome whose words are ours."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from gateway.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable
+from gateway.outbound.redaction import redacted
+from inference.adapters.base import Attempt, Failed, Outcome, Overloaded, Rejected
+from inference.adapters.exchange import Refusal
+
+_CONTEXT_LENGTH = "The input and the output limit together are longer than the model's context."
+_CONTENT_POLICY = "The model's provider refused the content under its usage policy."
+_PROMPT = "The model's provider refused the prompt."
+_UNSUPPORTED = "The model does not support this parameter, or not this value of it."
+_VALUE = "A parameter's value is not valid for this model."
+_MISSING = "A required parameter is missing."
+_IMAGE = "An image could not be read."
+
+# Codes of the public vendor API that a client can act upon. Everything else stays between us and the upstream.
+_TEXT_OF_CODE = {
+    "context_length_exceeded": _CONTEXT_LENGTH,
+    "string_above_max_length": _VALUE,
+    "content_policy_violation": _CONTENT_POLICY,
+    "content_filter": _CONTENT_POLICY,
+    "responsibleaipolicyviolation": _CONTENT_POLICY,
+    "invalid_prompt": _PROMPT,
+    "unsupported_parameter": _UNSUPPORTED,
+    "unsupported_value": _UNSUPPORTED,
+    "unknown_parameter": _UNSUPPORTED,
+    "invalid_parameter": _VALUE,
+    "invalid_value": _VALUE,
+    "invalid_type": _VALUE,
+    "missing_required_parameter": _MISSING,
+    "integer_above_max_value": _VALUE,
+    "integer_below_min_value": _VALUE,
+    "decimal_above_max_value": _VALUE,
+    "decimal_below_min_value": _VALUE,
+    "array_above_max_length": _VALUE,
+    "array_below_min_length": _VALUE,
+    "string_below_min_length": _VALUE,
+    "empty_array": _VALUE,
+    "invalid_base64": _VALUE,
+    "invalid_image": _IMAGE,
+    "invalid_image_format": _IMAGE,
+    "invalid_image_url": _IMAGE,
+    "image_parse_error": _IMAGE,
+    "image_too_large": _IMAGE,
+    "image_too_small": _IMAGE,
+    "unsupported_image_media_type": _IMAGE,
+}
+
+_OVERLOAD_CODES = frozenset(
+    {"overloaded", "overloaded_error", "server_overloaded", "engine_overloaded", "model_overloaded", "slow_down"}
+)
+_OVERLOAD_TEXT = re.compile(r"(?i)\boverloaded\b|\bat capacity\b|\bslow down\b")
+_PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)
+_RETRY_AFTER_MAX_SECONDS = 3600.0
+_OUT_OF_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
+
+
+def outcome_of(attempt: Attempt, refusal: Refusal) -> Outcome:
+    """Read a complete answer that is not a 2xx."""
+    error = error_object(refusal.body)
+    match refusal.status:
+        case 400 | 422:
+            return Rejected(_invalid_request(attempt, error))
+        case 413:
+            return Rejected(InputTooLarge(private=describe(attempt, refusal)))
+        case 401 | 403 | 404:
+            alarm = describe(attempt, refusal)
+            return Rejected(ModelUnavailable(private=alarm), alarm=alarm)
+        case 429:
+            return Overloaded(retry_after(refusal.headers), alarm=_quota_alarm(attempt, refusal))
+        case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
+            return Overloaded(retry_after(refusal.headers))
+    # A redirect or an unpaid bill will not mend itself.
+    needs_operator = refusal.status < 400 or refusal.status in {402, 407}
+    return Failed(refusal.status, alarm=describe(attempt, refusal) if needs_operator else None)
+
+
+def _quota_alarm(attempt: Attempt, refusal: Refusal) -> str | None:
+    """Waiting does not mend an account at the upstream that has run out of money."""
+    return describe(attempt, refusal) if _code(error_object(refusal.body)) in _OUT_OF_QUOTA_CODES else None
+
+
+def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Find the error in a body: under `error` as the vendor has it, or the body itself as some servers do."""
+    error = body.get("error", body)
+    return error if isinstance(error, Mapping) else {"message": error}
+
+
+def describe(attempt: Attempt, refusal: Refusal) -> str:
+    """Tell the operator's log what an upstream said, on one line and without secrets."""
+    error = error_object(refusal.body)
+    said = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
+    line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.model}: {said or 'nothing'}"
+    return redacted(line, [attempt.target.api_key])
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read how many seconds to wait (RFC 9110 section 10.2.3: seconds or a date), or None."""
+    text = headers.get("Retry-After", "").strip()
+    if text.isascii() and text.isdigit():
+        return min(float(text[:9]), _RETRY_AFTER_MAX_SECONDS)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return min(max(seconds, 0.0), _RETRY_AFTER_MAX_SECONDS)
+
+
+def _invalid_request(attempt: Attempt, error: Mapping[str, Any]) -> ApiError:
+    """Keep a recognised code and the parameter at fault; the text is ours, for the upstream's may hold anything."""
+    code = _code(error)
+    private = redacted(f"upstream {attempt.target.name} refused: {error.get('message')}", [attempt.target.api_key])
+    if code not in _TEXT_OF_CODE:
+        return InvalidRequest("The model's provider refused the request.", private=private)
+    param = _param(attempt, error.get("param"))
+    return InvalidRequest(_TEXT_OF_CODE[code], param=param, details={"code": code}, private=private)
+
+
+def _param(attempt: Attempt, param: Any) -> str | None:
+    """Pass on the name of a parameter only where it is one that the client sent."""
+    if not isinstance(param, str):
+        return None
+    named = _PARAM.fullmatch(param)
+    return param if named and named[1] in attempt.body else None
+
+
+def _code(error: Mapping[str, Any]) -> str:
+    code = error.get("code") or error.get("type")
+    return code.lower() if isinstance(code, str) else ""
+
+
+def _says_overloaded(error: Mapping[str, Any]) -> bool:
+    named = {str(error.get(name)).lower() for name in ("code", "type")}
+    return bool(named & _OVERLOAD_CODES or _OVERLOAD_TEXT.search(str(error.get("message"))[:2000]))

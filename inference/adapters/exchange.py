@@ -1,0 +1,109 @@
+"""One HTTP exchange with an upstream, shared by every adapter that speaks JSON over HTTP."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import orjson
+
+from gateway.outbound.bodies import read_bounded
+from gateway.outbound.failures import MisconfiguredError, TooLargeError
+from gateway.outbound.session import session
+from inference.adapters.base import Attempt
+
+ANSWER_MAX_BYTES = 32 * 1024 * 1024
+ERROR_MAX_BYTES = 64 * 1024
+_COPIED_BODY_MAX_BYTES = 1024 * 1024
+
+
+class NotJSONError(Exception):
+    """The answer is not a JSON object that can be passed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A complete answer of another status than 2xx. `body` is empty where it was no JSON object, or too large."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+
+
+async def post(
+    attempt: Attempt, path: str, body: bytes, *, accept: str, phases: aiohttp.ClientTimeout
+) -> aiohttp.ClientResponse:
+    """Send a body to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
+    return await session().post(
+        attempt.target.base_url.rstrip("/") + path,
+        data=body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body),
+        headers=_headers(attempt, accept),
+        timeout=phases,
+        allow_redirects=False,
+    )
+
+
+async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
+    """Read a whole JSON object, or raise NotJSONError, TooLargeError, or the client's error where it is cut."""
+    if not is_json(response):
+        raise NotJSONError(f"content type {response.content_type}")
+    return parse_object(await read_bounded(response, ANSWER_MAX_BYTES))
+
+
+async def read_refusal(response: aiohttp.ClientResponse) -> Refusal:
+    """Read what came instead of a 2xx, to its end: a refusal that is cut is none."""
+    try:
+        body = parse_object(await read_bounded(response, ERROR_MAX_BYTES))
+    except (NotJSONError, TooLargeError):
+        body = {}
+    return Refusal(response.status, response.headers, body)
+
+
+def parse_object(data: bytes) -> dict[str, Any]:
+    """Parse a JSON object that can be written out again, or raise NotJSONError."""
+    try:
+        value = orjson.loads(data)
+        if data.count(b"{") + data.count(b"[") > 200:
+            orjson.dumps(value)  # the reader takes deeper nesting than the writer
+    except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
+        raise NotJSONError("not JSON") from error
+    if not isinstance(value, dict):
+        raise NotJSONError("not a JSON object")
+    return value
+
+
+def is_json(response: aiohttp.ClientResponse) -> bool:
+    """Tell whether an answer says that it is JSON, or says nothing."""
+    content_type = response.headers.get("Content-Type", "application/json").partition(";")[0].strip().lower()
+    return content_type == "application/json" or content_type.endswith("+json")
+
+
+def is_event_stream(response: aiohttp.ClientResponse) -> bool:
+    """Tell whether an answer says that it is a stream of events."""
+    return response.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/event-stream"
+
+
+def _headers(attempt: Attempt, accept: str) -> dict[str, str]:
+    """Build the headers, or raise MisconfiguredError where a configured value cannot stand in one."""
+    headers = {
+        "Accept": accept,
+        "Content-Type": "application/json",
+        "Idempotency-Key": attempt.call_id,
+        "X-Client-Request-Id": attempt.call_id,
+        **_configured(attempt),
+    }
+    if accept == "text/event-stream":
+        headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
+    return headers
+
+
+def _configured(attempt: Attempt) -> dict[str, str]:
+    target = attempt.target
+    names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
+    values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}
+    if target.api_key:
+        values["Authorization"] = f"Bearer {target.api_key}"
+    if not all(value.isascii() and value.isprintable() for value in values.values()):
+        raise MisconfiguredError("a configured header value is not printable ASCII")
+    return values

@@ -1,0 +1,45 @@
+"""What an exchange without a complete answer means, as an outcome or as the end of a stream."""
+
+import logging
+
+from gateway.contract.errors import ApiError, ModelUnavailable, UpstreamError, UpstreamInvalid, UpstreamTimeout
+from gateway.outbound.failures import Failure, failure_of
+from gateway.outbound.redaction import redacted
+from inference.adapters.base import Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.sse import EventTooLargeError
+
+log = logging.getLogger("inference.adapters")
+
+_ERRORS: dict[Failure, type[ApiError]] = {
+    Failure.TIMED_OUT: UpstreamTimeout,
+    Failure.LOST: UpstreamError,
+    Failure.MALFORMED: UpstreamInvalid,
+}
+
+
+def outcome_of_exception(attempt: Attempt, error: Exception) -> Outcome:
+    """Decide what a call that raised came to. Only where no connection was made was surely nothing taken."""
+    match failure_of(error):
+        case Failure.MISCONFIGURED:
+            cause = _logged(attempt, Failure.MISCONFIGURED, error)
+            return Rejected(ModelUnavailable(private=cause), alarm=cause)
+        case Failure.NOT_SENT:
+            return Unreachable(_logged(attempt, Failure.NOT_SENT, error))
+    broken = broken_by(attempt, error)
+    return Ambiguous(broken.error, broken.reason)
+
+
+def broken_by(attempt: Attempt, error: Exception) -> StreamBroken:
+    """Say how a call that was sent ended, to the client and to the operator."""
+    if isinstance(error, StreamBroken):
+        return error
+    failure = Failure.MALFORMED if isinstance(error, NotJSONError | EventTooLargeError) else failure_of(error)
+    cause = _logged(attempt, failure, error)
+    return StreamBroken(_ERRORS.get(failure, UpstreamError)(private=cause), failure.value)
+
+
+def _logged(attempt: Attempt, failure: Failure, error: Exception) -> str:
+    cause = redacted(f"upstream {attempt.target.name} {failure}: {error!r}", [attempt.target.api_key])
+    log.warning("%s (call %s)", cause, attempt.call_id)
+    return cause

@@ -1,0 +1,22 @@
+"""Ids of tool calls: ours in place of the upstream's, the same in every chunk that names one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_UNIQUE_CHARACTERS = 26
+
+
+def rename_calls(public_id: str, choice: Any, message: Mapping[str, Any]) -> None:
+    """Rename the tool calls of a message or of a stream's delta, in place.
+
+    A client sends the id back with the tool's result, and upstreams take at most 40 characters there.
+    """
+    calls = message.get("tool_calls")
+    for position, call in enumerate(calls if isinstance(calls, list) else ()):
+        if isinstance(call, dict) and call.get("id"):
+            index = call.get("index", position)
+            call["id"] = f"call_{public_id[-_UNIQUE_CHARACTERS:]}_{_number(choice)}_{_number(index)}"
+
+
+def _number(index: Any) -> int:
+    return index if isinstance(index, int) and 0 <= index < 1000 else 0

@@ -1,0 +1,76 @@
+"""Server-sent events as bytes: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
+
+Only what a forwarder needs: where an event ends, and the data that it carries.
+"""
+
+EVENT_MAX_BYTES = 1024 * 1024
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventTooLargeError(Exception):
+    """An event went on for longer than EVENT_MAX_BYTES."""
+
+
+class EventSplitter:
+    """Cut a byte stream into events, wherever its chunks were cut: inside a character, a line end, or the BOM."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._searched = 0
+        self._after_return = False
+        self._at_start = True
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes and give every event that is now complete, without its blank line."""
+        if self._after_return or b"\r" in data:
+            data = self._unified(data)
+        self._buffer += data
+        blocks = self._cut()
+        if len(self._buffer) > EVENT_MAX_BYTES:
+            raise EventTooLargeError
+        return blocks
+
+    def _cut(self) -> list[bytes]:
+        end = self._buffer.find(b"\n\n", self._searched)
+        if end < 0:
+            # The next search goes on where this one stopped: a slow drip must not cost a scan a byte.
+            self._searched = max(0, len(self._buffer) - 1)
+            return []
+        *blocks, rest = bytes(self._buffer).split(b"\n\n")
+        self._buffer = bytearray(rest)
+        self._searched = max(0, len(rest) - 1)
+        if self._at_start:
+            self._at_start = False
+            blocks[0] = blocks[0].removeprefix(_BOM)
+        return blocks
+
+    def _unified(self, data: bytes) -> bytes:
+        """Turn CRLF and CR into LF. A CR ends its line at once; an LF right behind it, in the next chunk, is its tail."""
+        if self._after_return and data:
+            data = data.removeprefix(b"\n")
+            if not data:
+                self._after_return = False
+        if data:
+            self._after_return = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def data_of(block: bytes) -> bytes:
+    """Give an event's data, its lines joined by LF; empty for one that is only comments or other fields."""
+    if block.startswith(b"data: ") and b"\n" not in block:
+        return block[6:]
+    return b"\n".join(_data_of_line(line) for line in block.split(b"\n") if _is_data(line))
+
+
+def event_bytes(data: bytes) -> bytes:
+    """Lay out one event of JSON, which holds no line ends."""
+    return b"data: %b\n\n" % data
+
+
+def _is_data(line: bytes) -> bool:
+    return line.startswith(b"data:") or line == b"data"
+
+
+def _data_of_line(line: bytes) -> bytes:
+    return line[5:].removeprefix(b" ")

@@ -1,0 +1,136 @@
+"""An upstream's event stream, read, checked and rewritten event by event as its bytes come."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import aiohttp
+
+from gateway.contract.errors import ApiError
+from inference.adapters.base import Attempt, Chunk, StreamBroken
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.failures import broken_by
+from inference.adapters.sse import EventSplitter, data_of
+
+STREAM_MAX_BYTES = 256 * 1024 * 1024
+CHUNK_MAX_EVENTS = 8
+"""Events that arrive together are handed on together, up to so many: the caller's output limit is checked per chunk."""
+
+_DRAIN_SECONDS = 1.0
+_draining: set[asyncio.Task[None]] = set()
+
+
+class EventStream(ABC):
+    """A stream in one vendor's event shape: a subclass translates events and says which one is the last."""
+
+    terminator: ClassVar[bytes]
+
+    def __init__(self, attempt: Attempt, response: aiohttp.ClientResponse) -> None:
+        self._attempt = attempt
+        self._response = response
+        self._splitter = EventSplitter()
+        self._ready: deque[Chunk] = deque()
+        self._read_bytes = 0
+        self._ended = False
+        self._broken: StreamBroken | None = None
+
+    @abstractmethod
+    def translate(self, data: bytes) -> Chunk | None:
+        """Rewrite one event's data for the client; None where it is the end. Raises StreamBroken or NotJSONError."""
+
+    @abstractmethod
+    def error_event(self, error: ApiError, request_id: str) -> bytes:
+        """Render an error as an event of this stream."""
+
+    @abstractmethod
+    def cut_event(self) -> bytes:
+        """Render the end of a stream that reached its output limit."""
+
+    async def begin(self) -> None:
+        """Wait for the first event, so that a call which fails before it can still be answered by a status."""
+        while not (self._ready or self._ended or self._broken):
+            await self._read()
+        if self._broken and not self._ready:
+            raise self._broken
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Chunk:
+        while not self._ready:
+            if self._broken:
+                raise self._broken
+            if self._ended:
+                raise StopAsyncIteration
+            await self._read()
+        return self._ready.popleft()
+
+    async def close(self) -> None:
+        """Hang up on a stream that is under way; let one that has ended free its connection for the next call."""
+        if self._ended and not self._response.closed:
+            task = asyncio.create_task(_drain(self._response))
+            _draining.add(task)
+            task.add_done_callback(_draining.discard)
+        else:
+            self._response.close()
+
+    async def _read(self) -> None:
+        """Read what is there and make its events ready; what breaks the stream waits behind them."""
+        try:
+            data = await self._response.content.readany()
+            self._ready.extend(_grouped(self._translated(self._blocks(data))))
+        except Exception as error:  # noqa: BLE001 - whatever a broken answer makes a parser raise, the stream is broken
+            self._broken = broken_by(self._attempt, error)
+
+    def _blocks(self, data: bytes) -> list[bytes]:
+        self._read_bytes += len(data)
+        if not data:
+            raise ConnectionError("closed before the end")
+        if self._read_bytes > STREAM_MAX_BYTES:
+            raise NotJSONError("stream too large")
+        return self._splitter.feed(data)
+
+    def _translated(self, blocks: list[bytes]) -> list[Chunk]:
+        chunks: list[Chunk] = []
+        for block in blocks:
+            data = data_of(block)
+            if not data:
+                continue
+            try:
+                chunk = self.translate(data)
+            except Exception as error:  # noqa: BLE001 - the events before this one are still good
+                self._broken = broken_by(self._attempt, error)
+                break
+            if chunk is None:
+                self._ended = True
+                break
+            chunks.append(chunk)
+        return chunks
+
+
+def _grouped(chunks: list[Chunk]) -> list[Chunk]:
+    if len(chunks) < 2:
+        return chunks
+    return [_merged(chunks[at : at + CHUNK_MAX_EVENTS]) for at in range(0, len(chunks), CHUNK_MAX_EVENTS)]
+
+
+def _merged(chunks: Sequence[Chunk]) -> Chunk:
+    return Chunk(
+        data=b"".join(chunk.data for chunk in chunks),
+        output_deltas=sum(chunk.output_deltas for chunk in chunks),
+        output_bytes=sum(chunk.output_bytes for chunk in chunks),
+        usage=next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None),
+    )
+
+
+async def _drain(response: aiohttp.ClientResponse) -> None:
+    """Read the end of the body behind the last event; a connection whose body is unread cannot be used again."""
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            await response.content.readany()
+    except Exception:  # noqa: BLE001, S110 - the answer is complete; the connection is closed below
+        pass
+    finally:
+        response.close()
