@@ -1,0 +1,60 @@
+# `make` lists what there is. Everything works from a fresh clone with Python 3.11 or later and make.
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+RUN := .venv/bin/python
+PEERS := .venv-peers/bin/python
+WORKERS ?= 2
+# Sources are compiled for every platform, without the address of any package registry.
+LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-header \
+	--no-emit-index-url --no-emit-find-links --allow-unsafe
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo test check fmt lock bench bench-peers venv venv-dev venv-peers python
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+run: venv ## start the gateway with a database of its own; PORT, HOST and DATA_DIR move it
+	@exec $(RUN) -m gateway.run --follow-parent
+
+demo: venv ## make one paid call through the running gateway and show its receipt
+	@exec $(RUN) manage.py demo
+
+test: venv-dev ## run the whole test suite; TESTS=tests/run picks a part, WORKERS=0 runs it in one process
+	@exec $(RUN) -m pytest -n $(WORKERS) $(TESTS)
+
+check: venv-dev ## lint, formatting, types, import rules, migrations and start-up checks
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+	$(RUN) -m mypy
+	$(RUN) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-logo
+	DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) manage.py makemigrations --check --dry-run
+	DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) manage.py check --fail-level WARNING
+
+fmt: venv-dev ## format the code and mend what a linter can
+	$(RUN) -m ruff format
+	$(RUN) -m ruff check --fix
+
+lock: venv-dev ## pin the newest versions that requirements*.in allow, with hashes
+	$(LOCK) --upgrade requirements.in --output-file requirements.txt
+	$(LOCK) --upgrade requirements-dev.in --output-file requirements-dev.txt
+	$(LOCK) --upgrade requirements-peers.in --output-file requirements-peers.txt
+
+bench: venv-dev ## measure the gateway against its upstream and a plain pass-through
+	@exec $(RUN) -m bench
+
+bench-peers: venv-dev venv-peers ## the same, with LiteLLM's proxy beside it in a venv of its own
+	@exec $(RUN) -m bench --peers
+
+venv: python
+	@$(PYTHON) gateway/run/bootstrap.py requirements.txt
+
+venv-dev: python
+	@$(PYTHON) gateway/run/bootstrap.py requirements-dev.txt
+
+venv-peers: python
+	@$(PYTHON) gateway/run/bootstrap.py requirements-peers.txt .venv-peers
+
+python:
+	@test -n "$(PYTHON)" || { echo "gateway: Python 3.11 or later was not found; install it or set PYTHON=..." >&2; exit 1; }

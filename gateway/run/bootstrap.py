@@ -1,0 +1,88 @@
+"""Readies `.venv` for the pinned requirements: `python3 gateway/run/bootstrap.py REQUIREMENTS [VENV]`.
+
+Runs under any Python 3, before anything is installed, so it uses the standard library only and old syntax.
+A second call with the same requirements does nothing.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import Iterator
+
+OLDEST = (3, 11)
+PROJECT_DIR = Path(__file__).resolve().parents[2]
+
+
+def main(arguments: list) -> int:
+    """Return 0 when the environment is ready, 1 after one line on standard error."""
+    if sys.version_info < OLDEST:
+        return fail("Python 3.11 or later is needed, this is %d.%d; set PYTHON=..." % sys.version_info[:2])
+    requirements = PROJECT_DIR / arguments[0]
+    environment = PROJECT_DIR / (arguments[1] if len(arguments) > 1 else ".venv")
+    try:
+        environment.mkdir(exist_ok=True)
+        with locked(environment / "install.lock"):
+            return ready(environment, requirements)
+    except OSError as error:
+        return fail("Cannot prepare %s: %s" % (environment, error))
+
+
+def ready(environment: Path, requirements: Path) -> int:
+    """Make the environment and install, unless that was done before with this very content."""
+    stamp = environment / (requirements.stem + ".stamp")
+    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    python = environment / "bin" / "python"
+    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return 0
+    if not runs(python, "-m", "pip", "--version"):
+        create(environment)
+    if not runs(python, "-m", "pip", "--version"):
+        return fail("Python's venv module lacks pip here; on Debian: apt install python3-venv")
+    print("installing %s into %s (once, takes a minute) ..." % (requirements.name, environment.name), flush=True)
+    if not install(python, requirements):
+        return fail("Installing %s failed, see above." % requirements.name)
+    stamp.write_text(wanted)
+    return 0
+
+
+def create(environment: Path) -> None:
+    """Make a virtual environment; one that an interrupted start left half made is made anew."""
+    with contextlib.suppress(subprocess.CalledProcessError, SystemExit):
+        venv.EnvBuilder(with_pip=True, symlinks=True).create(str(environment))
+
+
+def install(python: Path, requirements: Path) -> bool:
+    """Install exactly the pinned files; every one must have a recorded hash."""
+    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command += ["--root-user-action=ignore", "--require-hashes", "-r", requirements]
+    return subprocess.run([str(part) for part in command], check=False).returncode == 0
+
+
+def runs(*command: object) -> bool:
+    """Tell whether a command ends well, whatever it prints."""
+    try:
+        return subprocess.run([str(part) for part in command], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator:
+    """Wait for another start in the same checkout that is installing right now."""
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def fail(message: str) -> int:
+    """Say what is wrong; return the exit code."""
+    print("gateway: " + message, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
