@@ -1,6 +1,6 @@
 """DPoP proofs, checked in the order of RFC 9449 section 4.3.
 
-`read_proof` does everything that needs the proof alone; the binding to an access token (`check_binding`) comes after
+`read_proof` does everything that needs the proof alone; the binding to an access token (`check_access_token_hash`) comes after
 the token has been verified, and taking the `jti` last of all, so that a proof that fails is never recorded.
 """
 
@@ -47,11 +47,11 @@ def read_proof(
     target: str,
     now: float,
     require_exp: bool = False,
-    is_current_nonce: Callable[[object], bool] | None = None,
+    check_nonce: Callable[[object], None] | None = None,
 ) -> Proof:
     """Check a proof for a request, or raise InvalidDpopProof. `target` is the request's URI in normal form (`htu`).
 
-    `now` is Unix time in seconds. The caller decides what a wrong nonce means; `is_current_nonce` may raise.
+    `now` is Unix time in seconds. `check_nonce` raises what the caller wants a wrong or missing nonce to mean.
     """
     try:
         jws = jwt.parse(proof, PROOF_MAX_BYTES)
@@ -60,9 +60,9 @@ def read_proof(
     except ValueError as error:
         raise _refused(str(error)) from None
     _check_target(jws.claims, method, target)
-    if is_current_nonce:
-        is_current_nonce(jws.claims.get("nonce"))
     issued_at = _check_times(jws.claims, now, require_exp)
+    if check_nonce:
+        check_nonce(jws.claims.get("nonce"))
     return Proof(key, jws.claims, _ticket(key.thumbprint, _jti(jws.claims), issued_at))
 
 

@@ -23,7 +23,7 @@ _COORDINATE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes, no
 
 _ED_P = 2**255 - 19
 _ED_D = -121665 * pow(121666, -1, _ED_P) % _ED_P
-_ED_ORDER_8_Y = 2707385501144840649318225287225658788936804267575313519463743609750303021928
+_ED_ORDER_8_Y = 2707385501144840649318225287225658788936804267575313519463743609750303402022
 # y of the points of order 1, 2, 4 and 8 (RFC 7748 section 6 and 8032 leave refusing them to the application).
 _ED_SMALL_ORDER_Y = frozenset({0, 1, _ED_P - 1, _ED_ORDER_8_Y, _ED_P - _ED_ORDER_8_Y})
 
@@ -88,9 +88,14 @@ def _check_purpose(jwk: dict[str, Any], alg: str) -> None:
     if "alg" in jwk and jwk["alg"] not in _ALG_NAMES[alg]:
         raise JwkError("alg is not the key's")
     if "key_ops" in jwk:
-        operations = jwk["key_ops"]
-        if not isinstance(operations, list) or "verify" not in operations:
-            raise JwkError("key_ops lacks verify")
+        _check_operations(jwk["key_ops"])
+
+
+def _check_operations(operations: object) -> None:
+    if not isinstance(operations, list) or not all(isinstance(operation, str) for operation in operations):
+        raise JwkError("key_ops is not an array of strings")
+    if "verify" not in operations or len(set(operations)) != len(operations):
+        raise JwkError("key_ops lacks verify or repeats itself")
 
 
 @lru_cache(maxsize=CACHED_KEYS_MAX)

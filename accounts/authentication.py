@@ -1,0 +1,161 @@
+"""Who calls, proven: DPoP proof and access token of a protected request. RFC 9449 section 7.
+
+`verify` does every check that needs no I/O; taking the proof, so that it serves once, is the caller's next step:
+`DPoPAuthentication` does it for the management routes, the metered path does it inside its own statement.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.operations import nonces, replays
+from accounts.operations.challenges import challenge, challenged
+from accounts.operations.keyring import keyring
+from accounts.rules import access_token, dpop, htu, jwt
+from accounts.rules.bounded_cache import BoundedCache
+from accounts.rules.dpop import Proof, ProofTicket
+from accounts.rules.principal import Principal
+from gateway.contract.errors import InvalidDpopProof, InvalidToken
+
+VERIFIED_TOKENS_MAX = 20_000
+
+_CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *")
+_verified_tokens: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(VERIFIED_TOKENS_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A caller whose proof and token hold, and the ticket by which the proof is still to be taken."""
+
+    principal: Principal
+    ticket: ProofTicket
+
+
+def verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
+    """Check a request's proof and token without I/O at Unix time `now`.
+
+    `raw_path` is the path as it came over the wire. `headers` maps names (text or bytes; in lower case where the
+    mapping minds case) to values, duplicates joined by a comma, which are refused. Raises InvalidDpopProof,
+    UseDpopNonce, InvalidToken or NotReady, each with its challenge.
+    """
+    try:
+        return _verify(method, raw_path, headers, now)
+    except (InvalidDpopProof, InvalidToken) as error:
+        raise challenged(error) from None
+
+
+def verify_proof(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Proof | None:
+    """Check the proof of a token request, which has no access token; None where no proof was sent."""
+    sent = _header(headers, "dpop")
+    if sent is None:
+        return None
+    proof = _read_proof(sent, method, raw_path, now)
+    dpop.check_access_token_hash(proof, None)
+    return proof
+
+
+class DPoPAuthentication(BaseAuthentication):
+    """Authenticates a request of the management routes and takes its proof."""
+
+    def authenticate(self, request: Request) -> tuple[Principal, ProofTicket]:
+        """Return who calls, or raise the catalogue error with its challenge. One SQL statement."""
+        now = timezone.now().timestamp()
+        verified = verify(request.method or "", raw_path_of(request), request.headers, now)
+        principal = verified.principal
+        replays.admit(verified.ticket, did=principal.did, session_id=principal.session_id)
+        return principal, verified.ticket
+
+    def authenticate_header(self, request: Request) -> str:
+        """Give the challenge of an answer that carries none of its own."""
+        return challenge("invalid_token", InvalidToken.default_message)
+
+
+def raw_path_of(request: Request | HttpRequest) -> str:
+    """Read the path as it came over the wire, where the server tells it, else encode the decoded one again."""
+    http_request: Any = getattr(request, "_request", request)
+    raw = getattr(http_request, "scope", {}).get("raw_path")
+    if raw:
+        return raw.partition(b"?")[0].decode("latin-1")
+    return http_request.get_full_path_info().partition("?")[0]
+
+
+def _verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
+    credentials = _header(headers, "authorization")
+    if credentials is not None and not credentials[:5].lower() == "dpop ":
+        raise InvalidToken("Send the access token as Authorization: DPoP <token>, with a proof.")
+    sent = _header(headers, "dpop")
+    if sent is None:
+        raise InvalidDpopProof("Send a DPoP proof.")
+    proof = _read_proof(sent, method, raw_path, now)
+    token = _token(credentials)
+    digest = hashlib.sha256(token.encode("ascii")).digest()
+    principal = _holder(token, digest, now)
+    if principal.jkt != proof.key.thumbprint:
+        raise InvalidToken("The access token is bound to another key.")
+    dpop.check_access_token_hash(proof, jwt.encode(digest))
+    return Verified(principal, proof.ticket)
+
+
+def _read_proof(sent: str, method: str, raw_path: str, now: float) -> Proof:
+    try:
+        target = htu.target(settings.GATEWAY_BASE_URL, raw_path)
+    except ValueError as error:
+        raise InvalidDpopProof("The request's own path is not a URL's.", private=str(error)) from None
+    return dpop.read_proof(
+        sent,
+        method=method,
+        target=target,
+        now=now,
+        require_exp=settings.DPOP_REQUIRE_EXP,
+        check_nonce=nonces.checker(now),
+    )
+
+
+def _token(credentials: str | None) -> str:
+    parts = _CREDENTIALS.fullmatch(credentials) if credentials else None
+    if parts is None:
+        raise InvalidToken("Send the access token as Authorization: DPoP <token>.")
+    return parts["token"]
+
+
+def _holder(token: str, digest: bytes, now: float) -> Principal:
+    """Say who holds a token. A token that was verified before is only checked against its end and its key's."""
+    known = _verified_tokens.get(digest)
+    kid, principal = known or _read_token(token)
+    if keyring.verifying_key(kid) is None:
+        raise InvalidToken(private="the signing key is retired")
+    if not now < principal.expires_at:
+        raise InvalidToken("The access token has expired.")
+    if known is None:
+        _verified_tokens.put(digest, (kid, principal))
+    return principal
+
+
+def _read_token(token: str) -> tuple[str, Principal]:
+    base_url = settings.GATEWAY_BASE_URL
+    try:
+        jws = jwt.parse(token)
+        key = keyring.verifying_key(jws.header.get("kid"))
+        if key is None or jws.header.get("typ") != access_token.TOKEN_TYPE:
+            raise InvalidToken(private="typ or kid is not of an access token")
+        jwt.verify(jws, key)
+        return key.thumbprint, access_token.principal_of(jws.claims, issuer=base_url, audience=base_url)
+    except ValueError as error:
+        raise InvalidToken(private=str(error)) from None
+
+
+def _header(headers: Mapping[Any, Any], name: str) -> str | None:
+    """Read a header from a mapping of text or of bytes."""
+    value = headers.get(name)
+    if value is None:
+        value = headers.get(name.encode("ascii"))
+    return value.decode("latin-1") if isinstance(value, bytes) else value

@@ -1,0 +1,25 @@
+"""The tables of the accounts app, one noun a file."""
+
+from accounts.models.account import Account, AccountManager
+from accounts.models.appearance import AppearanceProduct
+from accounts.models.consumed_assertion import ConsumedAssertion
+from accounts.models.device_session import DeviceSession
+from accounts.models.integration import Integration
+from accounts.models.product import Product
+from accounts.models.proof_replay import ProofReplay, ReplayEpoch
+from accounts.models.public_client import PublicClient
+from accounts.models.signing_key import SigningKey
+
+__all__ = [
+    "Account",
+    "AccountManager",
+    "AppearanceProduct",
+    "ConsumedAssertion",
+    "DeviceSession",
+    "Integration",
+    "Product",
+    "ProofReplay",
+    "PublicClient",
+    "ReplayEpoch",
+    "SigningKey",
+]

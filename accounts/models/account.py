@@ -1,0 +1,61 @@
+"""A person or agent who owns a wallet and makes calls; known to the world by a DID."""
+
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+
+from accounts.models.validators import validate_did
+from accounts.rules.dids import DID_MAX_CHARACTERS
+
+
+class AccountManager(BaseUserManager["Account"]):
+    """Makes accounts with and without a password; product integrations make the ones without."""
+
+    def create_user(self, did: str, email: str | None = None, password: str | None = None, **fields: Any) -> "Account":
+        """Create an account; without a password it can sign in nowhere but through its product."""
+        account = self.model(did=did, email=self.normalize_email(email) if email else None, **fields)
+        account.set_password(password)
+        account.save(using=self._db)
+        return account
+
+    def create_superuser(
+        self, did: str, email: str | None = None, password: str | None = None, **fields: Any
+    ) -> "Account":
+        """Create an operator of the admin."""
+        return self.create_user(did, email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class Account(AbstractBaseUser, PermissionsMixin):
+    """An account. `did` never changes; `email` is where a person signs in and never identifies or links anyone."""
+
+    did = models.CharField("DID", max_length=DID_MAX_CHARACTERS, unique=True, validators=[validate_did])
+    email = models.EmailField(null=True, blank=True)
+    display_name = models.CharField(max_length=120, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False, help_text="May sign in to the operator console.")
+    suspended_at = models.DateTimeField(null=True, blank=True, help_text="Since when its tokens are refused.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = AccountManager()
+
+    USERNAME_FIELD = "did"
+    EMAIL_FIELD = "email"
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="accounts_account_email_unique")]
+
+    def __str__(self) -> str:
+        return self.display_name or self.did
+
+    @property
+    def is_live(self) -> bool:
+        """Tell whether the account's tokens are honoured."""
+        return self.is_active and self.suspended_at is None
+
+    def get_full_name(self) -> str:
+        """Name the account for the console's header."""
+        return str(self)

@@ -1,0 +1,15 @@
+"""Which product names the portal's cosmetic `product` parameter may carry. SPEC: Appearance handoff."""
+
+from django.db import models
+
+
+class AppearanceProduct(models.Model):
+    """A product identifier of the allowlist; it never selects a client, changes scopes or grants access."""
+
+    slug = models.SlugField(max_length=64, unique=True)
+
+    class Meta:
+        db_table = "accounts_appearance_product"
+
+    def __str__(self) -> str:
+        return self.slug

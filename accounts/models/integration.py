@@ -1,0 +1,34 @@
+"""A trusted product server: whose assertions are exchanged for tokens, about whom, and for how much."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from accounts.models.product import Product
+from accounts.models.validators import validate_capabilities, validate_did_prefix, validate_jwks
+from accounts.rules.assertion import Issuer
+
+
+class Integration(models.Model):
+    """An integration. `capabilities` is the most that it may ever grant; `jwks` holds public keys alone."""
+
+    issuer = models.CharField(max_length=255, unique=True)
+    audience = models.CharField(max_length=255)
+    product = models.ForeignKey(Product, models.PROTECT, to_field="slug", related_name="integrations")
+    did_prefix = models.CharField("DID prefix", max_length=255, validators=[validate_did_prefix])
+    capabilities = ArrayField(models.CharField(max_length=255), default=list, validators=[validate_capabilities])
+    jwks = models.JSONField("JWKS", validators=[validate_jwks])
+    enabled = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return self.issuer
+
+    def as_issuer(self) -> Issuer:
+        """Give the facts that an assertion is checked against."""
+        return Issuer(
+            name=self.issuer,
+            audience=self.audience,
+            product=self.product_id,
+            did_prefix=self.did_prefix,
+            capabilities=tuple(self.capabilities),
+            keys=tuple(self.jwks.get("keys", ())),
+        )

@@ -1,0 +1,20 @@
+"""A product of the catalogue: what organizations have seats for and integrations speak for."""
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+
+class Product(models.Model):
+    """A product. Other apps know it by its slug alone."""
+
+    slug = models.SlugField(max_length=64, unique=True)
+    name = models.CharField(max_length=120)
+    seat_price_microusd = models.BigIntegerField(default=0, validators=[MinValueValidator(0)])
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=models.Q(seat_price_microusd__gte=0), name="accounts_product_price_min")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,30 @@
+"""Which proofs were taken. RFC 9449 section 11.1."""
+
+from django.db import models
+
+
+class ProofReplay(models.Model):
+    """A proof that was taken: `digest` is SHA-256 over proof key and `jti`. The row stays until `expires_at`."""
+
+    digest = models.BinaryField(primary_key=True)
+    expires_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        db_table = "accounts_proof_replay"
+
+    def __str__(self) -> str:
+        return bytes(self.digest).hex()
+
+
+class ReplayEpoch(models.Model):
+    """One row: proofs that expire no later than `lost_until` may have been taken by a store that has lost its rows."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1, editable=False)
+    lost_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "accounts_replay_epoch"
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="accounts_replay_epoch_single")]
+
+    def __str__(self) -> str:
+        return str(self.lost_until)

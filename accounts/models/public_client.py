@@ -1,0 +1,20 @@
+"""A registered client without a secret. Browser clients need no row: their id is their origin."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class PublicClient(models.Model):
+    """A mobile client with its exact redirect URIs, or an origin whose consent the operator takes as given."""
+
+    client_id = models.CharField(max_length=255, unique=True)
+    name = models.CharField(max_length=120)
+    redirect_uris = ArrayField(models.CharField(max_length=2048), default=list)
+    trusted = models.BooleanField(default=False, help_text="Its users are not asked for consent.")
+    enabled = models.BooleanField(default=True)
+
+    class Meta:
+        db_table = "accounts_public_client"
+
+    def __str__(self) -> str:
+        return self.name

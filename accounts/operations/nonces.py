@@ -1,0 +1,45 @@
+"""Server nonces for proofs, where the operator asks for them. RFC 9449 sections 8 and 9.
+
+A nonce is an HMAC over a window of time, so every process and machine with the same secret knows it and nothing is
+stored. It is good for its own window and the next.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable
+
+from django.conf import settings
+
+from accounts.operations.challenges import challenged
+from accounts.rules.jwt import encode
+from gateway.contract.errors import UseDpopNonce
+from gateway.contract.headers import DPOP_NONCE
+
+WINDOW_SECONDS = 120
+NONCE_BYTES = 18
+
+
+def current(now: float) -> str:
+    """Give the nonce of the window that Unix time `now` lies in."""
+    return _nonce(int(now) // WINDOW_SECONDS)
+
+
+def checker(now: float) -> Callable[[object], None] | None:
+    """Give the check of a proof's `nonce`, or None while nonces are off (`DPOP_NONCES`)."""
+    if not settings.DPOP_NONCES:
+        return None
+    return lambda nonce: check(nonce, now)
+
+
+def check(nonce: object, now: float) -> None:
+    """Raise UseDpopNonce, which carries a good one, unless the nonce is of this window or the one before."""
+    window = int(now) // WINDOW_SECONDS
+    accepted = (_nonce(window), _nonce(window - 1))
+    sent = nonce.encode() if isinstance(nonce, str) else b""
+    if not any(hmac.compare_digest(sent, good.encode()) for good in accepted):
+        raise challenged(UseDpopNonce(headers={DPOP_NONCE: accepted[0]}))
+
+
+def _nonce(window: int) -> str:
+    message = f"dpop-nonce:{window}".encode()
+    return encode(hmac.digest(settings.SECRET_KEY.encode(), message, hashlib.sha256)[:NONCE_BYTES])

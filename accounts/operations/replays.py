@@ -1,0 +1,63 @@
+"""Takes proofs, each once. RFC 9449 section 11.1.
+
+The rule is the SQL function `accounts_admit`, which the metered path calls inside its own statement. Whoever takes a
+proof must do so in a transaction that nothing later rolls back.
+"""
+
+from datetime import UTC, datetime
+
+from django.db import connection, connections
+
+from accounts.models import ProofReplay
+from accounts.operations.challenges import challenged
+from accounts.rules.dpop import ProofTicket
+from gateway.contract.errors import ApiError, InvalidDpopProof, InvalidToken
+
+_ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"
+
+
+def admit(ticket: ProofTicket, *, did: str | None = None, session_id: str | None = None) -> None:
+    """Take a proof for a live account and session, or raise InvalidDpopProof or InvalidToken.
+
+    Without `did` the proof alone is taken (token requests).
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_ADMIT, admit_arguments(ticket, did=did, session_id=session_id))
+        (outcome,) = cursor.fetchone()
+    error = refusal(outcome)
+    if error:
+        raise error
+
+
+def admit_arguments(
+    ticket: ProofTicket, *, did: str | None, session_id: str | None
+) -> tuple[bytes, datetime, datetime, str | None, str | None]:
+    """Give the arguments of `accounts_admit` in order, for a statement that calls it inside."""
+    issued_at = datetime.fromtimestamp(ticket.issued_at, UTC)
+    return ticket.digest, issued_at, datetime.fromtimestamp(ticket.expires_at, UTC), did, session_id
+
+
+def refusal(outcome: str) -> ApiError | None:
+    """Name the error that an outcome of `accounts_admit` stands for; None for `ok`."""
+    match outcome:
+        case "ok":
+            return None
+        case "replayed":
+            return challenged(InvalidDpopProof("The DPoP proof was refused: it was used before."))
+        case "epoch":
+            message = "The DPoP proof was refused: it may have been used before. Send a new one."
+            return challenged(InvalidDpopProof(message))
+    return challenged(InvalidToken(private=outcome))
+
+
+def begin_epoch(*, using: str = "default") -> None:
+    """Start the store's epoch where there is none, after migrations and after a flush."""
+    with connections[using].cursor() as cursor:
+        cursor.execute("SELECT to_regproc('accounts_begin_epoch') IS NOT NULL")
+        if cursor.fetchone()[0]:
+            cursor.execute("SELECT accounts_begin_epoch() WHERE NOT EXISTS (SELECT 1 FROM accounts_replay_epoch)")
+
+
+def purge_expired(*, now: datetime) -> int:
+    """Delete the proofs that can no longer pass anywhere; return how many."""
+    return ProofReplay.objects.filter(expires_at__lt=now).delete()[0]

@@ -1,0 +1,113 @@
+"""The life of the gateway's signing keys: pending, active, passive, retired.
+
+A key is published while it is pending, so every process and every cache knows it before the first token that it signs.
+A passive key is published until the last of its tokens has expired.
+"""
+
+from datetime import datetime, timedelta
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from django.db import connection, transaction
+
+from accounts.models import SigningKey
+from accounts.rules import jwk
+from gateway.contract.limits import ACCESS_TOKEN_SECONDS
+
+State = SigningKey.State
+
+# A token may be verified a little after its end by a slow clock, and may wait in a cache.
+PASSIVE_PERIOD = timedelta(seconds=2 * ACCESS_TOKEN_SECONDS)
+PUBLISHED = (State.PENDING, State.ACTIVE, State.PASSIVE)
+
+
+def ensure_active_key(*, now: datetime) -> SigningKey:
+    """Return the active key; make it, and the one after it, at the first start. Safe in any number of processes."""
+    return _active() or _start(now)
+
+
+@transaction.atomic
+def rotate(*, now: datetime, published_before: datetime | None = None) -> SigningKey:
+    """Make the pending key the active one and publish its successor; return the active key.
+
+    With `published_before`, a pending key that was published later stays pending and nothing changes.
+    """
+    _lock()
+    active, pending = _active(), SigningKey.objects.filter(state=State.PENDING).first()
+    if active and pending and published_before and pending.created_at > published_before:
+        return active
+    if active:
+        _demote(active, now)
+    successor = pending or _create_pending(now)
+    _promote(successor, now)
+    _create_pending(now)
+    return successor
+
+
+@transaction.atomic
+def retire(kid: str, *, now: datetime) -> SigningKey:
+    """Stop honouring a key at once, for one that leaked; raise SigningKey.DoesNotExist where it is not in use.
+
+    An active or pending key gets its successor in the same transaction.
+    """
+    _lock()
+    key = SigningKey.objects.get(kid=kid, state__in=PUBLISHED)
+    state = key.state
+    _retire(key, now)
+    if state == State.PENDING:
+        _create_pending(now)
+    elif state == State.ACTIVE:
+        rotate(now=now)
+    return key
+
+
+def retire_expired(*, now: datetime) -> int:
+    """Retire the passive keys whose last token has expired; return how many."""
+    passive = SigningKey.objects.filter(state=State.PASSIVE, passive_at__lte=now - PASSIVE_PERIOD)
+    return passive.update(state=State.RETIRED, retired_at=now, private_pem="")
+
+
+@transaction.atomic
+def _start(now: datetime) -> SigningKey:
+    _lock()
+    return _active() or rotate(now=now)
+
+
+def _active() -> SigningKey | None:
+    return SigningKey.objects.filter(state=State.ACTIVE).first()
+
+
+def _lock() -> None:
+    """Let one change at a time at the keys; reading goes on."""
+    with connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE accounts_signing_key IN SHARE ROW EXCLUSIVE MODE")
+
+
+def _create_pending(now: datetime) -> SigningKey:
+    private = ec.generate_private_key(ec.SECP256R1())
+    public = jwk.of_public_key(private.public_key())
+    pem = private.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return SigningKey.objects.create(
+        kid=public.thumbprint,
+        state=State.PENDING,
+        public_jwk=dict(public.members),
+        private_pem=pem.decode("ascii"),
+        created_at=now,
+    )
+
+
+def _promote(key: SigningKey, now: datetime) -> None:
+    key.state, key.activated_at = State.ACTIVE, now
+    key.save(update_fields=["state", "activated_at"])
+
+
+def _demote(key: SigningKey, now: datetime) -> None:
+    key.state, key.passive_at = State.PASSIVE, now
+    key.save(update_fields=["state", "passive_at"])
+
+
+def _retire(key: SigningKey, now: datetime) -> None:
+    key.state, key.retired_at, key.private_pem = State.RETIRED, now, ""
+    key.save(update_fields=["state", "retired_at", "private_pem"])

@@ -1,0 +1,176 @@
+"""Product assertions: what a trusted server says about an account, against what it may say.
+
+SPEC: Trusted server exchange. Built like the JWT grant of RFC 7523. Every refusal looks alike from outside
+(`invalid_grant`); the reason is for the log.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from accounts.rules import dids, jwk, jwt, scopes
+from gateway.contract.limits import ASSERTION_MAX_SECONDS
+
+ASSERTION_MAX_BYTES = 16_384
+TEXT_MAX_CHARACTERS = 255
+LIST_MAX_ITEMS = 256
+CLOCK_AHEAD_SECONDS = 15  # how fast the product server's clock may be
+LATEST_DATE = 2**40  # beyond it a date fits no timestamp
+
+# A token of another kind is no assertion, whoever signed it (RFC 8725 section 3.12).
+_OTHER_TYPES = frozenset({"at+jwt", "application/at+jwt", "dpop+jwt", "application/dpop+jwt"})
+
+
+class AssertionRefused(ValueError):
+    """Refuses an assertion; the text is the reason for the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issuer:
+    """What the configured integration fixes. `keys` are public JWKs, `capabilities` the most that it may grant."""
+
+    name: str
+    audience: str
+    product: str
+    did_prefix: str
+    capabilities: tuple[str, ...]
+    keys: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A verified assertion. `capabilities` lie within the integration's; `jkt` is the key it is bound to, or None.
+
+    `expires_at` is Unix time, rounded up to a second.
+    """
+
+    issuer: str
+    did: str
+    product: str
+    capabilities: tuple[str, ...]
+    consents: tuple[str, ...]
+    jti: str
+    jkt: str | None
+    expires_at: int
+
+
+def parse(token: object) -> tuple[jwt.Jws, str]:
+    """Take an assertion apart and name the issuer that it claims; nothing is verified yet. Raises AssertionRefused."""
+    if not isinstance(token, str):
+        raise AssertionRefused("not text")
+    try:
+        jws = jwt.parse(token, ASSERTION_MAX_BYTES)
+    except jwt.JwtError as error:
+        raise AssertionRefused(str(error)) from None
+    return jws, _text(jws.claims, "iss")
+
+
+def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
+    """Verify an assertion of this issuer at Unix time `now`, or raise AssertionRefused."""
+    _check_type(jws.header)
+    _check_signature(jws, issuer)
+    claims = jws.claims
+    _check_names(claims, issuer)
+    expires_at = _check_times(claims, now)
+    return Assertion(
+        issuer=issuer.name,
+        did=_did(claims, issuer),
+        product=issuer.product,
+        capabilities=tuple(scopes.within(_capabilities(claims), issuer.capabilities)),
+        consents=tuple(_texts(claims, "consents")) if "consents" in claims else (),
+        jti=_text(claims, "jti"),
+        jkt=_bound_key(claims),
+        expires_at=expires_at,
+    )
+
+
+def _check_type(header: dict[str, Any]) -> None:
+    typ = header.get("typ", "JWT")
+    if not isinstance(typ, str) or typ.lower() in _OTHER_TYPES:
+        raise AssertionRefused("typ is another kind of token's")
+
+
+def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
+    try:
+        jwt.verify(jws, jwk.parse(_select_key(jws.header, issuer.keys)))
+    except (jwt.JwtError, jwk.JwkError) as error:
+        raise AssertionRefused(str(error)) from None
+
+
+def _select_key(header: dict[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+    """Find the key by `kid`; a lone key needs none, and one that has no `kid` of its own answers to any."""
+    kid = header.get("kid")
+    if len(keys) == 1 and (kid is None or "kid" not in keys[0]):
+        return keys[0]
+    for key in keys:
+        if kid is not None and key.get("kid") == kid:
+            return key
+    raise AssertionRefused("no key of the integration has this kid")
+
+
+def _check_names(claims: dict[str, Any], issuer: Issuer) -> None:
+    if claims.get("iss") != issuer.name:
+        raise AssertionRefused("iss is not the integration's")
+    if claims.get("aud") not in (issuer.audience, [issuer.audience]):
+        raise AssertionRefused("aud is not the integration's audience")
+    if claims.get("product") != issuer.product:
+        raise AssertionRefused("product is not the integration's")
+
+
+def _check_times(claims: dict[str, Any], now: float) -> int:
+    issued_at, expires_at = _date(claims, "iat"), _date(claims, "exp")
+    if not 0 < expires_at - issued_at <= ASSERTION_MAX_SECONDS:
+        raise AssertionRefused(f"exp is not within {ASSERTION_MAX_SECONDS} s of iat")
+    if expires_at <= now:
+        raise AssertionRefused("expired")
+    if issued_at - now > CLOCK_AHEAD_SECONDS:
+        raise AssertionRefused("iat is in the future")
+    if "nbf" in claims and _date(claims, "nbf") - now > CLOCK_AHEAD_SECONDS:
+        raise AssertionRefused("not valid yet")
+    return -int(-expires_at // 1)
+
+
+def _did(claims: dict[str, Any], issuer: Issuer) -> str:
+    did = claims.get("sub")
+    if not isinstance(did, str) or not dids.speaks_for(issuer.did_prefix, did):
+        raise AssertionRefused("sub is not a DID that the integration may speak for")
+    return did
+
+
+def _capabilities(claims: dict[str, Any]) -> list[str]:
+    names = _texts(claims, "capabilities")
+    if not all(scopes.is_scope(name) for name in names):
+        raise AssertionRefused("capabilities are not scopes")
+    return names
+
+
+def _bound_key(claims: dict[str, Any]) -> str | None:
+    """Read `cnf.jkt` (RFC 7800, RFC 9449 section 6.1); a confirmation that is not understood is not skipped."""
+    if "cnf" not in claims:
+        return None
+    confirmation = claims["cnf"]
+    if not isinstance(confirmation, dict) or set(confirmation) != {"jkt"}:
+        raise AssertionRefused("cnf is not a key thumbprint")
+    return _text(confirmation, "jkt")
+
+
+def _text(claims: dict[str, Any], name: str) -> str:
+    value = claims.get(name)
+    if not isinstance(value, str) or not 1 <= len(value) <= TEXT_MAX_CHARACTERS or "\0" in value:
+        raise AssertionRefused(f"{name} is not text of 1 to {TEXT_MAX_CHARACTERS} characters")
+    return value
+
+
+def _texts(claims: dict[str, Any], name: str) -> list[str]:
+    values = claims.get(name)
+    if not isinstance(values, list) or len(values) > LIST_MAX_ITEMS:
+        raise AssertionRefused(f"{name} is not an array")
+    if not all(isinstance(value, str) and len(value) <= TEXT_MAX_CHARACTERS for value in values):
+        raise AssertionRefused(f"{name} is not an array of strings")
+    return values
+
+
+def _date(claims: dict[str, Any], name: str) -> float:
+    value = claims.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LATEST_DATE:
+        raise AssertionRefused(f"{name} is not a date")
+    return value

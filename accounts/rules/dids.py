@@ -1,0 +1,29 @@
+"""Decentralized identifiers: their syntax, and for which ones an integration may speak. W3C DID Core section 3.1."""
+
+import re
+
+DID_MAX_CHARACTERS = 512
+
+_DID = re.compile(r"did:[a-z0-9]+:(?:[A-Za-z0-9._:-]|%[0-9A-Fa-f]{2})*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})")
+_PREFIX = re.compile(r"did:[a-z0-9]+:(?:[A-Za-z0-9._:-]|%[0-9A-Fa-f]{2})*")
+
+
+def is_did(value: object) -> bool:
+    """Tell whether a value of unknown type is a DID (not a DID URL: no path, query or fragment)."""
+    return isinstance(value, str) and len(value) <= DID_MAX_CHARACTERS and _DID.fullmatch(value) is not None
+
+
+def is_prefix(value: str) -> bool:
+    """Tell whether the text is the beginning of DIDs: the method at least, whole."""
+    return len(value) <= DID_MAX_CHARACTERS and _PREFIX.fullmatch(value) is not None
+
+
+def speaks_for(prefix: str, did: str) -> bool:
+    """Tell whether a DID lies under a prefix, at the border of a segment.
+
+    `did:web:studio.example` and `did:web:studio.example:` both cover `did:web:studio.example:alice`, and neither
+    covers `did:web:studio.example.evil:alice`.
+    """
+    if not is_did(did) or not did.startswith(prefix) or did == prefix:
+        return False
+    return prefix.endswith(":") or did[len(prefix)] == ":"
