@@ -1,0 +1,37 @@
+"""Which backends the aliases `judgement` and `judgement-vision` select. SPEC: Judgement rules."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+
+class JudgementSettings(models.Model):
+    """One row. A backend that is not set makes its alias unavailable."""
+
+    ONLY: ClassVar[int] = 1
+
+    id = models.SmallIntegerField(primary_key=True, default=ONLY, editable=False)
+    text_backend = models.ForeignKey(
+        "inference.Alias",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="What the alias judgement selects.",
+    )
+    vision_backend = models.ForeignKey(
+        "inference.Alias",
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="What the alias judgement-vision selects.",
+    )
+
+    class Meta:
+        verbose_name = verbose_name_plural = "judgement settings"
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="judgement_settings_single")]
+
+    def __str__(self) -> str:
+        return "Judgement settings"
