@@ -35,6 +35,5 @@ def tokens(product: ProductServer) -> CachedTokens:
 
 
 @pytest.fixture
-def gateway(stand: Stand, tokens: CachedTokens) -> Iterator[Gateway]:
-    with Gateway(stand.base_url, tokens) as gateway:
-        yield gateway
+def gateway(stand: Stand, tokens: CachedTokens) -> Gateway:
+    return Gateway(stand.base_url, tokens)

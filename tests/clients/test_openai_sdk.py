@@ -9,8 +9,18 @@ import openai
 import pytest
 from openai import AsyncOpenAI, Omit, OpenAI
 
-from account_gateway_client import ForeignOrigin, Gateway, Receipt, UnsafeRetry, call_headers, receipt_of
+from account_gateway_client import (
+    ForeignOrigin,
+    Gateway,
+    ProductKey,
+    ProductServer,
+    Receipt,
+    UnsafeRetry,
+    call_headers,
+    receipt_of,
+)
 from tests.clients.stand import Stand
+from tests.support.upstream import closed_port
 
 MESSAGES: Any = [{"role": "user", "content": "Count."}]
 WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
@@ -118,11 +128,20 @@ def test_a_refusal_is_the_sdks_own_error_with_our_code(
     assert stand.served == {}
 
 
-def test_a_missing_token_is_an_authentication_error(sdk: OpenAI, stand: Stand, gateway: Gateway) -> None:
+def test_a_refused_token_is_an_authentication_error(sdk: OpenAI, stand: Stand) -> None:
     stand.orders.refuse_tokens = True
     with pytest.raises(openai.AuthenticationError) as refused:
         sdk.chat.completions.create(model="fast", messages=MESSAGES)
     assert refused.value.code == "invalid_token"
+
+
+def test_a_gateway_that_gives_no_token_is_a_connection_error_and_tried_again(product_key: ProductKey) -> None:
+    url = f"http://127.0.0.1:{closed_port()}"
+    product = ProductServer(url, issuer="x", audience="x", product="studio", key=product_key)
+    gateway = Gateway(url, product.tokens_for("did:web:studio.example:alice", ["infer:fast"]))
+    sdk = OpenAI(base_url=gateway.api_url, api_key="unused", http_client=gateway.http_client())
+    with sdk, pytest.raises(openai.APIConnectionError):
+        sdk.chat.completions.create(model="fast", messages=MESSAGES)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -55,10 +55,8 @@ def test_a_refused_token_is_replaced_once(stand: Stand, gateway: Gateway, tokens
 
 def test_a_token_that_is_refused_again_and_again_ends_in_its_error(stand: Stand, product: ProductServer) -> None:
     stand.orders.refuse_tokens = True
-    with (
-        Gateway(stand.base_url, product.tokens_for(ALICE, CAPABILITIES)) as gateway,
-        pytest.raises(GatewayError) as refused,
-    ):
+    gateway = Gateway(stand.base_url, product.tokens_for(ALICE, CAPABILITIES))
+    with pytest.raises(GatewayError) as refused:
         gateway.wallet()
     assert (refused.value.status, refused.value.code) == (401, "invalid_token")
     assert len(stand.exchanges) == 2

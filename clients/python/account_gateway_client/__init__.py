@@ -1,8 +1,7 @@
 """A client for the Account Gateway: proofs, tokens, and the OpenAI SDK working through it unchanged."""
 
-from account_gateway_client.errors import ClientError, ForeignOrigin, GatewayError, UnsafeRetry
+from account_gateway_client.errors import ClientError, ForeignOrigin, GatewayError, GatewayUnreachable, UnsafeRetry
 from account_gateway_client.gateway import Gateway
-from account_gateway_client.httpx_auth import DPoPAuth
 from account_gateway_client.keys import ProductKey, ProofKey
 from account_gateway_client.products import ProductServer
 from account_gateway_client.proofs import dpop_proof
@@ -14,10 +13,10 @@ __all__ = [
     "AccessToken",
     "CachedTokens",
     "ClientError",
-    "DPoPAuth",
     "ForeignOrigin",
     "Gateway",
     "GatewayError",
+    "GatewayUnreachable",
     "ProductKey",
     "ProductServer",
     "ProofKey",

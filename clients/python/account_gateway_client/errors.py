@@ -3,6 +3,7 @@
 ClientError
   ForeignOrigin      a request was about to carry the token to another origin
   UnsafeRetry        a retry could not be matched to its call, so its Idempotency-Key is not known
+  GatewayUnreachable the gateway did not answer
   GatewayError       the gateway refused; code, status and request id say why
 """
 
@@ -20,6 +21,10 @@ class ForeignOrigin(ClientError):
 
 class UnsafeRetry(ClientError):
     """A retry could not be matched to the call it belongs to; a new key would pay for the call twice."""
+
+
+class GatewayUnreachable(ClientError):
+    """The gateway did not answer."""
 
 
 class GatewayError(ClientError):

@@ -1,18 +1,17 @@
 """One account at one gateway."""
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-import httpx
+import requests
 
-from account_gateway_client.errors import GatewayError
-from account_gateway_client.httpx_auth import DPoPAuth
+from account_gateway_client.answers import json_of, reaching
+from account_gateway_client.requests_auth import DPoPRequestsAuth
 from account_gateway_client.signing import RequestSigner
 from account_gateway_client.tokens import TokenSource
 
 if TYPE_CHECKING:
+    from account_gateway_client.httpx_auth import DPoPAuth
     from account_gateway_client.openai_http import AsyncGatewayHttpClient, GatewayHttpClient
-    from account_gateway_client.requests_auth import DPoPRequestsAuth
 
 
 class Gateway:
@@ -29,16 +28,16 @@ class Gateway:
         return f"{self.base_url}/v1"
 
     @property
-    def auth(self) -> DPoPAuth:
-        """Return an auth for `httpx.Client` and `httpx.AsyncClient`."""
-        return DPoPAuth(self.signer)
+    def requests_auth(self) -> DPoPRequestsAuth:
+        """Return an auth for `requests`."""
+        return DPoPRequestsAuth(self.signer)
 
     @property
-    def requests_auth(self) -> "DPoPRequestsAuth":
-        """Return an auth for `requests`."""
-        from account_gateway_client.requests_auth import DPoPRequestsAuth
+    def httpx_auth(self) -> "DPoPAuth":
+        """Return an auth for `httpx.Client` and `httpx.AsyncClient`."""
+        from account_gateway_client.httpx_auth import DPoPAuth
 
-        return DPoPRequestsAuth(self.signer)
+        return DPoPAuth(self.signer)
 
     def http_client(self, **options: Any) -> "GatewayHttpClient":
         """Make an HTTP client for `OpenAI(http_client=...)`.
@@ -56,10 +55,16 @@ class Gateway:
 
         return AsyncGatewayHttpClient(self.signer, **options)
 
-    @cached_property
-    def http(self) -> httpx.Client:
-        """Return an httpx client whose every request is signed; paths are relative to the gateway."""
-        return httpx.Client(base_url=self.base_url, auth=self.auth, timeout=self._timeout_seconds)
+    def request(self, method: str, path: str, **options: Any) -> requests.Response:
+        """Send one signed request to a path of the gateway; options as `requests.request`. May raise
+        GatewayUnreachable; an answer of whatever status is returned."""
+        with reaching(self.base_url):
+            return requests.request(
+                method,
+                self.base_url + path,
+                auth=self.requests_auth,
+                **{"timeout": self._timeout_seconds, **options},
+            )
 
     def account(self) -> dict[str, Any]:
         """Return who the token speaks for, and what it may do."""
@@ -79,23 +84,5 @@ class Gateway:
         records: list[dict[str, Any]] = self._get(f"/v1/usage?limit={limit}")["data"]
         return records
 
-    def close(self) -> None:
-        """Close the connections of `http`."""
-        if "http" in self.__dict__:
-            self.http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
     def _get(self, path: str) -> dict[str, Any]:
-        response = self.http.get(path)
-        try:
-            body = response.json()
-        except ValueError:
-            body = None
-        if response.status_code != httpx.codes.OK or not isinstance(body, dict):
-            raise GatewayError.of(response.status_code, body)
-        return body
+        return json_of(self.request("GET", path))

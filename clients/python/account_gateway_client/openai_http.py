@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 
 from account_gateway_client.calls import key_for
+from account_gateway_client.errors import GatewayUnreachable
 from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
 from account_gateway_client.signing import Repairs, RequestSigner
 
@@ -144,7 +145,10 @@ class GatewayHttpClient(httpx2.Client):
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
         self._defaults.complete(request)
         options.pop("auth", None)
-        response = super().send(request, stream=True, **options)
+        try:
+            response = super().send(request, stream=True, **options)
+        except GatewayUnreachable as error:  # told in the SDK's language, so that it tries again
+            raise httpx2.ConnectError(str(error), request=request) from error
         if watched := self._defaults.watch(response):
             response.stream = _SyncTee(response.stream, watched)
         if not stream:
@@ -170,7 +174,10 @@ class AsyncGatewayHttpClient(httpx2.AsyncClient):
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
         self._defaults.complete(request)
         options.pop("auth", None)
-        response = await super().send(request, stream=True, **options)
+        try:
+            response = await super().send(request, stream=True, **options)
+        except GatewayUnreachable as error:  # told in the SDK's language, so that it tries again
+            raise httpx2.ConnectError(str(error), request=request) from error
         if watched := self._defaults.watch(response):
             response.stream = _AsyncTee(response.stream, watched)
         if not stream:

@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-import httpx
+import requests
 
-from account_gateway_client.errors import GatewayError
+from account_gateway_client.answers import json_of, reaching
 from account_gateway_client.keys import ProductKey, ProofKey
 from account_gateway_client.tokens import RENEW_BEFORE_SECONDS, AccessToken, CachedTokens
 
@@ -66,25 +66,14 @@ class ProductServer:
         return self._key.sign_jwt(self._header, claims)
 
     def exchange(self, assertion: str, proof_key: ProofKey) -> AccessToken:
-        """Trade an assertion for a token, or raise GatewayError. Sends the public half of the proof key only."""
+        """Trade an assertion for a token, or raise GatewayError or GatewayUnreachable. Sends the public half of the proof key only."""
         asked_at = time.monotonic()
-        response = httpx.post(
-            self.base_url + EXCHANGE_PATH,
-            json={"assertion": assertion, "dpop_jwk": proof_key.jwk},
-            timeout=self._timeout_seconds,
-        )
-        body = _json_of(response)
-        if response.status_code != httpx.codes.OK:
-            raise GatewayError.of(response.status_code, body)
+        members = {"assertion": assertion, "dpop_jwk": proof_key.jwk}
+        with reaching(self.base_url):
+            response = requests.post(self.base_url + EXCHANGE_PATH, json=members, timeout=self._timeout_seconds)
+        body = json_of(response)
         return AccessToken(
             value=body["access_token"],
             scopes=frozenset(body.get("scope", "").split()),
             renew_at=asked_at + body["expires_in"] - RENEW_BEFORE_SECONDS,
         )
-
-
-def _json_of(response: httpx.Response) -> Any:
-    try:
-        return response.json()
-    except ValueError:
-        return None

@@ -1,0 +1,29 @@
+"""Reads the gateway's answers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import requests
+
+from account_gateway_client.errors import GatewayError, GatewayUnreachable
+
+
+@contextmanager
+def reaching(base_url: str) -> Iterator[None]:
+    """Raise GatewayUnreachable for whatever goes wrong on the way there."""
+    try:
+        yield
+    except (requests.ConnectionError, requests.Timeout) as error:
+        raise GatewayUnreachable(f"{base_url} does not answer.") from error
+
+
+def json_of(response: requests.Response) -> dict[str, Any]:
+    """Return the body of a 2xx, or raise GatewayError."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    if not response.ok or not isinstance(body, dict):
+        raise GatewayError.of(response.status_code, body)
+    return body
