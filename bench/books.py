@@ -1,0 +1,154 @@
+"""Compares two accounts of the same work: the gateway's ledger and the upstream's own."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_CEILING, Decimal
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg.rows import namedtuple_row
+
+from bench.config import INPUT_PRICE, OUTPUT_PRICE
+
+SETTLE_SECONDS = 10.0
+POLL_SECONDS = 0.1
+
+CALLS = """
+SELECT r.id, w.owner_key AS owner, r.state, r.max_cost_microusd, r.hold_microusd, r.charge_microusd,
+       u.input_tokens, u.output_tokens, u.basis
+  FROM billing_reservation r
+  JOIN billing_wallet w ON w.id = r.wallet_id
+  LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
+ WHERE r.created_at >= %s
+"""
+OPEN_CALLS = """
+SELECT count(*) FROM billing_reservation
+ WHERE created_at >= %s AND state IN ('reserved', 'dispatched')
+"""
+OVERDRAFTS = """
+SELECT coalesce(sum(greatest(0, spent.microusd - given.microusd)), 0)::bigint
+  FROM (SELECT wallet_id,
+               sum(CASE state WHEN 'settled' THEN charge_microusd WHEN 'released' THEN 0
+                   ELSE hold_microusd END) AS microusd
+          FROM billing_reservation GROUP BY wallet_id) spent
+  JOIN (SELECT wallet_id, sum(granted_microusd) AS microusd FROM billing_credit_lot GROUP BY wallet_id) given
+    ON given.wallet_id = spent.wallet_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What a comparison found, money in micro-USD. `overspend` and `drift` must be 0."""
+
+    calls: int
+    settled: int
+    released: int
+    reconciling: int
+    still_open: int
+    charged_microusd: int
+    served_microusd: int
+    overspend_microusd: int
+    """Charged beyond a hold, held beyond a max cost, or taken from a wallet beyond what was granted."""
+    drift_microusd: int
+    """Sum over calls of the absolute difference between charge and the upstream's ledger x price."""
+    unmatched: int
+    """Settled calls that the upstream knows nothing of, and work of the upstream that nobody pays."""
+
+
+class Ledger:
+    """Read the gateway's tables of one run, apart from any of its own code."""
+
+    def __init__(self, database_url: str) -> None:
+        self._connection = psycopg.connect(database_url, autocommit=True)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def now(self) -> datetime:
+        """Give the database's own time, from which a lane's calls are told apart."""
+        [moment] = self._row("SELECT clock_timestamp()")
+        return moment
+
+    def await_settlement(self, since: datetime) -> int:
+        """Wait until no call since then is open; gives how many still are when patience ends."""
+        until = time.monotonic() + SETTLE_SECONDS
+        while True:
+            [open_calls] = self._row(OPEN_CALLS, since)
+            if not open_calls or time.monotonic() > until:
+                return int(open_calls)
+            time.sleep(POLL_SECONDS)
+
+    def calls(self, since: datetime) -> list[Any]:
+        """List the calls since then."""
+        with self._connection.cursor(row_factory=namedtuple_row) as cursor:
+            return cursor.execute(CALLS, (since,)).fetchall()
+
+    def overdraft(self) -> int:
+        """Sum what wallets spent and hold beyond their grants, over the whole run."""
+        [microusd] = self._row(OVERDRAFTS)
+        return int(microusd)
+
+    def _row(self, query: str, *parameters: object) -> Any:
+        row = self._connection.execute(query.encode(), parameters).fetchone()
+        assert row is not None
+        return row
+
+
+class Served(NamedTuple):
+    """What the upstream did for one call of ours."""
+
+    cost_microusd: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def price(prompt_tokens: int, completion_tokens: int) -> int:
+    """Price tokens exactly and round up once, apart from the gateway's own arithmetic."""
+    exact = prompt_tokens * Decimal(INPUT_PRICE) + completion_tokens * Decimal(OUTPUT_PRICE)
+    return int(exact.to_integral_value(ROUND_CEILING))
+
+
+def served_work(entries: Iterable[Mapping[str, Any]]) -> dict[str, Served]:
+    """Sum the upstream's ledger by the caller's key; what it refused cost nothing."""
+    tokens: dict[str, tuple[int, int]] = {}
+    for entry in entries:
+        if entry["outcome"] == "refused":
+            continue
+        key = entry["idempotency_key"] or entry["client_request_id"] or f"keyless {entry['id']}"
+        prompt, completion = tokens.get(key, (0, 0))
+        tokens[key] = (prompt + entry["prompt_tokens"], completion + entry["completion_tokens"])
+    return {key: Served(price(*counted), *counted) for key, counted in tokens.items()}
+
+
+def compare(ledger: Ledger, since: datetime, entries: Iterable[Mapping[str, Any]]) -> Books:
+    """Compare the gateway's calls since a moment with the upstream's ledger since the same moment."""
+    still_open = ledger.await_settlement(since)
+    return reconcile(ledger.calls(since), served_work(entries), ledger.overdraft(), still_open)
+
+
+def reconcile(calls: Sequence[Any], served: Mapping[str, Served], overdraft: int, still_open: int) -> Books:
+    """Set calls against work, call by call."""
+    settled = [call for call in calls if call.state == "settled"]
+    known = {call.id for call in calls if call.state != "released"}
+    strangers = [work for key, work in served.items() if key not in known]
+    charged_for_nothing = [call for call in settled if call.id not in served]
+    differences = (abs(call.charge_microusd - served[call.id].cost_microusd) for call in settled if call.id in served)
+    beyond_hold = (max(0, call.charge_microusd - call.hold_microusd) for call in settled)
+    beyond_max_cost = (max(0, call.hold_microusd - call.max_cost_microusd) for call in calls)
+    return Books(
+        calls=len(calls),
+        settled=len(settled),
+        released=sum(call.state == "released" for call in calls),
+        reconciling=sum(call.state == "review" for call in calls),
+        still_open=still_open,
+        charged_microusd=sum(call.charge_microusd for call in settled),
+        served_microusd=sum(work.cost_microusd for work in served.values()),
+        overspend_microusd=overdraft + sum(beyond_hold) + sum(beyond_max_cost),
+        drift_microusd=sum(differences)
+        + sum(work.cost_microusd for work in strangers)
+        + sum(call.charge_microusd for call in charged_for_nothing),
+        unmatched=len(strangers) + len(charged_for_nothing),
+    )

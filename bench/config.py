@@ -1,0 +1,68 @@
+"""The gateway.yaml of a run: one product, one upstream, three models, and money for every customer."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from bench.identity import AUDIENCE, CAPABILITIES, DID_PREFIX, ISSUER, PRODUCT, Customer
+
+INPUT_PRICE = "0.15"
+OUTPUT_PRICE = "0.60"
+"""Micro-USD a token: fractions, so that every charge is rounded."""
+GRANT_MICROUSD = 900_000_000
+
+PLAIN = "fast"
+PATIENT = "balanced"
+DRIPPING = "reasoning"
+MODELS = {
+    PLAIN: "small-1",
+    PATIENT: "small-1?delay_ms=1500",
+    DRIPPING: "small-1?tokens=60&token_delay_ms=400",
+}
+"""What each alias is upstream: answered at once, after a while, or over 24 seconds."""
+
+
+def gateway_configuration(
+    *, jwks: Mapping[str, Any], upstream_url: str, upstream_key: str, customers: Iterable[Customer]
+) -> dict[str, Any]:
+    """Describe the whole run to the gateway."""
+    return {
+        "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
+        "integrations": [
+            {
+                "product": PRODUCT,
+                "issuer": ISSUER,
+                "audience": AUDIENCE,
+                "did_prefix": DID_PREFIX,
+                "capabilities": CAPABILITIES,
+                "jwks": jwks,
+            }
+        ],
+        "upstreams": [{"name": "bench", "adapter": "openai", "base_url": upstream_url, "api_key": upstream_key}],
+        "aliases": [_alias(name, model) for name, model in MODELS.items()],
+        "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
+    }
+
+
+def credit(customer: Customer, amount_microusd: int) -> dict[str, Any]:
+    """Describe one grant."""
+    return {"account": customer.did, "amount_microusd": amount_microusd, "key": f"bench-{customer.name}"}
+
+
+def write(path: Path, configuration: Mapping[str, Any]) -> Path:
+    """Write a configuration file."""
+    path.write_text(yaml.safe_dump(dict(configuration), sort_keys=False))
+    return path
+
+
+def _alias(name: str, model: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "enabled": True,
+        "max_output_tokens": 4096,
+        "context_tokens": 128000,
+        "deployments": [{"upstream": "bench", "model": model, "priority": 0, "weight": 1}],
+        "price": {"input_token": INPUT_PRICE, "output_token": OUTPUT_PRICE},
+    }

@@ -1,0 +1,178 @@
+"""A closed-loop load generator: every connection sends its next request when the last was answered.
+
+It writes requests that were rendered before and parses answers in C, so that it costs little beside
+the servers that share its machine. Latencies are in seconds from the write of a request.
+"""
+
+import asyncio
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+import httptools
+
+from bench.figures import percentile
+
+REQUEST_SECONDS = 60
+EXAMPLES = 3
+
+
+class Target(NamedTuple):
+    """Where a server listens."""
+
+    host: str
+    port: int
+
+
+class Sample(NamedTuple):
+    """One answered request. `first_byte_seconds` is that of the body, not of the headers."""
+
+    status: int
+    first_byte_seconds: float
+    seconds: float
+    body: bytes
+
+
+@dataclass(slots=True)
+class Run:
+    """What one closed loop saw."""
+
+    concurrency: int
+    elapsed_seconds: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+    first_byte_seconds: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+    failed: int = 0
+
+    @property
+    def requests_per_second(self) -> float:
+        """Give the rate of successful requests."""
+        return len(self.seconds) / self.elapsed_seconds if self.elapsed_seconds else 0.0
+
+    def latency(self, percent: float) -> float:
+        """Give a percentile of the whole request's time."""
+        return percentile(sorted(self.seconds), percent)
+
+    def first_byte(self, percent: float) -> float:
+        """Give a percentile of the time to the body's first byte."""
+        return percentile(sorted(self.first_byte_seconds), percent)
+
+    def add(self, sample: Sample) -> None:
+        """Count one answer."""
+        if sample.status != 200:
+            self.fail(f"{sample.status} {sample.body[:300].decode(errors='replace')}")
+            return
+        self.seconds.append(sample.seconds)
+        self.first_byte_seconds.append(sample.first_byte_seconds)
+
+    def fail(self, reason: str) -> None:
+        """Count one failure and keep the first few as examples."""
+        self.failed += 1
+        if len(self.failures) < EXAMPLES:
+            self.failures.append(reason)
+
+
+class Connection(asyncio.Protocol):
+    """One keep-alive connection that carries one request at a time."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.WriteTransport | None = None
+        self._answer: asyncio.Future[Sample] | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._body: list[bytes] = []
+        self._started_at = 0.0
+        self._first_byte_at = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether another request may be sent."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    async def exchange(self, request: bytes) -> Sample:
+        """Send one rendered request and wait for its whole answer; ConnectionError when cut off."""
+        assert self._transport is not None
+        self._answer = asyncio.get_running_loop().create_future()
+        self._body.clear()
+        self._first_byte_at = 0.0
+        self._started_at = time.perf_counter()
+        self._transport.write(request)
+        return await self._answer
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport (asyncio calls this)."""
+        self._transport = cast("asyncio.WriteTransport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what arrived (asyncio calls this)."""
+        self._parser.feed_data(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail the request that waits, if one does (asyncio calls this)."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(ConnectionError(str(exc or "closed by the server")))
+
+    def on_body(self, body: bytes) -> None:
+        """Note the first byte's time (the parser calls this)."""
+        if not self._body:
+            self._first_byte_at = time.perf_counter()
+        self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        """Hand over the answer (the parser calls this)."""
+        now = time.perf_counter()
+        first_byte_at = self._first_byte_at or now
+        sample = Sample(
+            status=self._parser.get_status_code(),
+            first_byte_seconds=first_byte_at - self._started_at,
+            seconds=now - self._started_at,
+            body=b"".join(self._body),
+        )
+        if not self._parser.should_keep_alive():
+            self.close()
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(sample)
+
+
+async def connect(target: Target) -> Connection:
+    """Open one connection; TCP_NODELAY is asyncio's default."""
+    loop = asyncio.get_running_loop()
+    _, connection = await loop.create_connection(Connection, target.host, target.port)
+    return connection
+
+
+async def closed_loop(target: Target, requests: Sequence[bytes], *, concurrency: int, seconds: float) -> Run:
+    """Send `requests` over `concurrency` connections until they run out or `seconds` are over."""
+    run = Run(concurrency)
+    connections = [await connect(target) for _ in range(concurrency)]
+    waiting = iter(requests)
+    gc.collect()
+    gc.disable()
+    started_at = time.perf_counter()
+    try:
+        await asyncio.gather(*(_drive(run, target, each, waiting, started_at + seconds) for each in connections))
+    finally:
+        gc.enable()
+    run.elapsed_seconds = time.perf_counter() - started_at
+    return run
+
+
+async def _drive(run: Run, target: Target, connection: Connection, waiting: Iterator[bytes], until: float) -> None:
+    for request in waiting:
+        if not connection.is_open:
+            connection = await connect(target)
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                run.add(await connection.exchange(request))
+        except (ConnectionError, TimeoutError) as error:
+            run.fail(repr(error))
+            connection.close()
+        if time.perf_counter() >= until:
+            break
+    connection.close()

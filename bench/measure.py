@@ -1,0 +1,153 @@
+"""Runs the lanes in turns, round after round, and keeps what each saw."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from bench.books import Books, Ledger, compare
+from bench.figures import median
+from bench.lanes import GatewayLane, Lane
+from bench.load import Run, closed_loop
+from bench.servers import UpstreamServer
+
+REQUESTS_PER_SECOND_MAX = {1: 1_000, 16: 4_000, 64: 4_000}
+"""How many requests are signed for each second of a lane, by concurrency: more than any gateway can take."""
+UNSIGNED_PER_SECOND = 20_000
+
+
+class Shape(NamedTuple):
+    """What is asked, and by how many at once."""
+
+    stream: bool
+    concurrency: int
+
+    def __str__(self) -> str:
+        return f"{'stream' if self.stream else 'json'} c{self.concurrency}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How long and how often."""
+
+    rounds: int
+    seconds: float
+    warm_up_seconds: float
+    shapes: Sequence[Shape]
+
+
+@dataclass(slots=True)
+class Figures:
+    """All runs of one lane in one shape, one a round."""
+
+    runs: list[Run] = field(default_factory=list)
+
+    def rate(self) -> float:
+        """Give the median of the rounds' requests a second."""
+        return median(run.requests_per_second for run in self.runs)
+
+    def milliseconds(self, percent: float) -> float:
+        """Give the median of the rounds' latency percentile."""
+        return 1000 * median(run.latency(percent) for run in self.runs)
+
+    def first_byte_milliseconds(self, percent: float) -> float:
+        """Give the median of the rounds' first byte percentile."""
+        return 1000 * median(run.first_byte(percent) for run in self.runs)
+
+    @property
+    def failed(self) -> int:
+        """Count the requests that were not answered with 200."""
+        return sum(run.failed for run in self.runs)
+
+
+@dataclass(slots=True)
+class Results:
+    """What a whole run measured."""
+
+    figures: dict[tuple[str, Shape], Figures] = field(default_factory=dict)
+    books: dict[str, list[Books]] = field(default_factory=dict)
+    mebibytes: dict[str, float] = field(default_factory=dict)
+
+    def of(self, lane: str, shape: Shape) -> Figures:
+        """Give the figures of one lane in one shape, empty before its first run."""
+        return self.figures.setdefault((lane, shape), Figures())
+
+    def lanes(self) -> list[str]:
+        """List the lanes in the order in which they ran."""
+        return list(dict.fromkeys(lane for lane, _ in self.figures))
+
+    def note_memory(self, lane: Lane) -> None:
+        """Keep the most memory that the lane's server was seen with."""
+        if lane.server is not None:
+            seen = lane.server.server_mebibytes()
+            self.mebibytes[lane.name] = max(seen, self.mebibytes.get(lane.name, 0.0))
+
+
+class Measurement:
+    """Run a plan over lanes, and the books after every lane of the gateway."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        lanes: Sequence[Lane],
+        upstream: UpstreamServer,
+        ledger: Ledger | None,
+        say: Callable[[str], None],
+    ) -> None:
+        self._plan = plan
+        self._lanes = lanes
+        self._upstream = upstream
+        self._ledger = ledger
+        self._say = say
+        self.results = Results()
+
+    def warm_up(self) -> None:
+        """Let every server open its connections and fill its caches before anything counts."""
+        for lane in self._lanes:
+            self._say(f"warming up {lane.name}")
+            for stream in (False, True):
+                run = self._send(lane, Shape(stream, 16), self._plan.warm_up_seconds)
+                if not run.seconds:
+                    raise RuntimeError(f"{lane.name} answers no request: {run.failures}")
+
+    def run(self) -> Results:
+        """Run every round: each shape, through one lane after another."""
+        for number in range(1, self._plan.rounds + 1):
+            for shape in self._plan.shapes:
+                for lane in self._lanes:
+                    self._measure(lane, shape, f"round {number}/{self._plan.rounds}")
+        return self.results
+
+    def _measure(self, lane: Lane, shape: Shape, label: str) -> None:
+        self._upstream.reset()
+        since = self._ledger.now() if self._ledger else None
+        run = self._send(lane, shape, self._plan.seconds)
+        self.results.of(lane.name, shape).runs.append(run)
+        self.results.note_memory(lane)
+        note = ""
+        if self._ledger and since and isinstance(lane, GatewayLane):
+            books = compare(self._ledger, since, self._upstream.ledger())
+            self.results.books.setdefault(lane.name, []).append(books)
+            note = f", overspend {books.overspend_microusd}, drift {books.drift_microusd}"
+        self._say(f"{label}, {shape}, {lane.name}: {_summary(run)}{note}")
+
+    def _send(self, lane: Lane, shape: Shape, seconds: float) -> Run:
+        per_second = UNSIGNED_PER_SECOND
+        if isinstance(lane, GatewayLane):
+            per_second = REQUESTS_PER_SECOND_MAX.get(shape.concurrency, max(REQUESTS_PER_SECOND_MAX.values()))
+        requests = lane.render(int(per_second * seconds), stream=shape.stream)
+        return asyncio.run(closed_loop(lane.target, requests, concurrency=shape.concurrency, seconds=seconds))
+
+
+def shapes(concurrencies: Iterable[int], stream_concurrencies: Iterable[int]) -> list[Shape]:
+    """List what is asked: JSON answers at every concurrency, then streams at theirs."""
+    whole = [Shape(stream=False, concurrency=each) for each in concurrencies]
+    return whole + [Shape(stream=True, concurrency=each) for each in stream_concurrencies]
+
+
+def _summary(run: Run) -> str:
+    failed = f", {run.failed} FAILED: {run.failures}" if run.failed else ""
+    return (
+        f"{run.requests_per_second:.0f}/s, p50 {run.latency(50) * 1000:.2f} ms, "
+        f"p99 {run.latency(99) * 1000:.2f} ms, first byte {run.first_byte(50) * 1000:.2f} ms{failed}"
+    )

@@ -1,0 +1,125 @@
+"""Child processes of a run: started with a log, watched until ready, measured, and stopped for certain."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import psutil
+import requests
+
+ROOT = Path(__file__).resolve().parent.parent
+START_SECONDS = 120.0
+STOP_SECONDS = 30.0
+POLL_SECONDS = 0.1
+LOG_TAIL_LINES = 15
+MEBIBYTE = 1024 * 1024
+SERVER = "server"
+ROLES = {
+    "uvicorn": SERVER,
+    "multiprocessing": SERVER,
+    "celery": "jobs",
+    "postgres": "database",
+    "litellm": SERVER,
+    "bench.passthrough": SERVER,
+    "gateway.run": "supervisor",
+}
+"""What a process is for, by a word of its command line."""
+
+
+class Process:
+    """One server process with its children, as a context manager."""
+
+    def __init__(
+        self, command: Sequence[str], *, log: Path, environment: Mapping[str, str], is_ready: Callable[[], bool]
+    ) -> None:
+        self._command = command
+        self._log = log
+        self._environment = {**os.environ, **environment}
+        self._is_ready = is_ready
+
+    def __enter__(self) -> Self:
+        with self._log.open("wb") as log:
+            self._child = subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        try:
+            self._await_readiness()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Ask the process to end, and kill what is left of its group after a while."""
+        family = self._family()
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGTERM)
+        _, left = psutil.wait_procs(family, timeout=STOP_SECONDS)
+        for process in left:
+            process.kill()
+        self._child.wait()
+
+    def server_mebibytes(self) -> float:
+        """Measure the resident memory of the largest process that answers requests."""
+        sizes = [process.memory_info().rss / MEBIBYTE for process in self._family() if describe(process) == SERVER]
+        return max(sizes, default=0.0)
+
+    def log_tail(self) -> str:
+        """Give the last lines that the server wrote."""
+        lines = self._log.read_text(errors="replace").splitlines()
+        return "\n".join(lines[-LOG_TAIL_LINES:])
+
+    def _await_readiness(self) -> None:
+        until = time.monotonic() + START_SECONDS
+        while not self._is_ready():
+            if self._child.poll() is not None:
+                raise RuntimeError(f"{self._command[:4]} ended with {self._child.returncode}:\n{self.log_tail()}")
+            if time.monotonic() > until:
+                raise RuntimeError(f"{self._command[:4]} was not ready in time:\n{self.log_tail()}")
+            time.sleep(POLL_SECONDS)
+
+    def _family(self) -> list[psutil.Process]:
+        try:
+            parent = psutil.Process(self._child.pid)
+            return [parent, *parent.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+
+def describe(process: psutil.Process) -> str:
+    """Name a process by the first telling word of its command line; a spawned worker is a server's."""
+    words = " ".join(process.cmdline())
+    return next((role for word, role in ROLES.items() if word in words), process.name())
+
+
+def answers(url: str) -> Callable[[], bool]:
+    """Make a check that a URL answers 200."""
+
+    def check() -> bool:
+        try:
+            return requests.get(url, timeout=2).status_code == 200
+        except requests.RequestException:
+            return False
+
+    return check
+
+
+def free_port() -> int:
+    """Take a port of 127.0.0.1 that nobody uses now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

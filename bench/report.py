@@ -1,0 +1,194 @@
+"""Turns results into tables, for the terminal, for JSON, and for the documentation."""
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from bench.books import Books
+from bench.measure import Results, Shape
+from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure
+
+BEGIN = "<!-- measured: written by `make bench` with --write -->"
+END = "<!-- /measured -->"
+DIRECT = "direct"
+
+
+@dataclass(slots=True)
+class Report:
+    """Everything that a run found out."""
+
+    machine: str
+    conditions: str
+    results: Results
+    admissions: list[Admission] = field(default_factory=list)
+    departures: list[Departure] = field(default_factory=list)
+    crowds: list[Crowd] = field(default_factory=list)
+    audit: str = "not run"
+    skipped: list[str] = field(default_factory=list)
+
+    def markdown(self) -> str:
+        """Lay out every table."""
+        shapes = list(dict.fromkeys(shape for _, shape in self.results.figures))
+        parts = [f"Measured on {self.machine}. {self.conditions}", self._rates(shapes)]
+        if self.results.mebibytes:
+            parts.append(self._memory())
+        if self.results.books:
+            parts.append(self._books())
+        parts += [*self._situations(), *(f"Skipped: {reason}." for reason in self.skipped)]
+        return "\n\n".join(parts)
+
+    def json(self) -> bytes:
+        """Give every figure, each round's books included."""
+        figures = [self._figures(lane, shape) for lane, shape in self.results.figures]
+        situations = {
+            name: [dataclasses.asdict(each) for each in getattr(self, name)]
+            for name in ("admissions", "departures", "crowds")
+        }
+        books = {lane: [dataclasses.asdict(each) for each in kept] for lane, kept in self.results.books.items()}
+        whole = {
+            "machine": self.machine,
+            "conditions": self.conditions,
+            "figures": figures,
+            "server_mebibytes": self.results.mebibytes,
+            "books": books,
+            **situations,
+            "audit_ledger": self.audit,
+            "skipped": self.skipped,
+        }
+        return orjson.dumps(whole, option=orjson.OPT_INDENT_2)
+
+    def is_exact(self) -> bool:
+        """Tell whether the money was right everywhere."""
+        kept = [
+            *(each for books in self.results.books.values() for each in books),
+            *(admission.books for admission in self.admissions),
+            *(departure.books for departure in self.departures),
+            *(crowd.books for crowd in self.crowds),
+        ]
+        exact = all(_is_exact(each) for each in kept)
+        return exact and all(each.admitted == AFFORDABLE for each in self.admissions)
+
+    def _figures(self, lane: str, shape: Shape) -> dict[str, Any]:
+        figures = self.results.of(lane, shape)
+        return {
+            "lane": lane,
+            "stream": shape.stream,
+            "concurrency": shape.concurrency,
+            "requests_per_second": figures.rate(),
+            "p50_milliseconds": figures.milliseconds(50),
+            "p99_milliseconds": figures.milliseconds(99),
+            "added_p50_milliseconds": self._added(lane, shape, 50),
+            "added_p99_milliseconds": self._added(lane, shape, 99),
+            "first_byte_p50_milliseconds": figures.first_byte_milliseconds(50),
+            "first_byte_p99_milliseconds": figures.first_byte_milliseconds(99),
+            "failed": figures.failed,
+        }
+
+    def _added(self, lane: str, shape: Shape, percent: float) -> float | None:
+        if (DIRECT, shape) not in self.results.figures:
+            return None
+        direct = self.results.of(DIRECT, shape).milliseconds(percent)
+        return self.results.of(lane, shape).milliseconds(percent) - direct
+
+    def _rates(self, shapes: Sequence[Shape]) -> str:
+        head = ("Asked", "At once", "Lane", "Requests/s", "p50 ms", "p99 ms", "Added p50", "Added p99", "First byte ms")
+        ran = [(lane, shape) for shape in shapes for lane in self.results.lanes()]
+        rows = [self._rate_row(*each) for each in ran if each in self.results.figures]
+        return table([*head, "Failed"], rows)
+
+    def _rate_row(self, lane: str, shape: Shape) -> list[str]:
+        each = self._figures(lane, shape)
+        milliseconds = [
+            each[f"{name}_milliseconds"] for name in ("p50", "p99", "added_p50", "added_p99", "first_byte_p50")
+        ]
+        return [
+            "stream" if shape.stream else "JSON",
+            str(shape.concurrency),
+            lane,
+            f"{each['requests_per_second']:,.0f}",
+            *(number(value) for value in milliseconds),
+            str(each["failed"]),
+        ]
+
+    def _memory(self) -> str:
+        rows = [[lane, f"{size:.0f}"] for lane, size in self.results.mebibytes.items()]
+        return table(["Lane", "Resident memory of a server process, MiB"], rows)
+
+    def _books(self) -> str:
+        head = (
+            "Lane",
+            "Calls",
+            "Settled",
+            "Charged micro-USD",
+            "Upstream's ledger x price",
+            "Overspend",
+            "Drift",
+            "Unmatched",
+            "Open",
+        )
+        rows = [[lane, *_totals(kept)] for lane, kept in self.results.books.items()]
+        return table(head, rows) + f"\n\n`audit_ledger` after all of it: {self.audit}."
+
+    def _situations(self) -> Iterable[str]:
+        for each in self.admissions:
+            yield (
+                f"{PARALLEL} parallel requests on a wallet that pays for {AFFORDABLE}: {each.admitted} admitted, "
+                f"{each.refused} refused, {each.other} other, {each.served_upstream} reached the upstream; "
+                f"{_money(each.books)}."
+            )
+        for left in self.departures:
+            yield (
+                f"{left.left} clients that left a stream after {LEAVE_AFTER_EVENTS} words: {left.charged_tokens} tokens "
+                f"charged, {left.upstream_tokens} sent by the upstream, {left.received_events} received; "
+                f"{_money(left.books)}."
+            )
+        for crowd in self.crowds:
+            yield (
+                f"{crowd.open_streams} open streams on {crowd.database_pool} database connections: first byte of "
+                f"another stream {crowd.crowded_p50 * 1000:.1f} ms (p99 {crowd.crowded_p99 * 1000:.1f}), alone "
+                f"{crowd.alone_p50 * 1000:.1f} ms; {crowd.finished} of them came to their end; {_money(crowd.books)}."
+            )
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Lay out a Markdown table whose columns also line up in a terminal."""
+    lines = [list(head), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    laid = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([laid[0], rule, *laid[1:]])
+
+
+def number(value: float | None) -> str:
+    """Show a number of milliseconds, or a dash where there is none."""
+    return "-" if value is None or math.isnan(value) else f"{value:.2f}"
+
+
+def write_between_markers(path: Path, text: str) -> None:
+    """Replace what stands between the markers of a page; ValueError where it has none."""
+    page = path.read_text()
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"{path} lacks the markers between which the figures belong")
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+
+
+def _totals(kept: Sequence[Books]) -> list[str]:
+    names = ("calls", "settled", "charged_microusd", "served_microusd", "overspend_microusd", "drift_microusd")
+    return [f"{sum(getattr(each, name) for each in kept):,}" for name in (*names, "unmatched", "still_open")]
+
+
+def _is_exact(books: Books) -> bool:
+    return not (books.overspend_microusd or books.drift_microusd or books.unmatched or books.still_open)
+
+
+def _money(books: Books) -> str:
+    return f"overspend {books.overspend_microusd}, drift {books.drift_microusd}, in review {books.reconciling}"
