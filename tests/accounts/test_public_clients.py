@@ -1,0 +1,127 @@
+"""Public clients: which ids and redirect URIs are believed, in tables of tricks."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.rules.public_clients import ClientError, check_origin, check_redirect, check_registered_redirect
+
+APP = "https://app.example"
+
+GOOD_ORIGINS = [
+    APP,
+    "https://app.example:8443",
+    "https://xn--bcher-kva.example",
+    "https://192.0.2.7",
+    "https://[2001:db8::1]:444",
+    "http://127.0.0.1",
+    "http://127.0.0.1:5173",
+    "http://[::1]:5173",
+    "http://localhost:3000",
+]
+
+BAD_ORIGINS = {
+    "empty": "",
+    "slash at the end": "https://app.example/",
+    "path": "https://app.example/app",
+    "query": "https://app.example?x=1",
+    "fragment": "https://app.example#x",
+    "user information": "https://user@app.example",
+    "password": "https://a:b@app.example",
+    "plain http": "http://app.example",
+    "loopback in name only": "http://localhost.evil.example",
+    "another loopback address": "http://127.0.0.2",
+    "short loopback": "http://127.1",
+    "decimal address": "https://2130706433",
+    "octal address": "https://0300.0.2.7",
+    "default port": "https://app.example:443",
+    "port 0": "https://app.example:0",
+    "port too large": "https://app.example:65536",
+    "empty port": "https://app.example:",
+    "padded port": "https://app.example:08443",
+    "upper case": "https://App.example",
+    "upper case scheme": "HTTPS://app.example",
+    "trailing dot": "https://app.example.",
+    "empty label": "https://app..example",
+    "leading hyphen": "https://-app.example",
+    "underscore": "https://app_1.example",
+    "percent": "https://app%2eexample",
+    "unicode": "https://bücher.example",
+    "full width dot": "https://app。example",
+    "space": "https://app.example ",
+    "line break": "https://app.example\n",
+    "tab": "https://app\t.example",
+    "nul": "https://app.example\x00",
+    "backslash": "https://app.example\\evil.example",
+    "no scheme": "//app.example",
+    "other scheme": "ftp://app.example",
+    "javascript": "javascript://app.example",
+    "wildcard": "https://*.example",
+    "long IPv6": "https://[2001:0db8::1]",
+    "zone": "https://[fe80::1%25eth0]",
+    "null origin": "null",
+    "long": "https://" + "a" * 250 + ".example",
+}
+
+BAD_REDIRECTS = {
+    "another origin": "https://evil.example/cb",
+    "prefix of a name": "https://app.example.evil.example/cb",
+    "user information": "https://app.example@evil.example/cb",
+    "port added": "https://app.example:8443/cb",
+    "default port spelled": "https://app.example:443/cb",
+    "scheme lowered": "http://app.example/cb",
+    "fragment": "https://app.example/cb#x",
+    "empty fragment": "https://app.example/cb#",
+    "relative": "/cb",
+    "backslash": "https://app.example\\@evil.example/cb",
+    "backslash in path": "https://app.example/\\evil.example",
+    "space": "https://app.example/c b",
+    "line break": "https://app.example/cb\r\nSet-Cookie: a=b",
+    "tab": "https://app.example/\tcb",
+    "unicode": "https://app.example/ü",
+    "stray percent": "https://app.example/%zz",
+    "upper case": "https://APP.example/cb",
+    "long": APP + "/" + "a" * 2048,
+    "empty": "",
+    "javascript": "javascript:alert(1)//https://app.example/cb",
+    "data": "data:text/html,https://app.example",
+}
+
+
+@pytest.mark.parametrize("client_id", GOOD_ORIGINS)
+def test_takes_an_origin(client_id: str) -> None:
+    assert check_origin(client_id) == client_id
+
+
+@pytest.mark.parametrize("client_id", BAD_ORIGINS.values(), ids=BAD_ORIGINS.keys())
+def test_refuses_what_is_no_origin(client_id: str) -> None:
+    with pytest.raises(ClientError):
+        check_origin(client_id)
+
+
+@pytest.mark.parametrize("rest", ["", "/", "/cb", "/cb?x=1&y=%2F", "?x=1", "/a/../b", "//evil.example/"])
+def test_takes_redirects_of_the_same_origin(rest: str) -> None:
+    assert check_redirect(APP + rest, APP) == APP + rest
+
+
+@pytest.mark.parametrize("redirect_uri", BAD_REDIRECTS.values(), ids=BAD_REDIRECTS.keys())
+def test_refuses_other_redirects(redirect_uri: str) -> None:
+    with pytest.raises(ClientError):
+        check_redirect(redirect_uri, APP)
+
+
+def test_a_registered_client_has_exactly_its_redirects() -> None:
+    registered = ["com.example.app:/callback"]
+    assert check_registered_redirect(registered[0], registered) == registered[0]
+    for other in ("com.example.app:/callback/", "com.example.app:/Callback", "com.example.app:/callback?x=1"):
+        with pytest.raises(ClientError):
+            check_registered_redirect(other, registered)
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_an_origin_or_refused(text: str) -> None:
+    try:
+        origin = check_origin(text)
+    except ClientError:
+        return
+    assert check_redirect(origin + "/cb", origin)
