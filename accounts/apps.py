@@ -11,7 +11,9 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """See to it that the store of taken proofs has its epoch after migrations and after a flush."""
+        """Describe the proofs to the reference; give the store of taken proofs its epoch after migrations or a flush."""
+        from accounts import openapi  # noqa: F401
+
         post_migrate.connect(_begin_epoch, sender=self)
 
 

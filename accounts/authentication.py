@@ -4,7 +4,6 @@
 `DPoPAuthentication` does it for the management routes, the metered path does it inside its own statement.
 """
 
-import base64
 import hashlib
 import re
 from collections.abc import Mapping
@@ -77,6 +76,13 @@ class DPoPAuthentication(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         """Give the challenge of an answer that carries none of its own."""
         return challenge("invalid_token", InvalidToken.default_message)
+
+
+def caller(request: Request) -> Principal:
+    """Return who calls, in a view behind `DPoPAuthentication`."""
+    principal = request.user
+    assert isinstance(principal, Principal)
+    return principal
 
 
 def raw_path_of(request: Request | HttpRequest) -> str:

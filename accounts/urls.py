@@ -1,5 +1,21 @@
-"""The addresses of the accounts app."""
+"""The addresses of the accounts app. SPEC: Endpoints, Account and access; RFC 8414 and RFC 9728 for the documents."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from accounts.views.account import AccountView
+from accounts.views.discovery import Metadata, SigningKeys
+from accounts.views.tokens import OAuthToken, TokenExchange
+
+authorization_server = Metadata.as_view({"get": "authorization_server"})
+protected_resource = Metadata.as_view({"get": "protected_resource"})
+
+urlpatterns = [
+    path("v1/auth/token/exchange", TokenExchange.as_view({"post": "exchange"})),
+    path("v1/oauth/token", OAuthToken.as_view({"post": "redeem"})),
+    path("v1/account", AccountView.as_view({"get": "retrieve"})),
+    path(".well-known/jwks.json", SigningKeys.as_view({"get": "retrieve"})),
+    path(".well-known/oauth-authorization-server", authorization_server),
+    path(".well-known/oauth-authorization-server/<path:inserted>", authorization_server),
+    path(".well-known/oauth-protected-resource", protected_resource),
+    path(".well-known/oauth-protected-resource/<path:inserted>", protected_resource),
+]

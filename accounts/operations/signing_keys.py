@@ -27,21 +27,27 @@ def ensure_active_key(*, now: datetime) -> SigningKey:
 
 
 @transaction.atomic
-def rotate(*, now: datetime, published_before: datetime | None = None) -> SigningKey:
-    """Make the pending key the active one and publish its successor; return the active key.
+def rotate(*, now: datetime) -> SigningKey:
+    """Make the pending key the active one and publish its successor; return the active key."""
+    _lock()
+    return _rotate(now)
 
-    With `published_before`, a pending key that was published later stays pending and nothing changes.
+
+@transaction.atomic
+def rotate_if_due(*, now: datetime, signing_since: datetime, published_before: datetime) -> SigningKey:
+    """Rotate where the active key signs since before `signing_since`; return the active key.
+
+    A pending key that was published only after `published_before` stays pending and nothing changes.
     """
     _lock()
-    active, pending = _active(), SigningKey.objects.filter(state=State.PENDING).first()
-    if active and pending and published_before and pending.created_at > published_before:
+    active = _active()
+    if active is None:
+        return _rotate(now)
+    pending = _pending()
+    too_young = pending is not None and pending.created_at > published_before
+    if too_young or (active.activated_at or now) > signing_since:
         return active
-    if active:
-        _demote(active, now)
-    successor = pending or _create_pending(now)
-    _promote(successor, now)
-    _create_pending(now)
-    return successor
+    return _rotate(now)
 
 
 @transaction.atomic
@@ -57,7 +63,7 @@ def retire(kid: str, *, now: datetime) -> SigningKey:
     if state == State.PENDING:
         _create_pending(now)
     elif state == State.ACTIVE:
-        rotate(now=now)
+        _rotate(now)
     return key
 
 
@@ -70,11 +76,24 @@ def retire_expired(*, now: datetime) -> int:
 @transaction.atomic
 def _start(now: datetime) -> SigningKey:
     _lock()
-    return _active() or rotate(now=now)
+    return _active() or _rotate(now)
+
+
+def _rotate(now: datetime) -> SigningKey:
+    active, successor = _active(), _pending() or _create_pending(now)
+    if active:
+        _demote(active, now)
+    _promote(successor, now)
+    _create_pending(now)
+    return successor
 
 
 def _active() -> SigningKey | None:
     return SigningKey.objects.filter(state=State.ACTIVE).first()
+
+
+def _pending() -> SigningKey | None:
+    return SigningKey.objects.filter(state=State.PENDING).first()
 
 
 def _lock() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from accounts.rules import dids, jwk, jwt, scopes
 from gateway.contract.limits import ASSERTION_MAX_SECONDS
 
+JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 ASSERTION_MAX_BYTES = 16_384
 TEXT_MAX_CHARACTERS = 255
 LIST_MAX_ITEMS = 256

@@ -7,3 +7,4 @@ GATEWAY_BASE_URL = PORTAL_URL = "https://gateway.example"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
+WHITENOISE_AUTOREFRESH = True  # there is no collected static directory to index

@@ -1,0 +1,98 @@
+"""Exchanges a product assertion for an access token. SPEC: Trusted server exchange; RFC 7523."""
+
+import logging
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from django.contrib.auth.hashers import make_password
+from django.db import connection, transaction
+
+from accounts.models import Account, ConsumedAssertion, Integration
+from accounts.operations import tokens
+from accounts.operations.keyring import keyring
+from accounts.rules import assertion as assertions
+from accounts.rules import scopes
+from accounts.rules.assertion import Assertion, AssertionRefused
+from gateway.contract.errors import InvalidGrant, InvalidScope
+
+log = logging.getLogger("gateway.accounts")
+
+KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks may differ
+
+
+def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
+    """Mint a token for the account that a single-use assertion names, bound to the proof key `jkt`.
+
+    The account comes into being at its first exchange. Without `scope` all that the assertion may grant is granted.
+    Raises InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
+    """
+    keyring.picture()  # the very first keys must not be made inside a transaction that may roll back
+    try:
+        return _exchange(assertion, jkt, scope, now)
+    except AssertionRefused as refused:
+        log.info("assertion refused: %s", refused)
+        raise InvalidGrant from None
+
+
+def purge_expired(*, now: datetime) -> int:
+    """Delete what was kept of assertions that have expired on every clock; return how many."""
+    return ConsumedAssertion.objects.filter(expires_at__lt=now).delete()[0]
+
+
+@transaction.atomic
+def _exchange(token: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
+    assertion = _verify(token, now)
+    if assertion.jkt not in (None, jkt):
+        raise AssertionRefused("cnf.jkt is another key")
+    granted = _grant(assertion.capabilities, scope)
+    _consume(assertion)
+    account = _account(assertion.did)
+    if not account.is_live:
+        raise AssertionRefused("the account is suspended")
+    return tokens.mint(
+        did=account.did,
+        client_id=assertion.issuer,
+        scopes=granted,
+        jkt=jkt,
+        product=assertion.product,
+        consents=assertion.consents,
+        now=now,
+    )
+
+
+def _verify(token: object, now: datetime) -> Assertion:
+    jws, issuer = assertions.parse(token)
+    integration = Integration.objects.filter(issuer=issuer, enabled=True).first()
+    if integration is None:
+        raise AssertionRefused("no integration has this issuer")
+    return assertions.check(jws, integration.as_issuer(), now.timestamp())
+
+
+def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:
+    capabilities = list(capabilities)
+    if scope is None:
+        return capabilities
+    try:
+        asked = scopes.parse(scope)
+    except ValueError:
+        raise InvalidScope("The scope is not a list of scopes separated by spaces.", param="scope") from None
+    if scopes.missing(asked, capabilities):
+        raise InvalidScope(param="scope")
+    return asked
+
+
+def _consume(assertion: Assertion) -> None:
+    """Take the assertion. Of several exchanges at once, one inserts; the others wait for it and are refused."""
+    expires_at = datetime.fromtimestamp(assertion.expires_at, UTC) + KEPT_AFTER_EXPIRY
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO accounts_consumed_assertion (issuer, jti, expires_at) VALUES (%s, %s, %s)"
+            " ON CONFLICT DO NOTHING",
+            [assertion.issuer, assertion.jti, expires_at],
+        )
+        if cursor.rowcount != 1:
+            raise AssertionRefused("used before")
+
+
+def _account(did: str) -> Account:
+    return Account.objects.get_or_create(did=did, defaults={"password": make_password(None)})[0]

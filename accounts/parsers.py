@@ -1,0 +1,40 @@
+"""The form parser of the OAuth token endpoint. RFC 6749 section 3.2 and appendix B."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+from urllib.parse import parse_qsl
+
+from rest_framework.parsers import BaseParser
+
+from gateway.contract.errors import InvalidRequest, RequestTooLarge
+from gateway.contract.limits import JSON_BODY_MAX_BYTES
+
+FIELDS_MAX = 64
+
+
+class StrictFormParser(BaseParser):
+    """Reads a form of at most 64 KiB in UTF-8; a parameter without a value counts as left out."""
+
+    media_type = "application/x-www-form-urlencoded"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, str]:
+        """Return the parameters, or raise RequestTooLarge or InvalidRequest (a parameter may stand only once)."""
+        body = stream.read(JSON_BODY_MAX_BYTES + 1)
+        if len(body) > JSON_BODY_MAX_BYTES:
+            raise RequestTooLarge
+        try:
+            pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX)
+        except ValueError:
+            raise InvalidRequest("The body is not a form.") from None
+        return _once_each(pairs)
+
+
+def _once_each(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    for name, value in pairs:
+        if name in parameters:
+            raise InvalidRequest("A parameter stands more than once.", param=name[:64])
+        parameters[name] = value
+    return {name: value for name, value in parameters.items() if value}

@@ -1,0 +1,1 @@
+"""Reads of the accounts app, always scoped."""

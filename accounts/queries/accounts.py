@@ -1,0 +1,13 @@
+"""Accounts, by whom they belong to."""
+
+from accounts.models import Account
+from accounts.rules.principal import Principal
+from gateway.contract.errors import InvalidToken
+
+
+def of_principal(principal: Principal) -> Account:
+    """Return the account that a verified token speaks for, or raise InvalidToken where it is gone."""
+    account = Account.objects.filter(did=principal.did).first()
+    if account is None:
+        raise InvalidToken(private="unknown_account")
+    return account

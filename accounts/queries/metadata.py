@@ -1,0 +1,46 @@
+"""What the gateway tells OAuth clients about itself. RFC 8414, RFC 9728."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from accounts.rules.assertion import JWT_BEARER
+from accounts.rules.jwt import ALGORITHMS
+from gateway.contract.capabilities import Capability
+
+
+def authorization_server() -> dict[str, Any]:
+    """Describe the token endpoint. Only what is served is listed."""
+    base_url = settings.GATEWAY_BASE_URL
+    return {
+        "issuer": base_url,
+        "token_endpoint": f"{base_url}/v1/oauth/token",
+        "jwks_uri": f"{base_url}/.well-known/jwks.json",
+        "scopes_supported": list(Capability),
+        "response_types_supported": [],
+        "grant_types_supported": [JWT_BEARER],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "dpop_signing_alg_values_supported": list(ALGORITHMS),
+        "authorization_response_iss_parameter_supported": True,
+        "protected_resources": [base_url],
+    }
+
+
+def protected_resource() -> dict[str, Any]:
+    """Describe the API as a resource that takes DPoP-bound tokens alone."""
+    base_url = settings.GATEWAY_BASE_URL
+    return {
+        "resource": base_url,
+        "authorization_servers": [base_url],
+        "jwks_uri": f"{base_url}/.well-known/jwks.json",
+        "scopes_supported": list(Capability),
+        "bearer_methods_supported": ["header"],
+        "dpop_signing_alg_values_supported": list(ALGORITHMS),
+        "dpop_bound_access_tokens_required": True,
+    }
+
+
+def is_inserted_path(path: str) -> bool:
+    """Tell whether a path is the one of the base URL, which clients append to the well-known one."""
+    return f"/{path}" == urlsplit(settings.GATEWAY_BASE_URL).path

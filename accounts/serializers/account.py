@@ -1,0 +1,49 @@
+"""Wire shape of an account."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import Account
+from accounts.rules.principal import Principal
+from gateway.api.times import rfc3339
+
+
+class AccountOrganization(serializers.Serializer[Any]):
+    """The organization that a context token speaks for."""
+
+    orgId = serializers.CharField()
+    membershipId = serializers.CharField()
+
+
+class AccountResponse(serializers.Serializer[Any]):
+    """The account of the token's holder, and what the token says."""
+
+    did = serializers.CharField()
+    displayName = serializers.CharField(allow_null=True)
+    createdAt = serializers.DateTimeField()
+    clientId = serializers.CharField()
+    product = serializers.CharField(allow_null=True)
+    scopes = serializers.ListField(child=serializers.CharField())
+    organization = AccountOrganization(allow_null=True)
+    tokenExpiresAt = serializers.DateTimeField()
+
+
+def render_account(account: Account, principal: Principal) -> dict[str, Any]:
+    """Render the account of the principal."""
+    return {
+        "did": account.did,
+        "displayName": account.display_name or None,
+        "createdAt": rfc3339(account.created_at),
+        "clientId": principal.client_id,
+        "product": principal.product,
+        "scopes": sorted(principal.scopes),
+        "organization": _organization(principal),
+        "tokenExpiresAt": rfc3339(principal.expires_at),
+    }
+
+
+def _organization(principal: Principal) -> dict[str, Any] | None:
+    if principal.org_id is None:
+        return None
+    return {"orgId": principal.org_id, "membershipId": principal.membership_id}

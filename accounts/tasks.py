@@ -1,0 +1,33 @@
+"""The jobs of the accounts app. Each may run twice."""
+
+from datetime import timedelta
+
+from celery import shared_task
+from django.utils import timezone
+
+from accounts.operations import exchange, replays, signing_keys
+
+SIGNING_KEY_LIFETIME = timedelta(days=30)
+PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys
+
+
+@shared_task
+def purge_proofs() -> int:
+    """Delete taken proofs that can no longer pass; return how many."""
+    return replays.purge_expired(now=timezone.now())
+
+
+@shared_task
+def purge_assertions() -> int:
+    """Delete what was kept of expired assertions; return how many."""
+    return exchange.purge_expired(now=timezone.now())
+
+
+@shared_task
+def tend_signing_keys() -> None:
+    """Rotate the signing key when it is old enough, and retire those whose tokens have all expired."""
+    now = timezone.now()
+    signing_keys.rotate_if_due(
+        now=now, signing_since=now - SIGNING_KEY_LIFETIME, published_before=now - PUBLISHED_AHEAD
+    )
+    signing_keys.retire_expired(now=now)

@@ -1,0 +1,24 @@
+"""The account of the token's holder."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import caller
+from accounts.queries import accounts
+from accounts.serializers.account import AccountResponse, render_account
+from gateway.api.access import authenticated_only
+from gateway.api.viewsets import ApiViewSet
+
+
+class AccountView(ApiViewSet):
+    """Who the caller is. No member of a request selects another account."""
+
+    @extend_schema(
+        operation_id="get_account", tags=["Account"], summary="Tell whose token this is", responses=AccountResponse
+    )
+    @authenticated_only
+    def retrieve(self, request: Request) -> Response:
+        """Return the account and what the token says."""
+        principal = caller(request)
+        return Response(render_account(accounts.of_principal(principal), principal))

@@ -1,0 +1,54 @@
+"""The public documents: signing keys and metadata. RFC 7517 section 5, RFC 8414, RFC 9728."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.operations.keyring import keyring
+from accounts.queries import metadata
+from gateway.api.access import public
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.errors import NotFound
+
+# A key is published for longer than this before it signs.
+CACHED = {"Cache-Control": "public, max-age=300"}
+
+
+def _document(operation_id: str, summary: str) -> Any:
+    return extend_schema(
+        operation_id=operation_id, tags=["Discovery"], summary=summary, responses=OpenApiTypes.OBJECT, auth=[]
+    )
+
+
+class SigningKeys(ApiViewSet):
+    """The keys that access tokens are signed with."""
+
+    @_document("get_jwks", "The public keys of access tokens")
+    @public
+    def retrieve(self, request: Request) -> Response:
+        """Return the JWK set: pending, active and passive keys."""
+        return Response({"keys": keyring.picture().jwks}, headers=CACHED)
+
+
+class Metadata(ApiViewSet):
+    """The two discovery documents. The path of the base URL, where it has one, may stand behind the well-known one."""
+
+    @_document("get_authorization_server", "Authorization server metadata")
+    @public
+    def authorization_server(self, request: Request, inserted: str | None = None) -> Response:
+        """Return the metadata of RFC 8414."""
+        return self._answer(metadata.authorization_server(), inserted)
+
+    @_document("get_protected_resource", "Protected resource metadata")
+    @public
+    def protected_resource(self, request: Request, inserted: str | None = None) -> Response:
+        """Return the metadata of RFC 9728."""
+        return self._answer(metadata.protected_resource(), inserted)
+
+    def _answer(self, document: dict[str, Any], inserted: str | None) -> Response:
+        if inserted is not None and not metadata.is_inserted_path(inserted):
+            raise NotFound
+        return Response(document, headers=CACHED)

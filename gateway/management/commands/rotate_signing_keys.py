@@ -1,0 +1,33 @@
+"""Rotates the keys that access tokens are signed with."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from accounts.models import SigningKey
+from accounts.operations import signing_keys
+
+
+class Command(BaseCommand):
+    """Makes the published next key the signing one. Tokens of the key before stay good until they expire."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the emergency switch."""
+        parser.add_argument("--retire", metavar="KID", help="stop honouring this key at once, because it leaked")
+
+    def handle(self, *args: Any, retire: str | None, **options: Any) -> None:
+        """Rotate or retire, and tell which keys are in use."""
+        now = timezone.now()
+        try:
+            if retire:
+                signing_keys.retire(retire, now=now)
+            else:
+                signing_keys.rotate(now=now)
+        except SigningKey.DoesNotExist:
+            raise CommandError(f"no signing key in use has the kid {retire}") from None
+        signing_keys.retire_expired(now=now)
+        for key in SigningKey.objects.filter(state__in=signing_keys.PUBLISHED).order_by("id"):
+            self.stdout.write(f"{key.state:<8} {key.kid}")

@@ -1,0 +1,1 @@
+"""Makes real rows, keys, proofs and tokens for tests."""
