@@ -1,6 +1,5 @@
 """The event stream of a chat completion."""
 
-import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -8,6 +7,7 @@ import orjson
 
 from gateway.contract.errors import ApiError, UpstreamError
 from gateway.outbound.redaction import redacted
+from inference.adapters import chat_events
 from inference.adapters.base import Attempt, Chunk, StreamBroken
 from inference.adapters.errors import error_object
 from inference.adapters.exchange import NotJSONError, parse_object
@@ -26,7 +26,7 @@ _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 class ChatStream(EventStream):
     """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`."""
 
-    terminator: ClassVar[bytes] = event_bytes(_DONE)
+    terminator: ClassVar[bytes] = chat_events.TERMINATOR
 
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one chunk; None at `[DONE]`. The usage that we asked for is kept from a client that did not."""
@@ -47,25 +47,11 @@ class ChatStream(EventStream):
 
     def error_event(self, error: ApiError, request_id: str) -> bytes:
         """Render an error as the vendor's SDKs look for it in a stream."""
-        return event_bytes(orjson.dumps(error.body(request_id)))
+        return chat_events.error_event(error, request_id)
 
     def cut_event(self) -> bytes:
         """Render a last chunk that says that the output limit was reached."""
-        return cut_chunk(self._attempt)
-
-
-def cut_chunk(attempt: Attempt) -> bytes:
-    """Render the chunk with which a stream ends at its output limit, for every choice that was asked for."""
-    count = attempt.body.get("n")
-    indexes = range(count if isinstance(count, int) and 1 <= count <= 128 else 1)
-    chunk = {
-        "id": attempt.public_id,
-        "object": "chat.completion.chunk",
-        "created": int(time.time()),
-        "model": attempt.public_model,
-        "choices": [{"index": index, "delta": {}, "finish_reason": "length"} for index in indexes],
-    }
-    return event_bytes(orjson.dumps(chunk))
+        return chat_events.cut_event(self._attempt)
 
 
 def _usage(event: Mapping[str, Any]) -> Mapping[str, Any] | None:

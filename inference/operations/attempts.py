@@ -1,0 +1,97 @@
+"""Getting one call done upstream: the first attempt, and the few further ones that cannot cost twice."""
+
+import asyncio
+import logging
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from gateway.contract.errors import ModelUnavailable, UpstreamError, UpstreamOverloaded
+from inference.adapters.base import Adapter, Attempt, Outcome, Overloaded, Rejected, Stream, Unreachable
+from inference.adapters.registry import adapter_named
+from inference.operations import routing
+from inference.rules.plan import CallPlan, DeploymentTarget
+from inference.rules.retries import pause_before_retry
+
+log = logging.getLogger("inference.attempts")
+
+Try = Callable[[Adapter, Attempt], Awaitable[Outcome | Stream]]
+OnAttempt = Callable[[DeploymentTarget], None]
+
+
+async def send(plan: CallPlan, on_attempt: OnAttempt | None = None) -> Outcome:
+    """Send a call and wait for its whole answer; an exhausted overload or an unreachable upstream comes as `Rejected`.
+
+    Never raises but for cancellation. `on_attempt` hears of each deployment before it is tried.
+    """
+    outcome = await _attempt(plan, lambda adapter, attempt: adapter.send(attempt), on_attempt)
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+async def open_stream(plan: CallPlan, on_attempt: OnAttempt | None = None) -> Stream | Outcome:
+    """Open a call's stream, or give what the upstream answered instead, otherwise as `send`."""
+    return await _attempt(plan, lambda adapter, attempt: adapter.open_stream(attempt), on_attempt)
+
+
+async def _attempt(plan: CallPlan, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
+    plan = _servable(plan)
+    if not plan.deployments:
+        return Rejected(ModelUnavailable(), alarm=f"no deployment can serve {plan.alias} on {plan.route}")
+    started, tried = time.monotonic(), list[str]()
+    while True:
+        deployment = routing.pick(plan.deployments, tried)
+        outcome = await _try(plan, deployment, call, on_attempt)
+        tried.append(deployment.id)
+        pause = pause_before_retry(
+            outcome,
+            retries=len(tried) - 1,
+            elapsed_seconds=time.monotonic() - started,
+            elsewhere=routing.is_elsewhere_to_go(plan.deployments, tried),
+            jitter=random.random(),  # noqa: S311 - spreads retries, protects nothing
+        )
+        if pause is None:
+            return _final(outcome)
+        await asyncio.sleep(pause)
+
+
+async def _try(
+    plan: CallPlan, deployment: DeploymentTarget, call: Try, on_attempt: OnAttempt | None
+) -> Outcome | Stream:
+    """Make one attempt and learn from it."""
+    adapter = adapter_named(deployment.upstream.adapter)
+    assert adapter is not None, "checked by _servable"
+    if on_attempt is not None:
+        on_attempt(deployment)
+    try:
+        outcome = await call(adapter, plan.attempt_at(deployment))
+    except BaseException:
+        routing.record_abandoned(deployment)
+        raise
+    routing.record(deployment, outcome)
+    if alarm := getattr(outcome, "alarm", None):
+        log.error("%s (call %s)", alarm, plan.call_id)
+    return outcome
+
+
+def _servable(plan: CallPlan) -> CallPlan:
+    """Leave out the deployments whose protocol is not spoken here, or not for this route."""
+    deployments = tuple(deployment for deployment in plan.deployments if _serves(deployment, plan))
+    return plan if len(deployments) == len(plan.deployments) else replace(plan, deployments=deployments)
+
+
+def _serves(deployment: DeploymentTarget, plan: CallPlan) -> bool:
+    adapter = adapter_named(deployment.upstream.adapter)
+    return adapter is not None and plan.route in adapter.routes
+
+
+def _final(outcome: Outcome | Stream) -> Outcome | Stream:
+    """Turn what may be retried, once it no longer is, into the refusal that the client gets. Nothing was taken."""
+    if isinstance(outcome, Overloaded):
+        wait = str(math.ceil(max(outcome.retry_after or 0.0, 1.0)))
+        return Rejected(UpstreamOverloaded(headers={"Retry-After": wait}))
+    if isinstance(outcome, Unreachable):
+        return Rejected(UpstreamError(private=outcome.cause))
+    return outcome

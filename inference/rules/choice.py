@@ -1,0 +1,28 @@
+"""Which deployment of an alias a call goes to."""
+
+from collections.abc import Callable, Sequence
+
+from inference.rules.plan import DeploymentTarget
+
+
+def choose(
+    deployments: Sequence[DeploymentTarget], is_open: Callable[[DeploymentTarget], bool], share: float
+) -> DeploymentTarget | None:
+    """Pick among those that are not set aside the first priority's, by weight; None where all are set aside.
+
+    `share` is a random number in [0, 1).
+    """
+    usable = [deployment for deployment in deployments if not is_open(deployment)]
+    if len(usable) < 2:
+        return usable[0] if usable else None
+    first = min(deployment.priority for deployment in usable)
+    return _by_weight([deployment for deployment in usable if deployment.priority == first], share)
+
+
+def _by_weight(deployments: Sequence[DeploymentTarget], share: float) -> DeploymentTarget:
+    left = share * sum(deployment.weight for deployment in deployments)
+    for deployment in deployments:
+        left -= deployment.weight
+        if left < 0:
+            return deployment
+    return deployments[-1]
