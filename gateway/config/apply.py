@@ -1,0 +1,57 @@
+"""Applies a configuration: everything of it, or nothing."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from accounts.models import Product
+from gateway.config.context import Context
+from gateway.config.document import Document
+from gateway.config.environment import environment_document
+from gateway.config.file import check
+from gateway.config.known import known_names
+from gateway.config.problems import ConfigError
+from gateway.config.run import Run
+from gateway.config.sections.credits import in_lock_order
+
+Report = list[tuple[str, str]]
+
+
+@transaction.atomic
+def apply(document: Document, *, environment: Mapping[str, str], now: datetime, only_check: bool = False) -> Report:
+    """Set the rows that the document names; return `(verb, what)` for each row, or raise ConfigError.
+
+    A check does all of it, constraints of the database included, and then undoes it.
+    """
+    _take_turns()
+    run = Run(now)
+    for part in (environment_document(document, environment), document):
+        _set_rows(part, run, environment)
+    if run.findings:
+        raise ConfigError([document.problem(path, text) for path, text in run.findings])
+    if only_check:
+        _undo()
+    return run.report
+
+
+def _set_rows(document: Document, run: Run, environment: Mapping[str, str]) -> None:
+    context = Context(environment, settings.DEMO_ADAPTER, known_names(document.value))
+    for path, row in in_lock_order(check(document, context)):
+        with run.row(path):
+            row.save(run, path)
+
+
+def _take_turns() -> None:
+    """Let one run at a time change the configuration; whoever reads it is not kept waiting."""
+    table = Product._meta.db_table  # noqa: SLF001 (documented)
+    with connection.cursor() as cursor:
+        cursor.execute(f"LOCK TABLE {connection.ops.quote_name(table)} IN SHARE ROW EXCLUSIVE MODE")
+
+
+def _undo() -> None:
+    """Test what the database would only look at when committing, then roll back."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    transaction.set_rollback(True)

@@ -1,0 +1,28 @@
+"""What a row is checked against beside itself: the environment, and the names that the file or the database knows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import ValidationInfo
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`known` maps a kind (`products`, `upstreams`, …) to the names that a reference of that kind may use."""
+
+    environment: Mapping[str, str] = field(repr=False)
+    demo_allowed: bool
+    known: Mapping[str, Names]
+
+    def has(self, kind: str, name: str) -> bool:
+        """Tell whether a row of that kind exists, or will once the file is applied."""
+        return name in self.known.get(kind, frozenset())
+
+
+def context_of(info: ValidationInfo) -> Context:
+    """Return the context that a validator runs in."""
+    if not isinstance(info.context, Context):
+        raise TypeError("validate configuration rows with their Context")
+    return info.context

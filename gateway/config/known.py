@@ -1,0 +1,33 @@
+"""Which names a reference may use: those of the file, also of rows that are wrong elsewhere, and the stored ones."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from accounts.models import Integration, Product
+from gateway.config.context import Names
+from gateway.contract.aliases import ALIAS_ROUTES
+from inference.models import Alias, RawModel, Upstream
+
+
+def known_names(value: Mapping[str, Any]) -> dict[str, Names]:
+    """Collect the names of every kind that can be referred to."""
+    aliases = _named(value, "aliases", "name") | _stored(Alias, "name")
+    raw_models = _named(value, "raw_models", "model") | _stored(RawModel, "model")
+    return {
+        "products": _named(value, "products", "slug") | _stored(Product, "slug"),
+        "integrations": _named(value, "integrations", "issuer") | _stored(Integration, "issuer"),
+        "upstreams": _named(value, "upstreams", "name") | _stored(Upstream, "name"),
+        "aliases": aliases,
+        "models": aliases | raw_models | frozenset(ALIAS_ROUTES),
+    }
+
+
+def _named(value: Mapping[str, Any], section: str, key: str) -> Names:
+    """Read the names of a section that nobody has checked yet."""
+    rows = value.get(section)
+    names = [row.get(key) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return frozenset(name for name in names if isinstance(name, str))
+
+
+def _stored(model: Any, column: str) -> Names:
+    return frozenset(model.objects.values_list(column, flat=True))

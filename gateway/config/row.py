@@ -1,0 +1,90 @@
+"""The base of every row of the file, and the words for what can be wrong with one."""
+
+import difflib
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from gateway.config.context import Context
+from gateway.config.problems import Path
+from gateway.config.run import Run
+
+# Pydantic's kinds of error that an operator meets, in the words of the file. The input is never quoted: it may be a
+# secret that stands at the wrong place.
+_WORDS = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be a mapping",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "int_type": "must be a whole number",
+    "less_than_equal": "must be at most {le}",
+    "list_type": "must be a list",
+    "literal_error": "must be one of {expected}",
+    "missing": "is required",
+    "model_type": "must be a mapping",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_type": "must be text (a number or true/false: quote it)",
+    "too_long": "must have at most {max_length} items",
+    "too_short": "must have at least {min_length} items",
+}
+
+# What pydantic adds to a place for a map's key, and the tags of our own unions.
+_NO_STEPS = frozenset({"[key]", "<one>", "<kinds>"})
+
+
+class Row(BaseModel):
+    """A row as the file states it. A key that is left out keeps what is stored, or takes its default in a new row."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+
+    def stated(self, *names: str) -> dict[str, Any]:
+        """Return those of the named keys that the file states (all of them for a key that has no default)."""
+        return {name: getattr(self, name) for name in names if name in self.model_fields_set}
+
+
+class SectionRow(Row):
+    """A row that stands in a section of its own. `identity` is the key that names it; None: the section is one row."""
+
+    identity: ClassVar[str | None] = None
+
+    @abstractmethod
+    def save(self, run: Run, path: Path) -> None:
+        """Set the row in the database, and tell the run what changed and what could not be."""
+
+
+RowType = TypeVar("RowType", bound=Row)
+
+
+def parse_row(
+    kind: type[RowType], value: object, context: Context, path: Path
+) -> tuple[RowType | None, list[tuple[Path, str]]]:
+    """Check a value against its row type; return the row, or None and every finding with its path."""
+    try:
+        return kind.model_validate(value, context=context), []
+    except ValidationError as error:
+        return None, list(_findings(error, kind, path))
+
+
+def _findings(error: ValidationError, kind: type[Row], path: Path) -> Iterator[tuple[Path, str]]:
+    for detail in error.errors(include_url=False, include_input=False):
+        place = (*path, *(step for step in detail["loc"] if step not in _NO_STEPS))
+        yield place, _words(detail["type"], detail.get("ctx", {}), detail["msg"], place, kind)
+
+
+def _words(error_type: str, values: dict[str, Any], fallback: str, place: Path, kind: type[Row]) -> str:
+    if error_type == "extra_forbidden":
+        return "unknown key" + _suggestion(str(place[-1]), kind)
+    if error_type == "value_error":
+        return str(values["error"])
+    return _WORDS[error_type].format(**values) if error_type in _WORDS else fallback
+
+
+def _suggestion(key: str, kind: type[Row]) -> str:
+    """Guess which key was meant, among those of the row."""
+    close = difflib.get_close_matches(key, kind.model_fields, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""

@@ -1,0 +1,78 @@
+"""One application of a file: sets rows, keeps the report, collects what only the database could tell is wrong."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from django.db import DataError, IntegrityError, models, transaction
+
+from gateway.config.problems import Path
+
+CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
+VERBS = (CREATED, UPDATED, UNCHANGED)
+
+SHOWN_MAX_CHARACTERS = 60
+
+RowModel = TypeVar("RowModel", bound=models.Model)
+
+
+@dataclass(slots=True)
+class Run:
+    """`report` is what happened, one `(verb, what)` a row; `findings` are problems with their paths."""
+
+    now: datetime
+    report: list[tuple[str, str]] = field(default_factory=list)
+    findings: list[tuple[Path, str]] = field(default_factory=list)
+
+    def upsert(
+        self,
+        model: type[RowModel],
+        label: str,
+        *,
+        lookup: Mapping[str, Any],
+        values: Mapping[str, Any],
+        concealed: frozenset[str] = frozenset(),
+    ) -> RowModel:
+        """Create the row of `lookup`, or set those of its values that differ; report which. `concealed` is not shown."""
+        manager = model._default_manager  # noqa: SLF001 (documented)
+        row = manager.select_for_update(no_key=True).filter(**lookup).first()
+        if row is None:
+            self.tell(CREATED, label)
+            return manager.create(**lookup, **values)
+        changes = {name: getattr(row, name) for name, value in values.items() if getattr(row, name) != value}
+        if not changes:
+            self.tell(UNCHANGED, label)
+            return row
+        for name in changes:
+            setattr(row, name, values[name])
+        row.save(update_fields=list(changes))
+        shown = [_change(name, before, values[name], name in concealed) for name, before in changes.items()]
+        self.tell(UPDATED, f"{label}: {', '.join(shown)}")
+        return row
+
+    def tell(self, verb: str, what: str) -> None:
+        """Add a line to the report."""
+        self.report.append((verb, what))
+
+    def refuse(self, path: Path, text: str) -> None:
+        """Note a problem; the whole run is then undone."""
+        self.findings.append((path, text))
+
+    @contextmanager
+    def row(self, path: Path) -> Iterator[None]:
+        """Set one row; where a constraint of the database refuses it, note that and go on with the next."""
+        try:
+            with transaction.atomic():
+                yield
+        except (DataError, IntegrityError) as error:
+            diagnosis = getattr(error.__cause__, "diag", None)
+            rule = getattr(diagnosis, "constraint_name", None) or "a column's type"
+            self.refuse(path, f"the database refuses this row ({rule})")
+
+
+def _change(name: str, before: Any, after: Any, concealed: bool) -> str:
+    if concealed or max(len(str(before)), len(str(after))) > SHOWN_MAX_CHARACTERS:
+        return f"{name} replaced"
+    return f"{name} {before} -> {after}"

@@ -1,0 +1,103 @@
+"""`aliases`: the names under which clients ask for models, who serves them, and what they cost."""
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from gateway.config.prices import PriceRow
+from gateway.config.pricing import set_price
+from gateway.config.problems import Path
+from gateway.config.row import Row, SectionRow
+from gateway.config.run import UPDATED, Run
+from gateway.config.texts import Label, ModelName, UpstreamModel, UpstreamName, checked, reference
+from gateway.contract.aliases import Route
+from inference.models import Alias, Deployment, RawModel, Upstream
+
+TOKENS_MAX = 100_000_000
+PRIORITY_MAX = 1000
+WEIGHT_MAX = 10_000
+
+Tokens = Annotated[int, Field(ge=1, le=TOKENS_MAX)]
+UpstreamRef = Annotated[UpstreamName, checked, reference("upstreams", "upstream")]
+RouteName = Annotated[str, checked(set(Route).__contains__, f"must be one of {', '.join(Route)}")]
+
+OPTIONS = ("routes", "dimensions", "quantization", "normalized", "revision", "provider")
+
+
+class DeploymentRow(Row):
+    """One model of one upstream; the lowest priority goes first, equals share by weight."""
+
+    upstream: UpstreamRef
+    model: UpstreamModel
+    priority: Annotated[int, Field(ge=0, le=PRIORITY_MAX)] = 0
+    weight: Annotated[int, Field(ge=1, le=WEIGHT_MAX)] = 1
+    enabled: bool = True
+
+
+def _distinct(rows: list[DeploymentRow]) -> list[DeploymentRow]:
+    if len({(row.upstream, row.model) for row in rows}) != len(rows):
+        raise ValueError("a model of an upstream may stand here once")
+    return rows
+
+
+class ServedRow(SectionRow):
+    """What aliases and raw models share: limits, facts of representations, and a price."""
+
+    enabled: bool = True
+    max_output_tokens: Tokens | None = None
+    context_tokens: Tokens | None = None
+    routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
+    dimensions: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    quantization: Literal["float", "int8"] | None = None
+    normalized: bool | None = None
+    revision: Label | None = None
+    provider: Label | None = None
+    price: PriceRow | None = None
+
+    def values(self, stored_options: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns that the file states; of the options, the stated ones replace the stored ones."""
+        options = stored_options | self.stated(*OPTIONS)
+        return {
+            **self.stated("enabled", "max_output_tokens", "context_tokens"),
+            "options": {name: value for name, value in options.items() if value is not None},
+        }
+
+    def save_price(self, run: Run, name: str) -> None:
+        """Date a new price where the file states another one."""
+        if self.price is not None:
+            set_price(run, name, self.price)
+
+
+class AliasRow(ServedRow):
+    """An alias; its deployments are replaced as a set by the ones that it states."""
+
+    identity: ClassVar[str | None] = "name"
+
+    name: ModelName
+    deployments: Annotated[list[DeploymentRow], Field(max_length=100), AfterValidator(_distinct)] = []
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the alias's row, its deployments and its price."""
+        if RawModel.objects.filter(model=self.name).exists():
+            run.refuse((*path, "name"), f"{self.name!r} is a raw model already")
+            return
+        stored = Alias.objects.filter(name=self.name).values_list("options", flat=True).first() or {}
+        alias = run.upsert(Alias, f"alias {self.name}", lookup={"name": self.name}, values=self.values(stored))
+        if "deployments" in self.model_fields_set:
+            self._save_deployments(run, alias)
+        self.save_price(run, self.name)
+
+    def _save_deployments(self, run: Run, alias: Alias) -> None:
+        upstreams = {row.name: row for row in Upstream.objects.filter(name__in={d.upstream for d in self.deployments})}
+        surplus = {(row.upstream.name, row.model): row for row in alias.deployments.select_related("upstream")}
+        for row in self.deployments:
+            surplus.pop((row.upstream, row.model), None)
+            run.upsert(
+                Deployment,
+                f"deployment {self.name}: {row.upstream}/{row.model}",
+                lookup={"alias": alias, "upstream": upstreams[row.upstream], "model": row.model},
+                values={"priority": row.priority, "weight": row.weight, "enabled": row.enabled},
+            )
+        for (upstream, model), stored in surplus.items():
+            stored.delete()
+            run.tell(UPDATED, f"alias {self.name}: no longer served by {upstream}/{model}")

@@ -1,0 +1,29 @@
+"""`appearance`: the product names that the portal's cosmetic parameter may carry. SPEC: Appearance handoff."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from accounts.models import AppearanceProduct
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import CREATED, UNCHANGED, UPDATED, Run
+from gateway.config.texts import Slug
+
+PRODUCTS_MAX = 100
+
+
+class AppearanceRow(SectionRow):
+    """The allowlist, as a whole; it is no reference to the catalogue."""
+
+    products: Annotated[list[Slug], Field(max_length=PRODUCTS_MAX)]
+
+    def save(self, run: Run, path: Path) -> None:
+        """Make the allowlist exactly this one."""
+        wanted, stored = set(self.products), set(AppearanceProduct.objects.values_list("slug", flat=True))
+        AppearanceProduct.objects.filter(slug__in=stored - wanted).delete()
+        AppearanceProduct.objects.bulk_create(
+            [AppearanceProduct(slug=slug) for slug in sorted(wanted - stored)], ignore_conflicts=True
+        )
+        verb = UNCHANGED if wanted == stored else UPDATED if stored else CREATED
+        run.tell(verb, f"appearance products: {', '.join(sorted(wanted)) or 'none'}")

@@ -1,0 +1,56 @@
+"""`credits`: grants to accounts, for first runs and tests. A key grants once, for ever."""
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar
+
+from django.contrib.auth.hashers import make_password
+from pydantic import Field
+
+from accounts.models import Account
+from billing.models import OwnerKind, Wallet
+from billing.operations.credits import GrantConflict, grant
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import CREATED, UNCHANGED, Run
+from gateway.config.texts import AMOUNT_MAX_MICROUSD, Did, GrantKey, Slug, Timestamp, reference
+
+SOURCE_KIND = "config"
+
+
+class CreditRow(SectionRow):
+    """A credit for an account, for any product or for one."""
+
+    identity: ClassVar[str | None] = "key"
+
+    key: GrantKey
+    account: Did
+    amount_microusd: Annotated[int, Field(ge=1, le=AMOUNT_MAX_MICROUSD)]
+    product: Annotated[Slug, reference("products", "product")] | None = None
+    expires_at: Timestamp | None = None
+
+    def save(self, run: Run, path: Path) -> None:
+        """Grant the credit once; the account comes into being with it."""
+        Account.objects.get_or_create(did=self.account, defaults={"password": make_password(None)})
+        try:
+            _, is_new = grant(
+                OwnerKind.ACCOUNT,
+                self.account,
+                amount_microusd=self.amount_microusd,
+                product=self.product,
+                expires_at=self.expires_at,
+                source_kind=SOURCE_KIND,
+                source_key=self.key,
+            )
+        except GrantConflict:
+            run.refuse((*path, "key"), "this key has granted another credit already; take a new key")
+            return
+        verb = CREATED if is_new else UNCHANGED
+        run.tell(verb, f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}")
+
+
+def in_lock_order(rows: Sequence[tuple[Path, SectionRow]]) -> list[tuple[Path, SectionRow]]:
+    """Put the credits, which come last, in the order of their wallets' ids: whoever locks several does it so."""
+    accounts = [row.account for _, row in rows if isinstance(row, CreditRow)]
+    wallets = Wallet.objects.filter(owner_kind=OwnerKind.ACCOUNT, owner_key__in=accounts)
+    ids = dict(wallets.values_list("owner_key", "id"))
+    return sorted(rows, key=lambda item: ids.get(item[1].account, "") if isinstance(item[1], CreditRow) else "")

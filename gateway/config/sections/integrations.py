@@ -1,0 +1,63 @@
+"""`integrations`: the product servers whose assertions are exchanged for tokens. SPEC: Trusted server exchange."""
+
+from typing import Annotated, Any, ClassVar
+
+from django.core.exceptions import ValidationError
+from pydantic import AfterValidator, Field
+
+from accounts.models import Integration
+from accounts.models.validators import JWKS_KEYS_MAX, validate_jwks
+from accounts.rules import jwk
+from gateway.config.problems import Path
+from gateway.config.row import Row, SectionRow
+from gateway.config.run import Run
+from gateway.config.texts import DidPrefix, Scope, Slug, reference
+from gateway.config.urls import Party
+
+
+def _public_key(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        jwk.parse(value)
+    except jwk.JwkError as error:
+        raise ValueError(f"not a usable public key: {error}") from None
+    return value
+
+
+def _key_ids(keys: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    try:
+        validate_jwks({"keys": keys})
+    except ValidationError as error:
+        raise ValueError(" ".join(error.messages)) from None
+    return keys
+
+
+class KeySet(Row):
+    """A JWK set of public keys (RFC 7517 section 5)."""
+
+    keys: Annotated[
+        list[Annotated[dict[str, Any], AfterValidator(_public_key)]],
+        Field(min_length=1, max_length=JWKS_KEYS_MAX),
+        AfterValidator(_key_ids),
+    ]
+
+
+class IntegrationRow(SectionRow):
+    """An integration; `capabilities` is the most that it may ever grant."""
+
+    identity: ClassVar[str | None] = "issuer"
+
+    issuer: Party
+    product: Annotated[Slug, reference("products", "product")]
+    audience: Party
+    did_prefix: DidPrefix
+    capabilities: Annotated[list[Scope], Field(min_length=1, max_length=200)]
+    jwks: KeySet
+    enabled: bool = True
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the integration's row."""
+        values = self.stated("audience", "did_prefix", "enabled")
+        values["product_id"] = self.product
+        values["capabilities"] = list(dict.fromkeys(self.capabilities))
+        values["jwks"] = self.jwks.model_dump()
+        run.upsert(Integration, f"integration {self.issuer}", lookup={"issuer": self.issuer}, values=values)

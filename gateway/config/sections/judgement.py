@@ -1,0 +1,75 @@
+"""`judgement`: which backends the aliases `judgement` and `judgement-vision` select, and the fallbacks."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from gateway.config.context import context_of
+from gateway.config.problems import Path
+from gateway.config.row import Row, SectionRow
+from gateway.config.run import UPDATED, Run
+from gateway.config.texts import ModelName
+from gateway.contract.aliases import ALIAS_ROUTES, Route
+from inference.models import Alias
+from judgement.models import JudgementFallback, JudgementSettings
+
+SELECTORS = frozenset({"judgement", "judgement-vision"})
+
+
+def _backend(value: str, info: ValidationInfo) -> str:
+    """Refuse the two aliases that select a backend, and the service's own aliases that judge nothing."""
+    if value in SELECTORS or Route.JUDGEMENT not in ALIAS_ROUTES.get(value, (Route.JUDGEMENT,)):
+        raise ValueError(f"{value!r} is not a judgement backend")
+    if not context_of(info).has("aliases", value):
+        raise ValueError(f"there is no alias {value!r}")
+    return value
+
+
+Backend = Annotated[ModelName, AfterValidator(_backend)]
+
+
+class FallbackRow(Row):
+    """Where an overloaded backend's request may go instead, when the request allows it."""
+
+    source: Annotated[Backend, Field(alias="from")]
+    target: Annotated[Backend, Field(alias="to")]
+
+    @model_validator(mode="after")
+    def _leads_elsewhere(self) -> "FallbackRow":
+        if self.source == self.target:
+            raise ValueError("a backend cannot fall back to itself")
+        return self
+
+
+def _one_each(rows: list[FallbackRow]) -> list[FallbackRow]:
+    if len({row.source for row in rows}) != len(rows):
+        raise ValueError("a backend may have one fallback")
+    return rows
+
+
+class JudgementRow(SectionRow):
+    """The one row of settings, and the fallbacks as a set."""
+
+    text_backend: Backend | None = None
+    vision_backend: Backend | None = None
+    fallbacks: Annotated[list[FallbackRow], Field(max_length=100), AfterValidator(_one_each)] = []
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the settings' row and make the fallbacks exactly these."""
+        values = {name: _alias(value) for name, value in self.stated("text_backend", "vision_backend").items()}
+        run.upsert(JudgementSettings, "judgement settings", lookup={"id": JudgementSettings.ONLY}, values=values)
+        if "fallbacks" in self.model_fields_set:
+            self._save_fallbacks(run)
+
+    def _save_fallbacks(self, run: Run) -> None:
+        sources = {row.source for row in self.fallbacks}
+        for stored in JudgementFallback.objects.exclude(source__name__in=sources).select_related("source"):
+            stored.delete()
+            run.tell(UPDATED, f"judgement fallback of {stored.source.name}: none any more")
+        for row in self.fallbacks:
+            lookup, values = {"source": _alias(row.source)}, {"target": _alias(row.target)}
+            run.upsert(JudgementFallback, f"judgement fallback of {row.source}", lookup=lookup, values=values)
+
+
+def _alias(name: str | None) -> Alias | None:
+    return None if name is None else Alias.objects.get(name=name)

@@ -1,0 +1,24 @@
+"""`products`: the catalogue that organizations buy seats of."""
+
+from typing import ClassVar
+
+from accounts.models import Product
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import Run
+from gateway.config.texts import Label, Microusd, Slug
+
+
+class ProductRow(SectionRow):
+    """A product; `seat_price_microusd` is per seat and month."""
+
+    identity: ClassVar[str | None] = "slug"
+
+    slug: Slug
+    name: Label
+    seat_price_microusd: Microusd = 0
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the product's row."""
+        values = self.stated("name", "seat_price_microusd")
+        run.upsert(Product, f"product {self.slug}", lookup={"slug": self.slug}, values=values)

@@ -1,0 +1,53 @@
+"""`public_clients`: registered clients without a secret. SPEC: Browser authorization with PKCE."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
+
+from accounts.models import PublicClient
+from gateway.addresses import is_origin, origin_of
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import Run
+from gateway.config.texts import Label, matching
+from gateway.config.urls import RedirectUri
+
+
+def _client_id(value: str) -> str:
+    if ":" in value and not is_origin(value):
+        raise ValueError("must be a plain name, or an origin such as https://app.example without a slash at its end")
+    return value
+
+
+ClientId = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=255),
+    matching(r"[A-Za-z0-9][A-Za-z0-9._:/\[\]-]*", "must be letters, digits and . _ -, or an origin"),
+    AfterValidator(_client_id),
+]
+
+
+class PublicClientRow(SectionRow):
+    """A mobile client with its exact redirect URIs, or an origin that the operator trusts."""
+
+    identity: ClassVar[str | None] = "client_id"
+
+    client_id: ClientId
+    name: Label
+    redirect_uris: Annotated[list[RedirectUri], Field(max_length=100)] = []
+    trusted: bool = False
+    enabled: bool = True
+
+    @model_validator(mode="after")
+    def _redirects_fit_the_client(self) -> "PublicClientRow":
+        if not is_origin(self.client_id):
+            if not self.redirect_uris:
+                raise ValueError("a named client needs redirect_uris")
+        elif any(origin_of(uri) != self.client_id for uri in self.redirect_uris):
+            raise ValueError("the redirect_uris of an origin must be on that origin")
+        return self
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the client's row."""
+        values = self.stated("name", "redirect_uris", "trusted", "enabled")
+        run.upsert(PublicClient, f"public client {self.client_id}", lookup={"client_id": self.client_id}, values=values)

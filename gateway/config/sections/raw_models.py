@@ -1,0 +1,43 @@
+"""`raw_models`: upstream models under their own names, for the integrations that the operator allows."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from accounts.models import Integration
+from gateway.config.problems import Path
+from gateway.config.run import UPDATED, Run
+from gateway.config.sections.aliases import ServedRow, UpstreamRef
+from gateway.config.texts import ModelName, reference
+from gateway.config.urls import Party
+from inference.models import Alias, RawModel, Upstream
+
+IntegrationRef = Annotated[Party, reference("integrations", "integration")]
+
+
+class RawModelRow(ServedRow):
+    """A raw model; `integrations` are the issuers whose tokens may call it, replaced as a set."""
+
+    identity: ClassVar[str | None] = "model"
+
+    model: ModelName
+    upstream: UpstreamRef
+    integrations: Annotated[list[IntegrationRef], Field(max_length=1000)] = []
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the raw model's row, its integrations and its price."""
+        if Alias.objects.filter(name=self.model).exists():
+            run.refuse((*path, "model"), f"{self.model!r} is an alias already")
+            return
+        stored = RawModel.objects.filter(model=self.model).values_list("options", flat=True).first() or {}
+        values = {"upstream": Upstream.objects.get(name=self.upstream), **self.values(stored)}
+        row = run.upsert(RawModel, f"raw model {self.model}", lookup={"model": self.model}, values=values)
+        if "integrations" in self.model_fields_set:
+            self._save_integrations(run, row)
+        self.save_price(run, self.model)
+
+    def _save_integrations(self, run: Run, row: RawModel) -> None:
+        wanted = set(self.integrations)
+        if wanted != set(row.integrations.values_list("issuer", flat=True)):
+            row.integrations.set(Integration.objects.filter(issuer__in=wanted))
+            run.tell(UPDATED, f"raw model {self.model}: for {', '.join(sorted(wanted)) or 'nobody'}")

@@ -1,0 +1,53 @@
+"""`upstreams`: where models are served, in which protocol, and with which credential."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from gateway.config.context import context_of
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import Run
+from gateway.config.secret import Secret
+from gateway.config.texts import UpstreamName
+from gateway.config.urls import BaseUrl
+from inference.models import Upstream
+
+TIMEOUT_MAX_SECONDS = 3600
+
+AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement", "realtime", "demo"]
+
+
+def _allowed_here(value: str, info: ValidationInfo) -> str:
+    if value == "demo" and not context_of(info).demo_allowed:
+        raise ValueError("the demo adapter never serves in production; name a real upstream")
+    return value
+
+
+class UpstreamRow(SectionRow):
+    """An upstream. Without `base_url` only the demo adapter works, without `api_key` no call carries a credential."""
+
+    identity: ClassVar[str | None] = "name"
+
+    name: UpstreamName
+    adapter: Annotated[AdapterName, AfterValidator(_allowed_here)]
+    base_url: BaseUrl | None = None
+    api_key: Secret = None
+    timeout_seconds: Annotated[float, Field(ge=0.1, le=TIMEOUT_MAX_SECONDS, allow_inf_nan=False)] = 120.0
+    bills_errors: bool = False
+    enabled: bool = True
+
+    @model_validator(mode="after")
+    def _has_an_address(self) -> "UpstreamRow":
+        if self.base_url is None and self.adapter != "demo":
+            raise ValueError("base_url is required, but for the demo adapter")
+        return self
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the upstream's row; a credential that the file does not state stays."""
+        values = self.stated("adapter", "timeout_seconds", "bills_errors", "enabled")
+        values["base_url"] = self.base_url or ""
+        if "api_key" in self.model_fields_set:
+            values["api_key"] = self.api_key.get_secret_value() if self.api_key else ""
+        concealed = frozenset({"api_key"})
+        run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=concealed)

@@ -1,0 +1,101 @@
+"""The kinds of text that rows are made of: slugs, names, scopes, DIDs, times."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Annotated
+
+from django.utils.dateparse import parse_datetime
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
+
+from accounts.rules import dids, scopes
+from gateway.config.context import context_of
+from gateway.contract.capabilities import INFER_PREFIX, Capability
+
+AMOUNT_MAX_MICROUSD = 10**15  # a billion USD
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:[Zz]|[+-]\d\d:\d\d)")
+
+
+def matching(pattern: str, words: str) -> AfterValidator:
+    """Refuse text that is not all of the pattern, in the given words."""
+    compiled = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not compiled.fullmatch(value):
+            raise ValueError(words)
+        return value
+
+    return AfterValidator(check)
+
+
+def reference(kind: str, noun: str) -> AfterValidator:
+    """Refuse a name that no row of that kind has, neither in the file nor in the database."""
+
+    def check(value: str, info: ValidationInfo) -> str:
+        if not context_of(info).has(kind, value):
+            raise ValueError(f"there is no {noun} {value!r}")
+        return value
+
+    return AfterValidator(check)
+
+
+def checked(test: Callable[[str], bool], words: str) -> AfterValidator:
+    """Refuse text that fails the test, in the given words."""
+
+    def check(value: str) -> str:
+        if not test(value):
+            raise ValueError(words)
+        return value
+
+    return AfterValidator(check)
+
+
+def _capability(value: str, info: ValidationInfo) -> str:
+    model = value.removeprefix(INFER_PREFIX)
+    if value in set(Capability) or value == f"{INFER_PREFIX}*":
+        return value
+    if not value.startswith(INFER_PREFIX):
+        raise ValueError("this is not a capability")
+    if not (context_of(info).has("models", model) and scopes.is_scope(value)):
+        raise ValueError(f"there is no alias or raw model {model!r}")
+    return value
+
+
+def _timestamp(value: object) -> datetime:
+    """Read RFC 3339 section 5.6; a time without an offset is nobody's."""
+    try:
+        moment = parse_datetime(value.upper()) if isinstance(value, str) and _RFC_3339.fullmatch(value) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise ValueError('must be a time such as "2027-01-31T00:00:00Z"')
+    return moment
+
+
+Slug = Annotated[str, matching(r"[a-z0-9][a-z0-9_-]{0,63}", "must be a slug: a-z, 0-9, - and _, at most 64 characters")]
+Label = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=120),
+    matching(r"\S(?:[^\x00-\x1f\x7f]*\S)?", "must be one line without spaces at its ends"),
+]
+UpstreamName = Annotated[
+    str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "must be letters, digits and . _ -, at most 128 characters")
+]
+ModelName = Annotated[
+    str,
+    matching(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}", "must be letters, digits and . _ : / @ -, at most 200 characters"),
+]
+UpstreamModel = Annotated[
+    str, matching(r"[\x21-\x7e]{1,200}", "must be 1 to 200 printable ASCII characters without spaces")
+]
+GrantKey = Annotated[str, matching(r"[\x21-\x7e]{1,255}", "must be 1 to 255 printable ASCII characters without spaces")]
+Microusd = Annotated[int, Field(ge=0, le=AMOUNT_MAX_MICROUSD)]
+Did = Annotated[str, checked(dids.is_did, "this is not a DID")]
+DidPrefix = Annotated[
+    str,
+    StringConstraints(max_length=255),
+    checked(dids.is_prefix, "this is not the beginning of a DID, such as did:web:studio.example:"),
+]
+Scope = Annotated[str, StringConstraints(max_length=255), AfterValidator(_capability)]
+Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]

@@ -1,0 +1,60 @@
+"""`manage.py apply gateway.yaml [--check]`"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+from django.utils import timezone
+
+from gateway.config import document
+from gateway.config.apply import Report, apply
+from gateway.config.problems import ConfigError
+from gateway.config.run import VERBS
+
+
+class Command(BaseCommand):
+    """Set the rows that a configuration file names, all or none, and print what changed."""
+
+    help = "Set the rows that a configuration file names, all or none, and print what changed."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Declare the file and the switch that only checks."""
+        parser.add_argument("file", type=Path, help="a YAML file")
+        parser.add_argument("--check", action="store_true", help="only tell what would change, or what is wrong")
+
+    def handle(self, *args: Any, file: Path, check: bool, **options: Any) -> None:
+        """Apply the file. Every problem goes to stderr on a line of its own, and the exit code is 1."""
+        try:
+            report = apply(document.read(_content(file)), environment=os.environ, now=timezone.now(), only_check=check)
+        except ConfigError as error:
+            for problem in error.problems:
+                self.stderr.write(problem.show(file.name))
+            raise CommandError(f"{file.name}: {_count(len(error.problems), 'problem')}; nothing was changed.") from None
+        except ImproperlyConfigured as error:
+            raise CommandError(f"{error} Nothing was changed.") from None
+        except DatabaseError as error:
+            raise CommandError(f"The database failed ({type(error).__name__}); nothing was changed.") from error
+        self._print(report, file.name, check)
+
+    def _print(self, report: Report, name: str, only_check: bool) -> None:
+        for verb, what in report:
+            self.stdout.write(f"{verb:<9} {what}")
+        counts = {verb: sum(1 for told, _ in report if told == verb) for verb in VERBS}
+        summary = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to set"
+        self.stdout.write(f"{name} is good; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
+
+
+def _content(file: Path) -> bytes:
+    """Read the file, one byte beyond the limit at most, so that a device or a pipe without end does not fill memory."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(document.FILE_MAX_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"Cannot read {file}: {error.strerror}.") from None
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
