@@ -3,10 +3,13 @@
 from django.contrib import admin
 from django.urls import include, path
 
+from gateway import reference
 from gateway.health import healthz
 
 urlpatterns = [
     path("healthz", healthz),
+    path("openapi.json", reference.openapi),
+    path("docs", reference.page),
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),
     path("", include("billing.urls")),

@@ -106,7 +106,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["gateway.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["gateway.api.renderers.OrjsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "gateway.api.negotiation.JSONOnly",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "gateway.api.schema.GatewaySchema",
     "EXCEPTION_HANDLER": "gateway.api.exceptions.handle",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
@@ -123,8 +123,13 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": [],
     "SWAGGER_UI_DIST": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
-    "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/v1",
+    "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "gateway.api.schema_components.add_shared_components",
+        "gateway.reference.add_health",
+    ],
 }
 
 LANGUAGE_CODE = "en-us"

@@ -1,0 +1,165 @@
+"""Describes every action for OpenAPI from what it declares: its access, its body, and the errors it may answer with.
+
+An action says the rest with `extend_schema` (drf-spectacular) and `refuses`:
+
+    @extend_schema(summary="The wallet", responses=WalletResponse)
+    @requires(Capability.WALLET_READ)
+    def retrieve(self, request): ...
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ComponentRegistry
+from drf_spectacular.utils import extend_schema
+
+from gateway.api.access import Access, declared_access
+from gateway.api.schema_components import (
+    ANSWER_HEADERS,
+    API_ERROR,
+    ERROR_HEADERS,
+    METERED_ANSWER_HEADERS,
+    METERED_PARAMETERS,
+    OAUTH_ERROR,
+    REQUEST_ID_PARAMETER,
+    SECURITY,
+    reference,
+)
+from gateway.contract import errors
+from gateway.contract.errors import ApiError
+
+CODES = "x-error-codes"
+Action = TypeVar("Action", bound=Callable[..., Any])
+Operation = dict[str, Any]
+
+ALWAYS: tuple[type[ApiError], ...] = (errors.InternalError, errors.NotReady)
+PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce)
+TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
+BODY = (errors.InvalidRequest, errors.InvalidJson, errors.RequestTooLarge, errors.UnsupportedMediaType)
+METERED = (
+    errors.IdempotencyKeyRequired,
+    errors.MaxCostRequired,
+    errors.InsufficientFunds,
+    errors.BudgetExceeded,
+    errors.MaxCostExceeded,
+    errors.InsufficientScope,
+    errors.ModelNotFound,
+    errors.IdempotencyInProgress,
+    errors.InputTooLarge,
+    errors.IdempotencyKeyReused,
+    errors.UpstreamError,
+    errors.UpstreamInvalid,
+    errors.ModelUnavailable,
+    errors.UpstreamOverloaded,
+    errors.UpstreamTimeout,
+)
+
+
+def refuses(*refusals: type[ApiError]) -> Callable[[Action], Action]:
+    """Declare the errors that an action answers with besides those that follow from its access and body."""
+    decorate: Callable[[Action], Action] = extend_schema(extensions={CODES: [refusal.code for refusal in refusals]})
+    return decorate
+
+
+class GatewaySchema(AutoSchema):
+    """drf-spectacular's schema of one action, completed."""
+
+    def get_operation(
+        self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
+    ) -> Operation | None:
+        """Describe one action."""
+        operation: Operation | None = super().get_operation(path, path_regex, path_prefix, method, registry)
+        if operation is None:
+            return None
+        operation["security"] = [] if self._access.public else [SECURITY]
+        self._add_parameters(operation)
+        self._add_answer_headers(operation)
+        self._add_errors(operation)
+        return operation
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """Leave authentication to the access that the action declares."""
+        return []
+
+    def get_description(self) -> str:  # type: ignore[override]
+        """Return what the action's docstring says, and what it needs. Overrides drf-spectacular's, which has no
+        parameters either."""
+        return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
+
+    @property
+    def _access(self) -> Access:
+        action = getattr(self.view, "action", None) or ""
+        return declared_access(type(self.view), action) or Access()
+
+    @property
+    def _is_token_route(self) -> bool:
+        return getattr(self.view, "error_style", "api") == "oauth"
+
+    @property
+    def _is_metered(self) -> bool:
+        return bool(getattr(self.view, "metered", False))
+
+    def _add_parameters(self, operation: Operation) -> None:
+        added = [REQUEST_ID_PARAMETER, *(METERED_PARAMETERS if self._is_metered else ())]
+        operation.setdefault("parameters", []).extend(reference("parameters", name) for name in added)
+
+    def _add_answer_headers(self, operation: Operation) -> None:
+        names = (*ANSWER_HEADERS, *(METERED_ANSWER_HEADERS if self._is_metered else ()))
+        for answer in operation["responses"].values():
+            answer.setdefault("headers", {}).update({name: reference("headers", name) for name in names})
+
+    def _add_errors(self, operation: Operation) -> None:
+        codes = {error.code for error in self._implied(operation)} | set(operation.pop(CODES, ()))
+        style = OAUTH_ERROR if self._is_token_route else API_ERROR
+        for status, of_status in _by_status(codes, token_route=self._is_token_route).items():
+            operation["responses"][str(status)] = _error_answer(status, of_status, style)
+        operation["responses"] = dict(sorted(operation["responses"].items()))
+
+    def _implied(self, operation: Operation) -> Iterable[type[ApiError]]:
+        yield from ALWAYS
+        if not self._access.public:
+            yield from PROTECTED
+        if self._is_token_route:
+            yield from TOKEN_ROUTE
+        if self._access.capability:
+            yield errors.InsufficientScope
+        if "requestBody" in operation:
+            yield from BODY
+        if any(parameter.get("in") == "query" for parameter in operation["parameters"]):
+            yield errors.InvalidRequest
+        if "{" in self.path:
+            yield errors.NotFound
+        if self._is_metered:
+            yield from METERED
+
+
+def _needs(access: Access) -> str:
+    if access.public:
+        return ""
+    needs = f"Needs the capability `{access.capability}`." if access.capability else "Needs a valid token."
+    return f"{needs} Roles: {', '.join(access.roles)}." if access.roles else needs
+
+
+def _by_status(codes: Iterable[str], *, token_route: bool) -> dict[int, list[type[ApiError]]]:
+    """Group errors by the status they come with."""
+    grouped: dict[int, list[type[ApiError]]] = {}
+    for code in sorted(codes):
+        error = errors.CATALOGUE[code]
+        # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
+        is_bad_proof = error in (errors.InvalidDpopProof, errors.UseDpopNonce)
+        status = 400 if token_route and is_bad_proof else error.default_status
+        grouped.setdefault(status, []).append(error)
+    return dict(sorted(grouped.items()))
+
+
+def _error_answer(status: int, refusals: list[type[ApiError]], style: str) -> dict[str, Any]:
+    codes = [refusal.code for refusal in refusals]
+    member = {"enum": codes}
+    narrowed = {"error": member} if style == OAUTH_ERROR else {"error": {"properties": {"code": member}}}
+    schema = {"allOf": [reference("schemas", style), {"type": "object", "properties": narrowed}]}
+    return {
+        "description": "\n".join(f"- `{refusal.code}`: {refusal.default_message}" for refusal in refusals),
+        "headers": {name: reference("headers", name) for name in (*ANSWER_HEADERS, *ERROR_HEADERS.get(status, ()))},
+        "content": {"application/json": {"schema": schema}},
+    }

@@ -1,0 +1,58 @@
+"""The API's own description: /openapi.json, and the page at /docs that shows it. Both are public and self-contained."""
+
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from drf_spectacular.generators import SchemaGenerator
+
+from gateway.api.json import dumps
+
+# The page draws itself with inline styles and a worker; nothing of it comes from elsewhere.
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEALTH = {
+    "get": {
+        "operationId": "healthz",
+        "tags": ["Health"],
+        "summary": "Tell whether this process can serve",
+        "description": "The database and the replay store answer.",
+        "security": [],
+        "responses": {
+            "200": {"description": "Ready.", "content": {"application/json": {"schema": {"type": "object"}}}},
+            "503": {"description": "Not ready.", "content": {"application/json": {"schema": {"type": "object"}}}},
+        },
+    }
+}
+
+
+def openapi(request: HttpRequest) -> HttpResponse:
+    """Give the OpenAPI document."""
+    return HttpResponse(_document(), content_type="application/json")
+
+
+def page(request: HttpRequest) -> HttpResponse:
+    """Show the document as a page to read."""
+    response = render(request, "reference.html")
+    response["Content-Security-Policy"] = PAGE_POLICY
+    return response
+
+
+def leave_out_variants(endpoints: list[Any]) -> list[Any]:
+    """Keep one address of the discovery documents, which also answer with the base URL's path behind."""
+    return [endpoint for endpoint in endpoints if "{inserted}" not in endpoint[0]]
+
+
+def add_health(result: dict[str, Any], **context: Any) -> dict[str, Any]:
+    """Describe /healthz, which is a plain view."""
+    result["paths"] = {"/healthz": HEALTH, **result["paths"]}
+    return result
+
+
+@cache
+def _document() -> bytes:
+    """Render the document once a process: it depends on the code alone."""
+    return dumps(SchemaGenerator().get_schema(request=None, public=True))
