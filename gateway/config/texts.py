@@ -90,6 +90,7 @@ UpstreamModel = Annotated[
     str, matching(r"[\x21-\x7e]{1,200}", "must be 1 to 200 printable ASCII characters without spaces")
 ]
 GrantKey = Annotated[str, matching(r"[\x21-\x7e]{1,255}", "must be 1 to 255 printable ASCII characters without spaces")]
+Audience = Annotated[str, matching(r"[\x21-\x7e]{1,255}", "must be 1 to 255 printable ASCII characters without spaces")]
 Microusd = Annotated[int, Field(ge=0, le=AMOUNT_MAX_MICROUSD)]
 Did = Annotated[str, checked(dids.is_did, "this is not a DID")]
 DidPrefix = Annotated[

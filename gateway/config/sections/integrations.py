@@ -11,7 +11,7 @@ from accounts.rules import jwk
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import Run
-from gateway.config.texts import DidPrefix, Scope, Slug, reference
+from gateway.config.texts import Audience, DidPrefix, Scope, Slug, reference
 from gateway.config.urls import Party
 
 
@@ -48,7 +48,7 @@ class IntegrationRow(SectionRow):
 
     issuer: Party
     product: Annotated[Slug, reference("products", "product")]
-    audience: Party
+    audience: Audience
     did_prefix: DidPrefix
     capabilities: Annotated[list[Scope], Field(min_length=1, max_length=200)]
     jwks: KeySet

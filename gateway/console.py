@@ -1,0 +1,110 @@
+"""What the admin pages of every app share: read-only tables, money and times, secrets that are never shown."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.contrib.postgres.forms import SimpleArrayField
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin, TabularInline
+from unfold.paginator import InfinitePaginator
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextareaWidget
+
+USD = Decimal(1_000_000)
+
+
+def usd(amount_microusd: int | None) -> str:
+    """Render micro-USD exactly, with two decimals or as many as it needs: `$5.00`, `$0.000042`."""
+    if amount_microusd is None:
+        return ""
+    sign, whole = ("-" if amount_microusd < 0 else ""), abs(amount_microusd)
+    cents, rest = divmod(whole, 10_000)
+    fraction = f"{cents % 100:02}" + (f"{rest:04}".rstrip("0") if rest else "")
+    return f"{sign}${cents // 100:,}.{fraction}"
+
+
+def leave_dialog(address: str) -> HttpResponse:
+    """Answer a dialog's form that was accepted: the page behind it goes to the address."""
+    return HttpResponse(headers={"HX-Redirect": address})
+
+
+class ConsoleAdmin(ModelAdmin):
+    """A table of the console. No page counts or loads more rows than it shows."""
+
+    list_per_page = 50
+    list_max_show_all = 200
+    show_full_result_count = False
+    list_fullwidth = True
+    warn_unsaved_form = True
+    actions_selection_counter = True
+
+
+class ReadOnlyAdmin(ConsoleAdmin):
+    """A table that only operations write. Long ones are paged without counting them."""
+
+    paginator = InfinitePaginator
+    list_disable_select_all = True
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Nobody adds a row by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody edits a row."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody deletes a row."""
+        return False
+
+
+class ReadOnlyInline(TabularInline):
+    """Rows of another table, shown below the one that they belong to."""
+
+    extra = 0
+    can_delete = False
+    show_change_link = True
+    per_page = 20
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody adds a row by hand."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Nobody edits a row."""
+        return False
+
+
+class LinesField(SimpleArrayField):
+    """A list of texts, one a line."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", UnfoldAdminTextareaWidget(attrs={"rows": 6}))
+        super().__init__(forms.CharField(), delimiter="\n", **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Render a stored list."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
+        """Read the lines that say something."""
+        lines = value.splitlines() if isinstance(value, str) else list(value or ())
+        return [line.strip() for line in lines if line.strip()]
+
+
+class SecretField(forms.CharField):
+    """A secret that can be set and never read: the page says whether there is one, and blank keeps it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("required", False)
+        kwargs.setdefault("widget", UnfoldAdminPasswordWidget(render_value=False))
+        super().__init__(**kwargs)
+
+    def prepare_value(self, value: Any) -> None:
+        """Show nothing."""
+        return
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Count only what was typed."""
+        return bool(data)
