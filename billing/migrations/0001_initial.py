@@ -157,10 +157,10 @@ class Migration(migrations.Migration):
                     "scope",
                     models.TextField(
                         choices=[
-                            ("org", "Org"),
-                            ("product", "Product"),
-                            ("member", "Member"),
-                            ("member_product", "Member Product"),
+                            ("org", "org"),
+                            ("product", "product"),
+                            ("member", "member"),
+                            ("member_product", "member_product"),
                         ]
                     ),
                 ),

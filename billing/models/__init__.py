@@ -1,6 +1,6 @@
 """The ledger's tables, one noun a file."""
 
-from billing.models.budget import Budget, BudgetScope
+from billing.models.budget import Budget
 from billing.models.credit_lot import CreditLot
 from billing.models.loss import Loss, LossKind
 from billing.models.lot_allocation import LotAllocation
@@ -13,7 +13,6 @@ from billing.models.wallet import OwnerKind, Wallet
 
 __all__ = [
     "Budget",
-    "BudgetScope",
     "CreditLot",
     "Loss",
     "LossKind",

@@ -6,15 +6,7 @@ from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
 from billing.models.wallet import Wallet
-
-
-class BudgetScope(models.TextChoices):
-    """What a budget counts: everything, a product, a member, or a member's use of a product."""
-
-    ORG = "org"
-    PRODUCT = "product"
-    MEMBER = "member"
-    MEMBER_PRODUCT = "member_product"
+from billing.rules.budgets import BudgetScope
 
 
 class Budget(models.Model):
@@ -26,7 +18,7 @@ class Budget(models.Model):
 
     id = KeyField(primary_key=True)
     wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="budgets", db_index=False)
-    scope = models.TextField(choices=BudgetScope.choices)
+    scope = models.TextField(choices=[(scope.value, scope.value) for scope in BudgetScope])
     product = KeyField(null=True)
     membership_id = KeyField(null=True)
     limit_microusd = MicrousdField()

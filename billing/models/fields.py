@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 
 
-class KeyField(models.TextField):  # type: ignore[type-arg]
+class KeyField(models.TextField):
     """An opaque key: text compared byte by byte.
 
     The type's qualified name keeps Django from adding its second (LIKE) index to every unique text column, which the
@@ -20,5 +20,5 @@ class KeyField(models.TextField):  # type: ignore[type-arg]
         return "pg_catalog.text"
 
 
-class MicrousdField(models.BigIntegerField):  # type: ignore[type-arg]
+class MicrousdField(models.BigIntegerField):
     """An amount of money in whole micro-USD (1 USD = 1,000,000)."""

@@ -18,6 +18,9 @@ from psycopg.types.numeric import Int8
 from billing.operations.statement import Statement, call
 from billing.rules.owners import Owner
 
+# What lies beyond can only be an absurd report: the charge ends at the hold anyway, and the column is a bigint.
+AMOUNT_MAX_MICROUSD = 10**18
+
 
 class HoldOutcome(StrEnum):
     """What a request for a hold, or a look at its idempotency key, comes to."""
@@ -78,6 +81,29 @@ class Release(NamedTuple):
 
     outcome: CloseOutcome
     hold_microusd: int | None
+
+
+class Grant(NamedTuple):
+    """`granted`, `already` (the same before) or `conflict` (the source gave something else); the source's lot."""
+
+    outcome: str
+    lot_id: str
+
+
+class Payment(NamedTuple):
+    """`credited`, `already` or `conflict`, and where the money went."""
+
+    outcome: str
+    repaid_microusd: int
+    credited_microusd: int
+
+
+class Refund(NamedTuple):
+    """`taken` or `already`, what was taken, and what became a debt."""
+
+    outcome: str
+    taken_microusd: int
+    debt_microusd: int
 
 
 def find_replay(*, owner: Owner, route: str, key: str, digest: bytes, **clock: datetime) -> Statement[Hold]:
@@ -167,7 +193,7 @@ def settle(
         "billing_settle",
         _read_settlement,
         usage_id=usage_id,
-        cost=Int8(cost_microusd),
+        cost=Int8(min(cost_microusd, AMOUNT_MAX_MICROUSD)),
         basis=basis,
         quantities=_jsonb(dict(quantities)),
         **_replay_parameters(replay),
@@ -226,6 +252,73 @@ def flush() -> Statement[None]:
     return call("billing_flush", _nothing)
 
 
+def grant_credit(
+    *,
+    lot_id: str,
+    owner: Owner,
+    amount_microusd: int,
+    source_kind: str,
+    source_key: str,
+    product: str | None = None,
+    expires_at: datetime | None = None,
+    **clock: datetime,
+) -> Statement[Grant]:
+    """Give a credit, once a source."""
+    return call(
+        "billing_grant_credit",
+        Grant._make,
+        lot_id=lot_id,
+        owner_kind=owner[0],
+        owner_key=owner[1],
+        product=product,
+        amount=Int8(amount_microusd),
+        expires_at=expires_at,
+        source_kind=source_kind,
+        source_key=source_key,
+        **clock,
+    )
+
+
+def take_payment(
+    *, owner: Owner, amount_microusd: int, source: str, lot_id: str, product: str | None = None, **clock: datetime
+) -> Statement[Payment]:
+    """Credit confirmed money, once a source: debt first, then balance, or a credit for the product."""
+    return call(
+        "billing_take_payment",
+        Payment._make,
+        owner_kind=owner[0],
+        owner_key=owner[1],
+        product=product,
+        amount=Int8(amount_microusd),
+        source=source,
+        lot_id=lot_id,
+        **clock,
+    )
+
+
+def take_back(*, owner: Owner, amount_microusd: int, source: str, **clock: datetime) -> Statement[Refund]:
+    """Book a refund or a dispute, once a source: what is there is taken, the rest becomes a debt."""
+    return call(
+        "billing_take_back",
+        Refund._make,
+        owner_kind=owner[0],
+        owner_key=owner[1],
+        amount=Int8(amount_microusd),
+        source=source,
+        **clock,
+    )
+
+
+def reap(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
+    """Take calls from processes that died; rows of (usage id, "released" or "review")."""
+    return call("billing_reap", _whole, limit=limit, **clock)
+
+
+def sweep_lots(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
+    """Book what is left of expired credits; rows of (lot id, amount in micro-USD)."""
+    return call("billing_sweep_lots", _whole, limit=limit, **clock)
+
+
 def _jsonb(value: Any) -> Jsonb:
     return Jsonb(value, dumps=orjson.dumps)
 
@@ -261,6 +354,10 @@ def _read_release(row: Any) -> Release:
 
 def _first(row: Any) -> Any:
     return row[0]
+
+
+def _whole(row: Any) -> Any:
+    return row
 
 
 def _nothing(row: Any) -> None:

@@ -1,0 +1,23 @@
+"""Publish prices: dated rows, never edited."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from billing.models import PriceVersion
+from billing.queries import prices
+from billing.rules.prices import PriceBook
+
+
+def publish(alias: str, components: Mapping[str, Any], *, now: datetime) -> PriceVersion | None:
+    """Add a version that holds from now on, or return None where the prices in force say the same.
+
+    Raises PriceError where a component cannot be read.
+    """
+    book = PriceBook.parse(components)
+    in_force = prices.in_force(alias, now)
+    if in_force is not None and PriceBook.parse(in_force.components) == book:
+        return None
+    if in_force is not None and in_force.effective_at == now:
+        now += datetime.resolution
+    return PriceVersion.objects.create(alias=alias, components=dict(components), effective_at=now)

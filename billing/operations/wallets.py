@@ -1,0 +1,35 @@
+"""Open wallets, and bring money in and out of them."""
+
+from django.db import transaction
+
+from billing.models import Wallet
+from billing.operations import ledger
+from billing.queries import locked
+from gateway.contract.ids import new_id
+
+
+@transaction.atomic
+def ensure(owner_kind: str, owner_key: str) -> Wallet:
+    """Give the owner's wallet, opening it where there is none."""
+    return locked.wallet((owner_kind, owner_key))
+
+
+def take_payment(
+    owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, product: str | None = None
+) -> ledger.Payment:
+    """Credit money that its provider confirmed, once a source (the transaction's id): a debt is repaid first.
+
+    With `product` the rest becomes a credit for it that does not expire, else balance.
+    """
+    return ledger.take_payment(
+        owner=(owner_kind, owner_key),
+        amount_microusd=amount_microusd,
+        source=source,
+        product=product,
+        lot_id=new_id("crd"),
+    ).run()
+
+
+def take_back(owner_kind: str, owner_key: str, *, amount_microusd: int, source: str) -> ledger.Refund:
+    """Book a refund or a dispute, once a source: what is there is taken, the rest becomes a debt."""
+    return ledger.take_back(owner=(owner_kind, owner_key), amount_microusd=amount_microusd, source=source).run()

@@ -1,0 +1,175 @@
+"""Prices and the one function that turns quantities into money.
+
+Prices are whole pico-USD a unit (micro-USD x 10^-6), so a sum over components is exact; it is rounded up once, to whole
+micro-USD. The function is monotone in every quantity: the bound of a call and its charge both come from it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from billing.rules.quantities import Quantities
+from gateway.contract.aliases import Route
+
+PICO_PER_MICRO = 10**6
+PRICE_MAX_MICROUSD = 10**9
+BYTES_PER_KILOBYTE = 1000
+
+COMPONENTS = (
+    "input_token",
+    "cached_input_token",
+    "output_token",
+    "input_audio_token",
+    "output_audio_token",
+    "image",
+    "input_character",
+    "audio_second",
+    "input_kilobyte",
+    "input_item",
+    "request",
+)
+TOKEN_COMPONENTS = COMPONENTS[:5]
+
+_DECIMAL = re.compile(r"(0|[1-9][0-9]{0,9})(?:\.([0-9]{1,6}))?", re.ASCII)
+_IMAGE_KIND = re.compile(r"[A-Za-z0-9_.-]{1,32}/[A-Za-z0-9_.-]{1,32}", re.ASCII)
+
+_TEXT = (frozenset({"input_token", "output_token"}),)
+_INPUT = (frozenset({"input_token"}), frozenset({"input_kilobyte"}), frozenset({"input_item"}))
+_AUDIO = frozenset({"input_token", "output_token", "input_audio_token", "output_audio_token"})
+
+# Which sets of components price a route completely; a flat price a request does for every route.
+NEEDED: dict[Route, tuple[frozenset[str], ...]] = {
+    Route.CHAT_COMPLETIONS: _TEXT,
+    Route.RESPONSES: _TEXT,
+    Route.EMBEDDINGS: _INPUT,
+    Route.EMBEDDINGS_CONTEXTUAL: _INPUT[:2],
+    Route.LATE_INTERACTION: _INPUT[:2],
+    Route.RERANK: (frozenset({"input_kilobyte"}),),
+    Route.IMAGES: (frozenset({"image"}),),
+    Route.SPEECH: (frozenset({"input_character"}),),
+    Route.TRANSCRIPTIONS: (frozenset({"audio_second"}),),
+    Route.TRANSLATIONS: (frozenset({"audio_second"}),),
+    Route.REALTIME: (_AUDIO,),
+    Route.JUDGEMENT: (frozenset({"input_token"}),),
+}
+
+
+class PriceError(ValueError):
+    """A price that cannot be read; the message names the component and what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBook:
+    """The prices of one alias: pico-USD a unit by component, and by `size/quality` where images have several prices."""
+
+    prices: Mapping[str, int] = field(default_factory=dict)
+    images: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, components: Mapping[str, Any]) -> "PriceBook":
+        """Read decimal strings of micro-USD with at most 6 decimals; `image` may map `size/quality` to such a string.
+
+        Raises PriceError.
+        """
+        prices: dict[str, int] = {}
+        images: dict[str, int] = {}
+        for name, value in components.items():
+            if name not in COMPONENTS:
+                raise PriceError(f"{name} is not a price component")
+            if name == "image" and isinstance(value, Mapping):
+                images = {kind: _parse_image(kind, price) for kind, price in value.items()}
+            else:
+                prices[name] = _parse_price(name, value)
+        if components.get("image") == {}:
+            raise PriceError("image names no price")
+        return cls(prices, images)
+
+    @property
+    def components(self) -> frozenset[str]:
+        """Name the components that have a price."""
+        return frozenset(self.prices) | ({"image"} if self.images else frozenset())
+
+    @property
+    def needs_token_usage(self) -> bool:
+        """Say whether a charge cannot be known without the upstream's token counts."""
+        return any(self.prices.get(name) for name in TOKEN_COMPONENTS)
+
+    def serves(self, route: Route) -> bool:
+        """Say whether every component that the route needs has a price."""
+        return "request" in self.prices or any(needed <= self.components for needed in NEEDED[route])
+
+    def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceBook":
+        """Give the book to bound a call with: each input token at the dearest price that it may turn out to have."""
+        inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]
+        outputs = ["output_token", *(["output_audio_token"] if audio_output else [])]
+        dearest = {"input_token": self._dearest(inputs), "output_token": self._dearest(outputs)}
+        others = {name: price for name, price in self.prices.items() if name not in TOKEN_COMPONENTS}
+        return replace(self, prices=others | {name: price for name, price in dearest.items() if price is not None})
+
+    def price(self, component: str) -> int:
+        """Give a unit's price in pico-USD: 0 where there is none; cached and audio tokens default to plain tokens."""
+        found = self.prices.get(component)
+        if found is None and component in _PLAIN_TOKEN:
+            found = self.prices.get(_PLAIN_TOKEN[component])
+        return found or 0
+
+    def image_price(self, kind: str | None) -> int:
+        """Give the price of one image in pico-USD. Raises PriceError where this size and quality has none."""
+        if not self.images:
+            return self.price("image")
+        price = self.images.get(kind or "")
+        if price is None:
+            raise PriceError(f"image {kind} has no price")
+        return price
+
+    def _dearest(self, components: list[str]) -> int | None:
+        return max((self.prices[name] for name in components if name in self.prices), default=None)
+
+
+_PLAIN_TOKEN = {
+    "cached_input_token": "input_token",
+    "input_audio_token": "input_token",
+    "output_audio_token": "output_token",
+}
+
+
+def cost_microusd(used: Quantities, book: PriceBook) -> int:
+    """Price the quantities exactly and round up, once, to whole micro-USD."""
+    return -(-_cost_pico(used, book) // PICO_PER_MICRO)
+
+
+def _cost_pico(used: Quantities, book: PriceBook) -> int:
+    cached, audio_in = used.cached_input_tokens or 0, used.input_audio_tokens or 0
+    audio_out = used.output_audio_tokens or 0
+    units = {
+        "input_token": (used.input_tokens or 0) - cached - audio_in,
+        "cached_input_token": cached,
+        "input_audio_token": audio_in,
+        "output_token": (used.output_tokens or 0) - audio_out,
+        "output_audio_token": audio_out,
+        "input_character": used.input_characters or 0,
+        "audio_second": used.seconds or 0,
+        "input_kilobyte": -(-(used.input_bytes or 0) // BYTES_PER_KILOBYTE),
+        "input_item": used.items or 0,
+        "request": 1,
+    }
+    total = sum(count * book.price(component) for component, count in units.items())
+    return total + (used.images * book.image_price(used.image_kind) if used.images else 0)
+
+
+def _parse_image(kind: Any, value: Any) -> int:
+    if not isinstance(kind, str) or not _IMAGE_KIND.fullmatch(kind):
+        raise PriceError(f"image {kind!r} is not of the form size/quality")
+    return _parse_price(f"image {kind}", value)
+
+
+def _parse_price(name: str, value: Any) -> int:
+    match = _DECIMAL.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise PriceError(f'{name} must be a decimal string of micro-USD with at most 6 decimals, such as "0.15"')
+    whole, decimals = match.group(1), match.group(2) or ""
+    price = int(whole) * PICO_PER_MICRO + int(decimals.ljust(6, "0"))
+    if price > PRICE_MAX_MICROUSD * PICO_PER_MICRO:
+        raise PriceError(f"{name} is more than {PRICE_MAX_MICROUSD} micro-USD")
+    return price

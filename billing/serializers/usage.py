@@ -1,0 +1,88 @@
+"""Wire shape of usage records. SPEC: Account and access."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rest_framework import serializers
+
+from billing.models import Reservation, State
+from gateway.api.times import rfc3339, rfc3339_or_none
+
+STATUS = {
+    State.RESERVED: "held",
+    State.DISPATCHED: "held",
+    State.REVIEW: "reconciling",
+    State.SETTLED: "settled",
+    State.RELEASED: "released",
+}
+QUANTITIES = {
+    "inputTokens": "input_tokens",
+    "cachedInputTokens": "cached_input_tokens",
+    "outputTokens": "output_tokens",
+    "inputAudioTokens": "input_audio_tokens",
+    "outputAudioTokens": "output_audio_tokens",
+    "images": "images",
+    "inputCharacters": "input_characters",
+    "inputBytes": "input_bytes",
+    "items": "items",
+    "seconds": "seconds",
+}
+
+
+class UsageRecordResponse(serializers.Serializer[Any]):
+    """One metered call; a quantity that was not metered is null, amounts are in micro-USD."""
+
+    usageId = serializers.CharField()
+    requestId = serializers.CharField(allow_null=True)
+    route = serializers.CharField()
+    model = serializers.CharField()
+    product = serializers.CharField(allow_null=True)
+    orgId = serializers.CharField(allow_null=True)
+    membershipId = serializers.CharField(allow_null=True)
+    status = serializers.ChoiceField(["settled", "held", "released", "reconciling"])
+    inputTokens = serializers.IntegerField(allow_null=True)
+    cachedInputTokens = serializers.IntegerField(allow_null=True)
+    outputTokens = serializers.IntegerField(allow_null=True)
+    inputAudioTokens = serializers.IntegerField(allow_null=True)
+    outputAudioTokens = serializers.IntegerField(allow_null=True)
+    images = serializers.IntegerField(allow_null=True)
+    inputCharacters = serializers.IntegerField(allow_null=True)
+    inputBytes = serializers.IntegerField(allow_null=True)
+    items = serializers.IntegerField(allow_null=True)
+    seconds = serializers.IntegerField(allow_null=True)
+    heldMicrousd = serializers.IntegerField(help_text="What the call holds now; 0 once it is settled or released.")
+    chargedMicrousd = serializers.IntegerField()
+    createdAt = serializers.DateTimeField()
+    settledAt = serializers.DateTimeField(allow_null=True)
+    idempotencyKey = serializers.CharField(allow_null=True)
+
+
+class UsageListResponse(serializers.Serializer[Any]):
+    """Newest first."""
+
+    data = UsageRecordResponse(many=True)  # type: ignore[assignment]
+
+
+def render_usage(calls: Iterable[Reservation]) -> dict[str, Any]:
+    """Render a list of calls."""
+    return {"data": [_render_call(call) for call in calls]}
+
+
+def _render_call(call: Reservation) -> dict[str, Any]:
+    used = getattr(call, "usage_record", None)
+    return {
+        "usageId": call.id,
+        "requestId": call.request_id,
+        "route": call.route,
+        "model": call.model,
+        "product": call.product,
+        "orgId": call.org_id,
+        "membershipId": call.membership_id,
+        "status": STATUS[State(call.state)],
+        **{name: getattr(used, column, None) for name, column in QUANTITIES.items()},
+        "heldMicrousd": call.hold_microusd if call.closed_at is None else 0,
+        "chargedMicrousd": call.charge_microusd or 0,
+        "createdAt": rfc3339(call.created_at),
+        "settledAt": rfc3339_or_none(used.settled_at if used else None),
+        "idempotencyKey": call.idempotency_key,
+    }

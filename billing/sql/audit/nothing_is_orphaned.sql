@@ -1,0 +1,19 @@
+-- Every row that names another names one that exists.
+SELECT r.id, 'call without a wallet' FROM billing_reservation r
+ WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.id = r.wallet_id)
+UNION ALL
+SELECT r.id, 'call without prices' FROM billing_reservation r
+ WHERE NOT EXISTS (SELECT FROM billing_price_version p WHERE p.id = r.price_version_id)
+UNION ALL
+SELECT l.id, 'lot without a wallet' FROM billing_credit_lot l
+ WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.id = l.wallet_id)
+UNION ALL
+SELECT b.id, 'budget without a wallet' FROM billing_budget b
+ WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.id = b.wallet_id)
+UNION ALL
+SELECT t.id::text, 'transfer without a wallet' FROM billing_transfer t
+ WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.id = t.wallet_id)
+UNION ALL
+SELECT a.id::text, 'allocation without a call or lot' FROM billing_lot_allocation a
+ WHERE NOT EXISTS (SELECT FROM billing_reservation r WHERE r.id = a.reservation_id)
+    OR NOT EXISTS (SELECT FROM billing_credit_lot l WHERE l.id = a.lot_id)

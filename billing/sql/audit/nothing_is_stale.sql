@@ -1,0 +1,13 @@
+-- The jobs keep up: nothing waits long past the time at which one of them should have taken it.
+SELECT r.id, format('%s since %s', r.state, r.created_at) FROM billing_reservation r
+ WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at < now() - interval '15 minutes'
+UNION ALL
+SELECT r.id, format('dispatched, deadline was %s', r.deadline_at) FROM billing_reservation r
+ WHERE r.closed_at IS NULL AND r.state = 'dispatched' AND r.deadline_at < now() - interval '15 minutes'
+UNION ALL
+SELECT r.id, format('in review, sent at %s', r.dispatched_at) FROM billing_reservation r
+ WHERE r.closed_at IS NULL AND r.state = 'review'
+   AND r.dispatched_at < now() - make_interval(hours => %(review_hours)s) - interval '1 hour'
+UNION ALL
+SELECT l.id, format('expired at %s, not swept', l.expires_at) FROM billing_credit_lot l
+ WHERE l.closed_at IS NULL AND l.expires_at < now() - interval '1 hour' AND l.remaining_microusd > l.held_microusd

@@ -1,0 +1,58 @@
+"""Billing's jobs. Each may run twice, at once, or late, and changes nothing that another run has done."""
+
+import logging
+from datetime import timedelta
+
+from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
+
+from billing.operations import ledger, replays, reviews
+from billing.queries import audit
+
+log = logging.getLogger("billing.tasks")
+
+BATCH = 100
+
+
+@shared_task
+def reap() -> int:
+    """Release holds that were never sent, and put calls past their deadline in review."""
+    reaped = 0
+    while rows := ledger.reap(limit=BATCH).rows():
+        for usage_id, outcome in rows:
+            log.warning("call %s was left behind: %s", usage_id, outcome)
+        reaped += len(rows)
+    return reaped
+
+
+@shared_task
+def reconcile() -> int:
+    """Resolve calls in review: by the upstream's record, by what was delivered, or, after long enough, as a loss."""
+    resolved = reviews.reconcile()
+    after = timedelta(hours=settings.REVIEW_RELEASE_HOURS)
+    return resolved + reviews.release_unresolved(now=timezone.now(), after=after)
+
+
+@shared_task
+def sweep_lots() -> int:
+    """Book what is left of expired credits."""
+    swept = 0
+    while rows := ledger.sweep_lots(limit=BATCH).rows():
+        swept += len(rows)
+    return swept
+
+
+@shared_task
+def purge_replays() -> int:
+    """Delete stored answers whose time is over."""
+    return replays.purge(now=timezone.now())
+
+
+@shared_task
+def audit_ledger() -> int:
+    """Check the ledger's invariants and raise the alarm for each that is broken."""
+    findings = audit.findings()
+    for finding in findings:
+        log.critical("ledger audit: %s", finding)
+    return len(findings)

@@ -1,0 +1,1 @@
+"""The routes of billing: access declared, parse, one call, render."""

@@ -1,0 +1,37 @@
+"""`GET /v1/usage`."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import caller
+from billing.queries import usage
+from billing.serializers.usage import UsageListResponse, render_usage
+from gateway.api.access import requires
+from gateway.api.pagination import limit_of
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import Capability
+from gateway.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
+
+LIMIT = OpenApiParameter(
+    "limit",
+    {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
+    description="How many of the newest records.",
+)
+
+
+class UsageView(ApiViewSet):
+    """The metered calls of the token's owner."""
+
+    @extend_schema(
+        operation_id="list_usage",
+        tags=["Billing"],
+        summary="List metered calls, newest first",
+        parameters=[LIMIT],
+        responses=UsageListResponse,
+    )
+    @requires(Capability.USAGE_READ)
+    def list(self, request: Request) -> Response:
+        """Return the newest calls with what they used, hold and cost."""
+        limit = limit_of(request)
+        return Response(render_usage(usage.newest(caller(request).owner, limit)))

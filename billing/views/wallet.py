@@ -1,0 +1,23 @@
+"""`GET /v1/wallet`."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import caller
+from billing.queries import wallets
+from billing.serializers.wallet import WalletResponse, render_wallet
+from gateway.api.access import requires
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import Capability
+
+
+class WalletView(ApiViewSet):
+    """The wallet that the token's calls are paid from."""
+
+    @extend_schema(operation_id="get_wallet", tags=["Billing"], summary="Show the wallet", responses=WalletResponse)
+    @requires(Capability.WALLET_READ)
+    def retrieve(self, request: Request) -> Response:
+        """Return balance, credits, holds and debt, and what is available of it all."""
+        return Response(render_wallet(wallets.view(caller(request).owner, timezone.now())))
