@@ -52,14 +52,24 @@ def verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -
         raise challenged(error) from None
 
 
-def verify_proof(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Proof | None:
-    """Check the proof of a token request, which has no access token; None where no proof was sent."""
+def verify_proof(
+    method: str, raw_path: str, headers: Mapping[Any, Any], now: float, *, refresh_token: str | None = None
+) -> Proof | None:
+    """Check the proof of a token request, which has no access token; None where no proof was sent.
+
+    A proof that goes with a refresh token may carry that token's hash as its `ath`; any other `ath` is refused.
+    """
     sent = _header(headers, "dpop")
     if sent is None:
         return None
     proof = _read_proof(sent, method, raw_path, now)
-    dpop.check_access_token_hash(proof, None)
+    bound = refresh_token is not None and "ath" in proof.claims
+    dpop.check_access_token_hash(proof, _hash_of(refresh_token) if bound and refresh_token else None)
     return proof
+
+
+def _hash_of(refresh_token: str) -> str:
+    return jwt.encode(hashlib.sha256(refresh_token.encode("utf-8", "surrogatepass")).digest())
 
 
 class DPoPAuthentication(BaseAuthentication):

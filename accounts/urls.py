@@ -4,6 +4,7 @@ from django.urls import path
 
 from accounts.views.account import AccountView
 from accounts.views.discovery import Metadata, SigningKeys
+from accounts.views.public_tokens import DeviceRevocation, DeviceToken, PublicToken
 from accounts.views.tokens import OAuthToken, TokenExchange
 
 authorization_server = Metadata.as_view({"get": "authorization_server"})
@@ -12,6 +13,9 @@ protected_resource = Metadata.as_view({"get": "protected_resource"})
 urlpatterns = [
     path("v1/auth/token/exchange", TokenExchange.as_view({"post": "exchange"})),
     path("v1/oauth/token", OAuthToken.as_view({"post": "redeem"})),
+    path("v1/public/token", PublicToken.as_view({"post": "redeem"})),
+    path("v1/public/device/token", DeviceToken.as_view({"post": "refresh"})),
+    path("v1/public/device/revoke", DeviceRevocation.as_view({"post": "revoke"})),
     path("v1/account", AccountView.as_view({"get": "retrieve"})),
     path(".well-known/jwks.json", SigningKeys.as_view({"get": "retrieve"})),
     path(".well-known/oauth-authorization-server", authorization_server),

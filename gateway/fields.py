@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
 
-class EncryptedTextField(models.TextField):  # type: ignore[type-arg]
+class EncryptedTextField(models.TextField):
     """Text that is encrypted before it reaches the database (Fernet: AES-128-CBC with HMAC-SHA256)."""
 
     def get_prep_value(self, value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from accounts.models.account import Account, AccountManager
 from accounts.models.appearance import AppearanceProduct
+from accounts.models.authorization import AuthorizationCode, AuthorizationRequest
 from accounts.models.consumed_assertion import ConsumedAssertion
 from accounts.models.device_session import DeviceSession
 from accounts.models.integration import Integration
@@ -14,6 +15,8 @@ __all__ = [
     "Account",
     "AccountManager",
     "AppearanceProduct",
+    "AuthorizationCode",
+    "AuthorizationRequest",
     "ConsumedAssertion",
     "DeviceSession",
     "Integration",

@@ -1,5 +1,6 @@
-"""A signed-in device of a public client. SPEC: Scopes and device sessions."""
+"""What a public client was granted: a signed-in device, or the single token of one code."""
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from accounts.models.account import Account
@@ -12,14 +13,24 @@ def new_session_id() -> str:
 
 
 class DeviceSession(models.Model):
-    """A device session; it lives for 30 days from its creation and ends at once when it is revoked."""
+    """A grant to one key of one client. SPEC: Scopes and device sessions.
+
+    A persistent one is a device session: it lives for 30 days from its creation and its refresh credential rotates
+    (`generation`). Any other ends with the one token that it was made for; it exists so that this token can be revoked.
+    """
 
     id = models.CharField(primary_key=True, max_length=64, default=new_session_id, editable=False)
     account = models.ForeignKey(Account, models.CASCADE, related_name="device_sessions")
     client_id = models.CharField(max_length=255)
     name = models.CharField(max_length=120, blank=True)
+    persistent = models.BooleanField(default=True)
+    jkt = models.CharField(max_length=43, default="")
+    scopes = ArrayField(models.CharField(max_length=255), default=list)
+    consents = ArrayField(models.CharField(max_length=64), default=list)
+    generation = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
+    rotated_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
 

@@ -22,9 +22,13 @@ Action = TypeVar("Action", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Access:
-    """What an action asks of its caller. `roles` is SPEC's column of organization roles, for the reference and tests."""
+    """What an action asks of its caller. `roles` is SPEC's column of organization roles, for the reference and tests.
+
+    `model` says that the capability is `infer:<the body's model>`, which the action itself checks.
+    """
 
     public: bool = False
+    model: bool = False
     capability: Capability | None = None
     roles: tuple[str, ...] = ()
 
@@ -32,6 +36,11 @@ class Access:
 def requires(capability: Capability, *, roles: tuple[str, ...] = ()) -> Callable[[Action], Action]:
     """Declare that the action needs a token that carries the capability."""
     return _declare(Access(capability=capability, roles=roles))
+
+
+def requires_model(action: Action) -> Action:
+    """Declare that the action needs a token that carries `infer:<alias>` for the model that its body names."""
+    return _declare(Access(model=True))(action)
 
 
 def authenticated_only(action: Action) -> Action:
@@ -64,13 +73,14 @@ class DeclaredAccess(BasePermission):
         """Return True, or raise the catalogue error that says what is missing."""
         access = declared_access(type(view), getattr(view, "action", "") or "")
         if access is None:
-            return view.action is None  # a method that the route does not have: DRF answers 405
+            return view.action in (None, "metadata")  # a method that the route does not have: DRF answers 405
         if access.public:
             return True
-        if request.user is None:
+        caller: Any = request.user
+        if caller is None:
             raise InvalidToken
         if access.capability:
-            require_scope(request.user.scopes, access.capability)
+            require_scope(caller.scopes, access.capability)
         return True
 
 

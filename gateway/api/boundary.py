@@ -1,4 +1,4 @@
-"""The edge of /v1: every answer under it is JSON of the catalogue and is never stored by a cache."""
+"""The edge of the API: every answer under it is JSON of the catalogue and is never stored by a cache."""
 
 from collections.abc import Callable
 
@@ -9,12 +9,12 @@ from gateway.api.request_ids import request_id_of
 from gateway.api.responses import error_response
 from gateway.contract.errors import InvalidRequest
 
-API_PREFIX = "/v1/"
+API_PREFIXES = ("/v1/", "/api/")
 
 
 def is_api_path(path: str) -> bool:
-    """Tell whether a path belongs to the API."""
-    return path == "/v1" or path.startswith(API_PREFIX)
+    """Tell whether a path belongs to the API, or to the portal's mount of it."""
+    return f"{path}/".startswith(API_PREFIXES)
 
 
 class ApiBoundaryMiddleware:

@@ -56,7 +56,7 @@ def _translate(exc: Exception) -> errors.ApiError | None:
         case PermissionDenied() | drf.PermissionDenied():
             return errors.Forbidden()
         case drf.Throttled():
-            return errors.RateLimited(headers={"Retry-After": str(int(exc.wait or 1))})
+            return errors.RateLimited(headers={"Retry-After": str(int(getattr(exc, "wait", None) or 1))})
     return None
 
 

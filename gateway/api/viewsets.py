@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 
@@ -14,17 +16,17 @@ class ApiViewSet(ViewSet):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Set the action before authentication, so that a public action never asks for a token."""
-        self.action = self.action_map.get((request.method or "").lower(), None)
+        self.action = self.action_map.get((request.method or "").lower(), "")
         return super().initialize_request(request, *args, **kwargs)
 
     def perform_authentication(self, request: Request) -> None:
-        """Authenticate, unless the action is public."""
+        """Authenticate, unless the action is public or the route has no such method (405 comes first)."""
         from gateway.api.access import declared_access
 
         access = declared_access(type(self), self.action or "")
-        if access is None or not access.public:
+        if access is not None and not access.public:
             super().perform_authentication(request)
 
-    def options(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         """Answer 405: preflights are answered by the CORS middleware, and the reference is the documentation."""
-        return self.http_method_not_allowed(request, *args, **kwargs)
+        raise MethodNotAllowed(request.method or "")

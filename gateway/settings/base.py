@@ -5,6 +5,7 @@ from pathlib import Path
 
 import environ
 
+from gateway import filequeue
 from gateway.run.environment import load as load_data_dir
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -85,6 +86,7 @@ TEMPLATES = [
 
 # The synchronous routes and the metered ones each have a pool of their own per process.
 SYNC_POOL_MAX_CONNECTIONS = env.int("SYNC_POOL_MAX_CONNECTIONS", default=8)
+SYNC_REQUESTS_MAX = env.int("SYNC_REQUESTS_MAX", default=16)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=10)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
 DATABASES["default"]["OPTIONS"] = {
@@ -179,8 +181,8 @@ UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
 STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
 REDIS_URL = env("REDIS_URL", default="")
-CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "filesystem://")
-if CELERY_BROKER_URL == "filesystem://":
+CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or filequeue.URL)
+if CELERY_BROKER_URL == filequeue.URL:
     _queue = DATA_DIR / "celery"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_queue / "messages"),

@@ -1,0 +1,59 @@
+"""What stands between a browser at /authorize and its token: the request that is asked about, and the code."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+from accounts.models.account import Account
+from accounts.models.device_session import DeviceSession
+
+
+class AuthorizationRequest(models.Model):
+    """A validated request, bound to the browser session that brought it (`browser_sha256`).
+
+    The consent form carries its id alone, so nothing that was validated can be changed on the way. Answered once.
+    """
+
+    id = models.CharField(primary_key=True, max_length=40)
+    browser_sha256 = models.BinaryField(max_length=32)
+    client_id = models.CharField(max_length=255)
+    redirect_uri = models.TextField()
+    state = models.TextField()
+    scopes = ArrayField(models.CharField(max_length=255))
+    code_challenge = models.CharField(max_length=43)
+    dpop_jkt = models.CharField(max_length=43, null=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
+    answered_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "accounts_authorization_request"
+
+    def __str__(self) -> str:
+        return f"{self.id} of {self.client_id}"
+
+
+class AuthorizationCode(models.Model):
+    """A code, stored hashed; it lives 60 seconds and serves once. RFC 6749 section 4.1.2.
+
+    `spent_at` is set by its first use, right or wrong; `session` is what that use issued, so that a second use can
+    revoke it. A challenge serves one authorization, ever.
+    """
+
+    code_sha256 = models.BinaryField(primary_key=True, max_length=32)
+    account = models.ForeignKey(Account, models.CASCADE, related_name="+")
+    client_id = models.CharField(max_length=255)
+    redirect_uri = models.TextField()
+    scopes = ArrayField(models.CharField(max_length=255))
+    consents = ArrayField(models.CharField(max_length=64), default=list)
+    code_challenge = models.CharField(max_length=43, unique=True)
+    dpop_jkt = models.CharField(max_length=43, null=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(db_index=True)
+    spent_at = models.DateTimeField(null=True)
+    session = models.ForeignKey(DeviceSession, models.SET_NULL, null=True, related_name="+")
+
+    class Meta:
+        db_table = "accounts_authorization_code"
+
+    def __str__(self) -> str:
+        return f"code of {self.client_id}"

@@ -1,0 +1,126 @@
+"""Authorization requests: begin, ask the person, allow or deny. RFC 6749 section 4.1, RFC 9207, RFC 9700."""
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.db import transaction
+
+from accounts.models import Account, AuthorizationRequest, PublicClient
+from accounts.operations import codes
+from accounts.operations.public_scopes import grantable
+from accounts.rules import authorization
+from accounts.rules.authorization import AuthorizationError, Parameters, Target
+from gateway.contract.ids import new_id
+from gateway.contract.limits import AUTHORIZATION_REQUEST_SECONDS
+
+REALTIME_SCOPE = "realtime:connect"
+REALTIME_CONSENT = "realtime"
+
+
+class RequestGone(Exception):
+    """The request is unknown, expired, answered already, or another browser's: start again at the app."""
+
+
+class Refused(Exception):
+    """The request is refused, and `location` tells the client so."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        super().__init__("refused")
+
+
+def begin(parameters: Parameters, *, browser_secret: str, now: datetime) -> AuthorizationRequest:
+    """Validate a request and keep it for this browser. Raises ClientError (an error page) or Refused (a redirect)."""
+    target = authorization.read_target(parameters, _registered())
+    try:
+        ask = authorization.read_ask(parameters, target, grantable())
+    except AuthorizationError as error:
+        state = authorization.read_state(parameters)
+        raise Refused(_answer(target, state, error=error.error, error_description=error.description)) from None
+    return AuthorizationRequest.objects.create(
+        id=new_id("areq"),
+        browser_sha256=_digest(browser_secret),
+        client_id=target.client_id,
+        redirect_uri=target.redirect_uri,
+        state=ask.state,
+        scopes=list(ask.scopes),
+        code_challenge=ask.code_challenge,
+        dpop_jkt=ask.dpop_jkt,
+        created_at=now,
+        expires_at=now + timedelta(seconds=AUTHORIZATION_REQUEST_SECONDS),
+    )
+
+
+def pending(request_id: str, *, browser_secret: str, now: datetime) -> AuthorizationRequest:
+    """Find a request that this browser may still answer, or raise RequestGone."""
+    found = AuthorizationRequest.objects.filter(
+        pk=request_id, browser_sha256=_digest(browser_secret), answered_at__isnull=True, expires_at__gt=now
+    ).first()
+    if found is None:
+        raise RequestGone
+    return found
+
+
+def needs_consent(request: AuthorizationRequest) -> bool:
+    """Tell whether the person is asked: always, but for a client that the operator marked trusted."""
+    return not PublicClient.objects.filter(client_id=request.client_id, enabled=True, trusted=True).exists()
+
+
+def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Iterable[str], now: datetime) -> str:
+    """Answer a request with a code for the scopes that the person left ticked; give the location to go to.
+
+    Scopes that were not asked for are ignored; with none left the answer is `access_denied`. Raises RequestGone.
+    """
+    with transaction.atomic():
+        request = _answered(request_id, browser_secret, now)
+        granted = [scope for scope in request.scopes if scope in set(scopes)]
+        if not granted:
+            return _denied(request)
+        consents = [REALTIME_CONSENT] if REALTIME_SCOPE in granted else []
+        code = codes.issue(request, account=account, scopes=granted, consents=consents, now=now)
+    target = Target(request.client_id, request.redirect_uri)
+    if code is None:
+        return _answer(target, request.state, error="invalid_request", error_description="code_challenge was used")
+    return _answer(target, request.state, code=code)
+
+
+def deny(request_id: str, *, browser_secret: str, now: datetime) -> str:
+    """Answer a request with `access_denied`; give the location to go to. Raises RequestGone."""
+    with transaction.atomic():
+        return _denied(_answered(request_id, browser_secret, now))
+
+
+def purge_expired(*, now: datetime) -> int:
+    """Delete requests that nobody can answer any more; return how many."""
+    return AuthorizationRequest.objects.filter(expires_at__lt=now).delete()[0]
+
+
+def _answered(request_id: str, browser_secret: str, now: datetime) -> AuthorizationRequest:
+    """Take the one answer that a request has: of two clicks at once, one wins."""
+    request = pending(request_id, browser_secret=browser_secret, now=now)
+    if not AuthorizationRequest.objects.filter(pk=request.pk, answered_at__isnull=True).update(answered_at=now):
+        raise RequestGone
+    return request
+
+
+def _denied(request: AuthorizationRequest) -> str:
+    return _answer(Target(request.client_id, request.redirect_uri), request.state, error="access_denied")
+
+
+def _answer(target: Target, state: str | None, **parameters: str) -> str:
+    """Write the redirect back to the client, with the issuer (RFC 9207)."""
+    query = parameters | ({"state": state} if state is not None else {}) | {"iss": settings.GATEWAY_BASE_URL}
+    separator = "&" if "?" in target.redirect_uri else "?"
+    return target.redirect_uri + separator + urlencode(query)
+
+
+def _registered() -> dict[str, list[str]]:
+    clients = PublicClient.objects.filter(enabled=True).exclude(redirect_uris=[])
+    return dict(clients.values_list("client_id", "redirect_uris"))
+
+
+def _digest(browser_secret: str) -> bytes:
+    return hashlib.sha256(browser_secret.encode()).digest()

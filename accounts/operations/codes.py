@@ -1,0 +1,121 @@
+"""Authorization codes: issued once, redeemed once, and revoking what they gave when they come back.
+
+RFC 6749 section 4.1.2 and 10.5, RFC 7636 section 4.6, RFC 9449 section 10.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import Account, AuthorizationCode, AuthorizationRequest, DeviceSession
+from accounts.operations import devices
+from accounts.operations.devices import Grant
+from accounts.rules import pkce
+from gateway.contract.errors import InvalidGrant
+from gateway.contract.limits import AUTHORIZATION_CODE_SECONDS
+
+CODE_BYTES = 32
+KEPT = timedelta(days=30)  # how long a challenge and a spent code are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Redemption:
+    """What a client brings to redeem a code; `device_name` is None where no device session is wanted."""
+
+    code: str
+    verifier: str
+    client_id: str
+    redirect_uri: str
+    jkt: str
+    device_name: str | None = None
+
+
+def issue(
+    request: AuthorizationRequest, *, account: Account, scopes: Sequence[str], consents: Sequence[str], now: datetime
+) -> str | None:
+    """Issue a code of 60 seconds, or None where the request's challenge has served another authorization."""
+    code = secrets.token_urlsafe(CODE_BYTES)
+    try:
+        with transaction.atomic():
+            AuthorizationCode.objects.create(
+                code_sha256=_digest(code),
+                account=account,
+                client_id=request.client_id,
+                redirect_uri=request.redirect_uri,
+                scopes=list(scopes),
+                consents=list(consents),
+                code_challenge=request.code_challenge,
+                dpop_jkt=request.dpop_jkt,
+                created_at=now,
+                expires_at=now + timedelta(seconds=AUTHORIZATION_CODE_SECONDS),
+            )
+    except IntegrityError:
+        return None
+    return code
+
+
+def redeem(redemption: Redemption, *, now: datetime) -> Grant:
+    """Exchange a code for a token, and a device session where one is asked for.
+
+    Raises InvalidGrant, with one message for every cause. A wrong verifier burns the code; a code that comes back
+    revokes what its first use issued.
+    """
+    with transaction.atomic():
+        outcome = _redeem(redemption, now)
+    if isinstance(outcome, Grant):
+        return outcome
+    raise InvalidGrant(private=outcome)
+
+
+def purge_expired(*, now: datetime) -> int:
+    """Delete codes that were issued a month ago or earlier; return how many."""
+    return AuthorizationCode.objects.filter(expires_at__lt=now - KEPT).delete()[0]
+
+
+def _redeem(redemption: Redemption, now: datetime) -> Grant | str:
+    """Give the grant, or the reason against it; what a refusal changes is committed too."""
+    code = AuthorizationCode.objects.select_for_update().filter(pk=_digest(redemption.code)).first()
+    if code is None:
+        return "no such code"
+    if code.spent_at is not None:
+        _revoke_first_use(code, now)
+        return "the code was used before"
+    if code.expires_at <= now:
+        return "the code has expired"
+    if (code.client_id, code.redirect_uri) != (redemption.client_id, redemption.redirect_uri):
+        return "the code is another client's or of another redirect URI"
+    if code.dpop_jkt not in (None, redemption.jkt):
+        return "the code is bound to another key"
+    return _spend(code, redemption, now)
+
+
+def _spend(code: AuthorizationCode, redemption: Redemption, now: datetime) -> Grant | str:
+    code.spent_at = now
+    code.save(update_fields=["spent_at"])
+    if not pkce.is_verifier(redemption.verifier) or not pkce.matches(redemption.verifier, code.code_challenge):
+        return "the verifier is wrong"
+    if not code.account.is_live:
+        return "the account is suspended"
+    grant = devices.open_session(
+        account=code.account,
+        client_id=code.client_id,
+        scopes=code.scopes,
+        consents=code.consents,
+        jkt=redemption.jkt,
+        device_name=redemption.device_name,
+        now=now,
+    )
+    AuthorizationCode.objects.filter(pk=code.pk).update(session=grant.session)
+    return grant
+
+
+def _revoke_first_use(code: AuthorizationCode, now: datetime) -> None:
+    DeviceSession.objects.filter(pk=code.session_id, revoked_at__isnull=True).update(revoked_at=now)
+
+
+def _digest(code: str) -> bytes:
+    return hashlib.sha256(code.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,155 @@
+"""Device sessions: open, refresh by rotation, revoke. SPEC: Scopes and device sessions; RFC 9700 section 4.14."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F
+from django.db.models.query import QuerySet
+
+from accounts.models import Account, DeviceSession
+from accounts.operations import tokens
+from accounts.operations.tokens import MintedToken
+from accounts.rules import refresh
+from accounts.rules.refresh import Credential
+from gateway.contract.errors import InvalidGrant, InvalidScope
+from gateway.contract.limits import ACCESS_TOKEN_SECONDS, DEVICE_SESSION_DAYS, REFRESH_RETRY_SECONDS
+
+LIFETIME = timedelta(days=DEVICE_SESSION_DAYS)
+RETRY = timedelta(seconds=REFRESH_RETRY_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A minted token, and the refresh credential where its session is a device's."""
+
+    token: MintedToken
+    session: DeviceSession
+    refresh_token: str | None
+
+
+def open_session(
+    *,
+    account: Account,
+    client_id: str,
+    scopes: Sequence[str],
+    consents: Sequence[str],
+    jkt: str,
+    device_name: str | None,
+    now: datetime,
+) -> Grant:
+    """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days."""
+    persistent = device_name is not None
+    lifetime = LIFETIME if persistent else timedelta(seconds=ACCESS_TOKEN_SECONDS)
+    session = DeviceSession.objects.create(
+        account=account,
+        client_id=client_id,
+        name=device_name or "",
+        persistent=persistent,
+        jkt=jkt,
+        scopes=list(scopes),
+        consents=list(consents),
+        created_at=now,
+        expires_at=now + lifetime,
+        last_used_at=now,
+    )
+    return _grant(session, session.scopes, now)
+
+
+def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now: datetime) -> Grant:
+    """Rotate a credential: of several at once exactly one does, by one compare-and-swap on generation and key.
+
+    A retry by the same key, of the credential just before the current one, within 10 seconds gets the same successor
+    again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed) or
+    InvalidScope (nothing changed).
+    """
+    credential = refresh.read(refresh_token, _secrets())
+    session = _live(now).filter(pk=credential.session_id).first() if credential else None
+    if credential is None or session is None or session.jkt != jkt:
+        raise InvalidGrant(private="no live session of this key has this credential")
+    narrowed = _narrow(session, scopes)
+    if not _swap(credential, jkt, now) and not _is_retry(credential, now):
+        _revoke(DeviceSession.objects.filter(pk=session.pk, generation__gt=credential.generation), now)
+        raise InvalidGrant(private="a rotated credential came back; its session is revoked")
+    session.generation = credential.generation + 1
+    return _grant(session, narrowed, now)
+
+
+def revoke_credential(*, refresh_token: object, jkt: str, now: datetime) -> None:
+    """End the session of a credential, of whatever generation, for its own key; anything else changes nothing."""
+    credential = refresh.read(refresh_token, _secrets())
+    if credential:
+        _revoke(DeviceSession.objects.filter(pk=credential.session_id, jkt=jkt), now)
+
+
+def revoke(*, account: Account, session_id: str, now: datetime) -> bool:
+    """End one of a person's own sessions; False where it is none of theirs or has ended."""
+    return _revoke(account.device_sessions.filter(pk=session_id), now)
+
+
+def revoke_all(*, account: Account, now: datetime) -> bool:
+    """End all of a person's sessions, as a changed password or a suspension does."""
+    return _revoke(account.device_sessions.all(), now)
+
+
+def purge_ended(*, now: datetime) -> int:
+    """Delete sessions that ended a lifetime ago or earlier; return how many."""
+    return DeviceSession.objects.filter(expires_at__lt=now - LIFETIME).delete()[0]
+
+
+def _grant(session: DeviceSession, scopes: Iterable[str], now: datetime) -> Grant:
+    token = tokens.mint(
+        did=session.account.did,
+        client_id=session.client_id,
+        scopes=scopes,
+        jkt=session.jkt,
+        session_id=session.pk,
+        consents=session.consents,
+        expires_at=int(session.expires_at.timestamp()),
+        now=now,
+    )
+    credential = refresh.make(session.pk, session.generation, _secrets()) if session.persistent else None
+    return Grant(token, session, credential)
+
+
+def _live(now: datetime) -> QuerySet[DeviceSession]:
+    return DeviceSession.objects.select_related("account").filter(
+        persistent=True,
+        revoked_at__isnull=True,
+        expires_at__gt=now,
+        account__is_active=True,
+        account__suspended_at__isnull=True,
+    )
+
+
+def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[str]:
+    if scopes is None:
+        return session.scopes
+    if not set(scopes) <= set(session.scopes):
+        raise InvalidScope(param="scope")
+    return scopes
+
+
+def _swap(credential: Credential, jkt: str, now: datetime) -> bool:
+    current = DeviceSession.objects.filter(
+        pk=credential.session_id, generation=credential.generation, jkt=jkt, revoked_at__isnull=True, expires_at__gt=now
+    )
+    return bool(current.update(generation=F("generation") + 1, rotated_at=now, last_used_at=now))
+
+
+def _is_retry(credential: Credential, now: datetime) -> bool:
+    return DeviceSession.objects.filter(
+        pk=credential.session_id,
+        generation=credential.generation + 1,
+        rotated_at__gt=now - RETRY,
+        revoked_at__isnull=True,
+    ).exists()
+
+
+def _revoke(sessions: QuerySet[DeviceSession], now: datetime) -> bool:
+    return bool(sessions.filter(revoked_at__isnull=True).update(revoked_at=now))
+
+
+def _secrets() -> list[str]:
+    return [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]

@@ -1,0 +1,37 @@
+"""What a browser may ever be granted. SPEC: Scopes and device sessions."""
+
+from collections.abc import Iterable
+
+from gateway.contract.capabilities import Capability, infer
+
+# Everything else is for trusted servers and the first-party portal.
+BROWSER_CAPABILITIES = (
+    Capability.WALLET_READ,
+    Capability.USAGE_READ,
+    Capability.BILLING_CHECKOUT,
+    Capability.ORGS_READ,
+    Capability.REALTIME_CONNECT,
+    Capability.JUDGEMENT_EVALUATE,
+    Capability.RESPONSES_READ,
+)
+
+_WORDS = {
+    Capability.WALLET_READ: "See your credits and balance",
+    Capability.USAGE_READ: "See what you have used",
+    Capability.BILLING_CHECKOUT: "Start a payment, which you confirm yourself",
+    Capability.ORGS_READ: "See your organizations",
+    Capability.REALTIME_CONNECT: "Talk to a model live, with your microphone where the app asks for it",
+    Capability.JUDGEMENT_EVALUATE: "Ask for judgements, paid from your wallet",
+    Capability.RESPONSES_READ: "Read answers that were stored for you",
+}
+
+
+def grantable(aliases: Iterable[str]) -> frozenset[str]:
+    """List every scope that a public client can ask for, given the enabled aliases."""
+    return frozenset(BROWSER_CAPABILITIES) | frozenset(infer(alias) for alias in aliases)
+
+
+def in_words(scope: str) -> str:
+    """Say what a scope lets an app do, for the person who is asked."""
+    known = _WORDS.get(Capability(scope)) if scope in set(Capability) else None
+    return known or f"Use the model “{scope.partition(':')[2]}”, paid from your wallet"

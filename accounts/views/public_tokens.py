@@ -1,0 +1,124 @@
+"""The public clients' token routes. SPEC: Browser authorization with PKCE, Scopes and device sessions."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.operations import codes, devices
+from accounts.operations.codes import Redemption
+from accounts.operations.devices import Grant
+from accounts.rules import scopes
+from accounts.rules.jwk import PublicKey
+from accounts.serializers.public_tokens import (
+    PublicTokenRequest,
+    PublicTokenResponse,
+    RefreshRequest,
+    RevocationRequest,
+    render_grant,
+)
+from accounts.serializers.tokens import OAuthError
+from accounts.views.token_base import NEVER_STORED, TokenViewSet, read
+from gateway.api.access import public
+from gateway.contract.errors import InvalidDpopProof, InvalidScope
+
+ERRORS = {400: OAuthError, 413: OAuthError, 415: OAuthError}
+PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="Proof for this request.")
+REFRESH_PROOF = OpenApiParameter(
+    "DPoP",
+    location=OpenApiParameter.HEADER,
+    required=True,
+    description="Proof by the session's key, without `ath` or with the hash of the refresh token.",
+)
+
+
+class PublicToken(TokenViewSet):
+    """Where a browser redeems its code, for a key whose public part it sends."""
+
+    @extend_schema(
+        operation_id="redeem_code",
+        tags=["Tokens"],
+        summary="Redeem an authorization code",
+        parameters=[PROOF],
+        request=PublicTokenRequest,
+        responses={200: PublicTokenResponse, **ERRORS},
+        auth=[],
+    )
+    @public
+    def redeem(self, request: Request) -> Response:
+        """Return a DPoP-bound token of 300 seconds, and a device session of 30 days where one is asked for."""
+        body = read(PublicTokenRequest(data=request.data))
+        key: PublicKey = body["dpop_jwk"]
+        proven = self.proof_key(request)
+        if proven and proven.thumbprint != key.thumbprint:
+            raise InvalidDpopProof("The proof is by another key than dpop_jwk.", status=400)
+        return answer(codes.redeem(redemption(body, key), now=timezone.now()))
+
+
+class DeviceToken(TokenViewSet):
+    """Where a device rotates its refresh credential."""
+
+    @extend_schema(
+        operation_id="refresh_device",
+        tags=["Tokens"],
+        summary="Rotate a device session's refresh credential",
+        parameters=[REFRESH_PROOF],
+        request=RefreshRequest,
+        responses={200: PublicTokenResponse, **ERRORS},
+        auth=[],
+    )
+    @public
+    def refresh(self, request: Request) -> Response:
+        """Return a new token and the credential's successor; the old credential is spent."""
+        body = read(RefreshRequest(data=request.data))
+        key = self.required_key(request, refresh_token=body["refresh_token"])
+        return answer(rotate(body, key))
+
+
+class DeviceRevocation(TokenViewSet):
+    """Where a device ends its session."""
+
+    @extend_schema(
+        operation_id="revoke_device",
+        tags=["Tokens"],
+        summary="End a device session",
+        parameters=[REFRESH_PROOF],
+        request=RevocationRequest,
+        responses={204: None, **ERRORS},
+        auth=[],
+    )
+    @public
+    def revoke(self, request: Request) -> Response:
+        """End the session, whether or not it was live."""
+        body = read(RevocationRequest(data=request.data))
+        key = self.required_key(request, refresh_token=body["refresh_token"])
+        devices.revoke_credential(refresh_token=body["refresh_token"], jkt=key.thumbprint, now=timezone.now())
+        return Response(status=204, headers=NEVER_STORED)
+
+
+def redemption(body: dict[str, Any], key: PublicKey) -> Redemption:
+    """Say what a validated body and its key bring; a name alone asks for no device session."""
+    return Redemption(
+        code=body["code"],
+        verifier=body["code_verifier"],
+        client_id=body["client_id"],
+        redirect_uri=body["redirect_uri"],
+        jkt=key.thumbprint,
+        device_name=body.get("device_name", "") if body["device_session"] else None,
+    )
+
+
+def rotate(body: dict[str, Any], key: PublicKey) -> Grant:
+    """Rotate the credential of a validated body."""
+    try:
+        narrowed = scopes.parse(body["scope"]) if "scope" in body else None
+    except ValueError:
+        raise InvalidScope("The scope is not a list of scopes separated by spaces.", param="scope") from None
+    return devices.rotate(refresh_token=body["refresh_token"], jkt=key.thumbprint, scopes=narrowed, now=timezone.now())
+
+
+def answer(grant: Grant) -> Response:
+    """Answer with a grant that no cache may keep."""
+    return Response(render_grant(grant), headers=NEVER_STORED)

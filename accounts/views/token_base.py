@@ -1,0 +1,53 @@
+"""What every token route shares: the proof of its caller, and errors as RFC 6749 section 5.2 has them."""
+
+from typing import Any
+
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.serializers import Serializer
+
+from accounts.authentication import raw_path_of, verify_proof
+from accounts.operations import replays
+from accounts.rules.jwk import PublicKey
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.errors import InvalidDpopProof, UseDpopNonce
+
+NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+
+class TokenViewSet(ApiViewSet):
+    """The base of the token routes."""
+
+    error_style = "oauth"
+
+    def proof_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey | None:
+        """Check and take the request's proof, and return its key; None where no proof was sent.
+
+        `refresh_token` is the credential that the proof goes with. Raises InvalidDpopProof or UseDpopNonce with
+        status 400 (RFC 9449 sections 5 and 8).
+        """
+        now = timezone.now().timestamp()
+        try:
+            path = raw_path_of(request)
+            proof = verify_proof(request.method or "", path, request.headers, now, refresh_token=refresh_token)
+            if proof is None:
+                return None
+            replays.admit(proof.ticket)
+        except (InvalidDpopProof, UseDpopNonce) as error:
+            error.status = 400
+            error.headers.pop("WWW-Authenticate", None)
+            raise
+        return proof.key
+
+    def required_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey:
+        """Return the key of the request's proof, or raise InvalidDpopProof where none was sent."""
+        key = self.proof_key(request, refresh_token=refresh_token)
+        if key is None:
+            raise InvalidDpopProof("Send a DPoP proof.", status=400)
+        return key
+
+
+def read(body: Serializer[Any]) -> dict[str, Any]:
+    """Validate a body, or raise the error that names the member at fault."""
+    body.is_valid(raise_exception=True)
+    return body.validated_data
