@@ -18,6 +18,8 @@ def main(arguments: list[str]) -> int:
     """Run until a signal; return 0 after a clean stop, 1 after one line on standard error."""
     if FOLLOW_PARENT in arguments and sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    # Logs and the like are for their owner's eyes; what others must pass through is opened by name.
+    os.umask(0o077)
     try:
         Launch(Options.read(os.environ)).run()
     except StartError as error:

@@ -13,9 +13,7 @@ from gateway.run.errors import StartError
 from gateway.run.files import read_json, write_json
 from gateway.run.leftovers import end_leftovers, identify
 
-# Others may pass through, not look around: the database's user, when we are root, owns one directory inside.
-MODE = 0o711
-FOLDERS = ("celery/messages", "celery/control")
+FOLDERS = ("celery/messages", "celery/control", "static")
 
 
 class Home:
@@ -47,7 +45,7 @@ class Home:
 def occupy(path: Path) -> Iterator[Home]:
     """Make the data directory and hold its lock. Raises StartError when that is not possible."""
     try:
-        path.mkdir(mode=MODE, parents=True, exist_ok=True)
+        path.mkdir(parents=True, exist_ok=True)
         lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise StartError(f"Cannot write to the data directory {path}: {error.strerror}; set DATA_DIR.") from error

@@ -2,13 +2,13 @@
 
 import http.client
 import os
-import re
 import signal
 import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
@@ -24,6 +24,7 @@ BACKLOG = 2048
 TICK_SECONDS = 0.1
 READY_SECONDS = 120.0
 PROBE_SECONDS = 2.0
+COMPLAINT = "CommandError: "
 
 
 class Launch:
@@ -97,7 +98,7 @@ class Launch:
         if self._is_stopping():
             return
         if child.returncode:
-            raise StartError(_first_complaint(text))
+            raise StartError(_first_complaint(text, log_path))
         if text:
             print(text, flush=True)
 
@@ -176,8 +177,8 @@ def _restart(cluster: Cluster) -> None:
         raise StartError("The database's port was taken by another process; start again.")
 
 
-def _first_complaint(text: str) -> str:
-    """Return the line of a failed command's output that says what is wrong."""
+def _first_complaint(text: str, log_path: Path) -> str:
+    """Return the line of a failed command's output that says what is wrong; a crash is told with its whereabouts."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    marked = [line.removeprefix("CommandError: ") for line in lines if line.startswith("CommandError: ")]
-    return re.sub(r"\s+", " ", (marked or lines[-1:] or ["preparing the database failed"])[0])
+    complaints = [line.removeprefix(COMPLAINT) for line in lines if line.startswith(COMPLAINT)]
+    return complaints[0] if complaints else f"Preparing the database failed: {''.join(lines[-1:])} (see {log_path})"

@@ -62,7 +62,8 @@ def _resolve(link: Path) -> Path:
 def _shared_root() -> Path:
     """Return SHARED_ROOT, made when it is missing."""
     try:
-        SHARED_ROOT.mkdir(mode=READABLE_DIRECTORY, parents=True, exist_ok=True)
+        SHARED_ROOT.mkdir(parents=True, exist_ok=True)
+        SHARED_ROOT.chmod(READABLE_DIRECTORY)
     except OSError as error:
         raise StartError(
             f"Cannot create {SHARED_ROOT}, where the database's user could enter: {error.strerror}."

@@ -49,7 +49,14 @@ def _server(options: Options, listener: int) -> tuple[str, ...]:
 def _worker() -> tuple[str, ...]:
     """Return the Celery worker's command line: threads, because its tasks wait for the database and for others."""
     flags = ("--pool=threads", "--concurrency=2", "--loglevel=warning")
-    return (*_celery(), "worker", *flags, "--without-gossip", "--without-mingle", "--without-heartbeat")
+    return (
+        *_celery("-W", "ignore:You're running the worker"),
+        "worker",
+        *flags,
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
+    )
 
 
 def _beat(data_dir: Path) -> tuple[str, ...]:
@@ -57,5 +64,5 @@ def _beat(data_dir: Path) -> tuple[str, ...]:
     return (*_celery(), "beat", "--loglevel=warning", f"--schedule={data_dir / 'celery' / 'schedule'}", "--pidfile=")
 
 
-def _celery() -> tuple[str, ...]:
-    return (sys.executable, "-m", "celery", "--app=gateway.celery", "--quiet")
+def _celery(*python_flags: str) -> tuple[str, ...]:
+    return (sys.executable, *python_flags, "-m", "celery", "--app=gateway.celery", "--quiet")

@@ -7,6 +7,7 @@ import environ
 
 from gateway import filequeue
 from gateway.run.environment import load as load_data_dir
+from gateway.settings.console import UNFOLD  # noqa: F401
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -104,7 +105,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.DPoPAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["gateway.api.access.DeclaredAccess"],
+    "DEFAULT_PERMISSION_CLASSES": ["gateway.api.access.DeclaredAccess", "organizations.permissions.LiveAccess"],
     "DEFAULT_PARSER_CLASSES": ["gateway.api.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["gateway.api.renderers.OrjsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "gateway.api.negotiation.JSONOnly",

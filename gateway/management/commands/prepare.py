@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,24 @@ class Command(BaseCommand):
             try:
                 call_command("migrate", verbosity=0, interactive=False)
                 if settings.GATEWAY_CONFIG:
-                    call_command("apply", settings.GATEWAY_CONFIG, stdout=self.stdout, stderr=self.stderr)
+                    self._apply(Path(settings.GATEWAY_CONFIG))
                 if os.environ.get("GATEWAY_ENV") != "production":
                     self._make_operator()
             finally:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
+
+    def _apply(self, file: Path) -> None:
+        """Apply the configuration; say in one line what changed or what is wrong first."""
+        report, problems = StringIO(), StringIO()
+        try:
+            call_command("apply", file, stdout=report, stderr=problems)
+        except CommandError as error:
+            lines = problems.getvalue().splitlines()
+            if not lines:
+                raise
+            more = f" (the first of {len(lines)} problems: manage.py apply --check names all)" if lines[1:] else ""
+            raise CommandError(lines[0] + more) from error
+        self.stdout.write(report.getvalue().splitlines()[-1])
 
     def _make_operator(self) -> None:
         """Create the operator once; the password is OPERATOR_PASSWORD or a random one that is shown now only."""

@@ -1,0 +1,91 @@
+"""A queue of tasks in a directory, for one machine without Redis.
+
+Kombu's own filesystem transport lets a reader see a message or a binding before it is wholly written, and moves
+messages through the system's temporary directory. This one writes beside and renames.
+"""
+
+import fcntl
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+from kombu.transport import TRANSPORT_ALIASES, filesystem
+from kombu.utils.json import dumps, loads
+
+SCHEME = "files"
+URL = f"{SCHEME}://localhost"
+
+
+def register() -> None:
+    """Let broker URLs name this transport."""
+    TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
+
+
+class Channel(filesystem.Channel):
+    """Keeps each message, and each exchange's bindings, in a file that appears whole."""
+
+    def get_table(self, exchange: str) -> list[Any]:
+        """Return an exchange's bindings."""
+        try:
+            content = self._exchange_file(exchange).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        return [filesystem.exchange_queue_t(*binding) for binding in loads(content)]
+
+    def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
+        """Add a binding; another process may do the same at once."""
+        binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
+        with self._bindings_locked():
+            table = self.get_table(exchange)
+            if binding not in table:
+                _write(self._exchange_file(exchange), dumps([binding, *table]))
+
+    def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
+        """Remove a binding, if it is there."""
+        binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
+        with self._bindings_locked():
+            table = self.get_table(exchange)
+            if binding in table:
+                _write(self._exchange_file(exchange), dumps([known for known in table if known != binding]))
+
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
+        """Add a message behind those that are there."""
+        name = f"{time.time_ns():020}-{uuid.uuid4().hex}.{queue}.msg"
+        _write(Path(self.data_folder_out, name), dumps(payload))
+
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
+        """Take the oldest message; each is taken by one process only. Raises Empty."""
+        for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
+            taken = path.with_suffix(".taken")
+            try:
+                path.rename(taken)
+            except FileNotFoundError:
+                continue
+            content = taken.read_text(encoding="utf-8")
+            taken.unlink()
+            return loads(content)
+        raise Empty
+
+    @contextmanager
+    def _bindings_locked(self) -> Iterator[None]:
+        """Hold the lock of all bindings."""
+        with (self.control_folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+class Transport(filesystem.Transport):
+    """Connects Celery to the directory that its transport options name."""
+
+    Channel = Channel
+
+
+def _write(path: Path, content: str) -> None:
+    """Write a file that appears under its name only when it is whole."""
+    temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
+    temporary.write_text(content, encoding="utf-8")
+    temporary.rename(path)
