@@ -1,4 +1,4 @@
-"""The ASGI application."""
+"""The ASGI application: model routes on the event loop, everything else through Django, WebSockets through Channels."""
 
 import os
 
@@ -6,4 +6,20 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 
 from django.core.asgi import get_asgi_application
 
-application = get_asgi_application()
+django_application = get_asgi_application()
+
+from channels.routing import ProtocolTypeRouter  # noqa: E402
+
+from gateway.api.lean import LeanHandler  # noqa: E402
+from gateway.server.http import HttpRouter  # noqa: E402
+from gateway.server.lifespan import Lifespan  # noqa: E402
+from gateway.server.websockets import refuse_websocket  # noqa: E402
+from inference.urls import metered_urlpatterns  # noqa: E402
+
+application = ProtocolTypeRouter(
+    {
+        "http": HttpRouter(LeanHandler(metered_urlpatterns), django_application),
+        "websocket": refuse_websocket,
+        "lifespan": Lifespan(),
+    }
+)

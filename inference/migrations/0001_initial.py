@@ -2,8 +2,9 @@
 
 import django.core.validators
 import django.db.models.deletion
-import gateway.fields
 from django.db import migrations, models
+
+import gateway.fields
 
 
 class Migration(migrations.Migration):

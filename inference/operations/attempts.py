@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-import math
 import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from gateway.contract.errors import ModelUnavailable, UpstreamError, UpstreamOverloaded
-from inference.adapters.base import Adapter, Attempt, Outcome, Overloaded, Rejected, Stream, Unreachable
+from gateway.contract.errors import ModelUnavailable
+from inference.adapters.base import Adapter, Attempt, Failed, Outcome, Overloaded, Rejected, Stream
 from inference.adapters.registry import adapter_named
 from inference.operations import routing
 from inference.rules.plan import CallPlan, DeploymentTarget
@@ -22,7 +21,7 @@ OnAttempt = Callable[[DeploymentTarget], None]
 
 
 async def send(plan: CallPlan, on_attempt: OnAttempt | None = None) -> Outcome:
-    """Send a call and wait for its whole answer; an exhausted overload or an unreachable upstream comes as `Rejected`.
+    """Send a call and wait for its whole answer; `Overloaded` and `Unreachable` stand when no attempt is left.
 
     Never raises but for cancellation. `on_attempt` hears of each deployment before it is tried.
     """
@@ -53,7 +52,7 @@ async def _attempt(plan: CallPlan, call: Try, on_attempt: OnAttempt | None) -> O
             jitter=random.random(),  # noqa: S311 - spreads retries, protects nothing
         )
         if pause is None:
-            return _final(outcome)
+            return outcome
         await asyncio.sleep(pause)
 
 
@@ -71,8 +70,8 @@ async def _try(
         routing.record_abandoned(deployment)
         raise
     routing.record(deployment, outcome)
-    if alarm := getattr(outcome, "alarm", None):
-        log.error("%s (call %s)", alarm, plan.call_id)
+    if isinstance(outcome, Overloaded | Failed) and outcome.alarm:  # the next attempt may hide it
+        log.error("%s (call %s)", outcome.alarm, plan.call_id)
     return outcome
 
 
@@ -85,13 +84,3 @@ def _servable(plan: CallPlan) -> CallPlan:
 def _serves(deployment: DeploymentTarget, plan: CallPlan) -> bool:
     adapter = adapter_named(deployment.upstream.adapter)
     return adapter is not None and plan.route in adapter.routes
-
-
-def _final(outcome: Outcome | Stream) -> Outcome | Stream:
-    """Turn what may be retried, once it no longer is, into the refusal that the client gets. Nothing was taken."""
-    if isinstance(outcome, Overloaded):
-        wait = str(math.ceil(max(outcome.retry_after or 0.0, 1.0)))
-        return Rejected(UpstreamOverloaded(headers={"Retry-After": wait}))
-    if isinstance(outcome, Unreachable):
-        return Rejected(UpstreamError(private=outcome.cause))
-    return outcome

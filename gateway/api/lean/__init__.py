@@ -1,0 +1,13 @@
+"""Serves the model routes on the event loop.
+
+Django's stock ASGI handler starts a thread a request, because signals and response closing are synchronous. Here the
+same request, URLconf and response objects are used without either: one coroutine takes a request from its first byte
+to its last.
+"""
+
+from gateway.api.lean.bodies import BodyReader, ClientLeft
+from gateway.api.lean.handler import LeanHandler, LeanRequest
+from gateway.api.lean.streams import EventStream
+from gateway.api.lean.viewsets import LeanViewSet
+
+__all__ = ["BodyReader", "ClientLeft", "EventStream", "LeanHandler", "LeanRequest", "LeanViewSet"]

@@ -1,0 +1,113 @@
+"""The handler: from an ASGI scope to a view and back."""
+
+import asyncio
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+from asgiref.sync import markcoroutinefunction
+from corsheaders.middleware import CorsMiddleware
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, URLPattern, URLResolver
+from django.urls.resolvers import RegexPattern
+
+from gateway.api.exceptions import as_api_error
+from gateway.api.lean.bodies import BodyReader, ClientLeft, Receive
+from gateway.api.lean.presence import Presence
+from gateway.api.lean.sending import Send, send_response
+from gateway.api.request_ids import request_id_from
+from gateway.api.responses import error_response
+from gateway.contract.errors import InvalidRequest, NotFound
+from gateway.contract.headers import REQUEST_ID
+
+Scope = dict[str, Any]
+
+
+class LeanHandler:
+    """Serves a URLconf of coroutine views without leaving the event loop."""
+
+    def __init__(self, patterns: Sequence[URLPattern]) -> None:
+        self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
+        markcoroutinefunction(self._respond.__func__)
+        self._cors = CorsMiddleware(self._respond)
+
+    def serves(self, path: str) -> bool:
+        """Tell whether a path is one of this handler's, whatever the method."""
+        try:
+            self._resolver.resolve(path)
+        except Resolver404:
+            return False
+        return True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. A client that leaves cancels its view, also where no stream is open."""
+        presence = Presence(receive)
+        try:
+            response = await self._answer(scope, receive, presence)
+            await send_response(send, response)
+        except ClientLeft:
+            pass
+        except asyncio.CancelledError:
+            if not presence.gone:
+                raise
+            _stay_uncancelled()
+        finally:
+            presence.stop()
+
+    async def _answer(self, scope: Scope, receive: Receive, presence: Presence) -> HttpResponseBase:
+        request_id = request_id_from(_sent_request_id(scope))
+        try:
+            request = LeanRequest(scope, BodyReader(receive, scope["headers"]), presence, request_id)
+            response: HttpResponseBase = await self._cors(request)  # type: ignore[misc]
+        except ClientLeft:
+            raise
+        except UnicodeDecodeError:
+            response = error_response(InvalidRequest("The query is not UTF-8."), request_id)
+        except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
+            response = error_response(as_api_error(error), request_id)
+        response[REQUEST_ID] = request_id
+        response["Cache-Control"] = "no-store"
+        return response
+
+    async def _respond(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            match = self._resolver.resolve(request.path_info)
+        except Resolver404:
+            raise NotFound from None
+        request.resolver_match = match
+        response: HttpResponseBase = await match.func(request, *match.args, **match.kwargs)
+        return response
+
+
+class LeanRequest(ASGIRequest):
+    """Django's request, its body read by the view when it is ready for it."""
+
+    def __init__(self, scope: Scope, reader: BodyReader, presence: Presence, request_id: str) -> None:
+        super().__init__(scope, BytesIO())
+        self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.raw_path = scope.get("raw_path") or scope["path"].encode()
+        self.request_id = request_id
+        self._reader = reader
+        self._presence = presence
+
+    async def read_body(self, limit_bytes: int) -> bytes:
+        """Read the body (once), and watch from then on whether the client stays."""
+        body = await self._reader.read(limit_bytes)
+        self._presence.watch()
+        return body
+
+
+def _sent_request_id(scope: Scope) -> str | None:
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            return str(value, "latin-1")
+    return None
+
+
+def _stay_uncancelled() -> None:
+    """Take the cancellation back: it was ours, and the server's own task goes on."""
+    task = asyncio.current_task()
+    if task:
+        task.uncancel()

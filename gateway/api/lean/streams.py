@@ -1,0 +1,23 @@
+"""A streamed answer whose source can be closed at once when the client leaves."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Protocol
+
+from django.http import StreamingHttpResponse
+
+
+class Source(Protocol):
+    """Where a stream's bytes come from. `aclose` may be called at any time, and does not wait for anything."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class EventStream(StreamingHttpResponse):
+    """Server-sent events. Whoever sends it closes its source."""
+
+    def __init__(self, chunks: Source, headers: Mapping[str, str]) -> None:
+        super().__init__(chunks, content_type="text/event-stream", headers=headers)
+        self["X-Accel-Buffering"] = "no"  # a buffering proxy would hold the events back
+        self.chunks = chunks

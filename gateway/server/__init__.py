@@ -1,0 +1,1 @@
+"""What the ASGI application is made of."""

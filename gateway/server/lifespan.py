@@ -1,0 +1,56 @@
+"""What a server process does before its first request and after its last.
+
+A server that sends no lifespan events (daphne) opens everything at its first use instead, and what it leaves behind
+when it stops, the reaper finds.
+"""
+
+import gc
+import logging
+from typing import Any
+
+from gateway.api.background import drain
+from gateway.database import close_pool, open_pool
+from gateway.outbound.session import close_session, session
+from inference.queries import catalogue
+
+log = logging.getLogger("gateway.lifespan")
+
+DRAIN_SECONDS = 20.0
+"""Calls that were sent upstream get so long to come to their end."""
+
+
+class Lifespan:
+    """Speaks ASGI's lifespan protocol."""
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Open on start-up, drain and close on shutdown."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await start()
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                await stop()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+async def start() -> None:
+    """Open the pools, look at the catalogue, and take what lives as long as the process out of the collector's sight."""
+    await open_pool()
+    session()
+    try:
+        await catalogue.current()
+    except Exception as error:  # noqa: BLE001 - the first request tries again
+        log.warning("the catalogue is not there yet: %s", error)
+    gc.collect()
+    gc.freeze()
+
+
+async def stop() -> None:
+    """Let what is under way come to its end, then close."""
+    left = await drain(DRAIN_SECONDS)
+    if left:
+        log.error("%d calls were still under way; reconciliation finds them", left)
+    await close_session()
+    await close_pool()

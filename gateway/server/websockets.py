@@ -1,0 +1,28 @@
+"""Refuses WebSocket handshakes for which there is no route, as HTTP where the server can (ASGI's denial response)."""
+
+from typing import Any
+
+from gateway.api.json import dumps
+from gateway.api.request_ids import request_id_from
+from gateway.contract.errors import NotFound
+from gateway.contract.headers import REQUEST_ID
+
+DENIAL = "websocket.http.response"
+
+
+async def refuse_websocket(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Answer 404 `not_found`, or close the handshake, which servers answer with 403."""
+    await receive()
+    if DENIAL not in scope.get("extensions", {}):
+        await send({"type": "websocket.close", "code": 4404})
+        return
+    sent = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    request_id = request_id_from(sent)
+    error = NotFound()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"cache-control", b"no-store"),
+        (REQUEST_ID.lower().encode(), request_id.encode()),
+    ]
+    await send({"type": f"{DENIAL}.start", "status": error.status, "headers": headers})
+    await send({"type": f"{DENIAL}.body", "body": dumps(error.body(request_id))})

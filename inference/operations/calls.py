@@ -1,0 +1,77 @@
+"""A metered call from its request to its answer, the same for every route.
+
+The request's own task checks and waits; everything between the hold and its closing runs in a task of its own, which a
+client's departure does not reach. A plain call is carried through although its client left: its provider works and
+charges all the same, and the repeated request then gets the answer. A stream is cancelled, and what was delivered is
+charged.
+"""
+
+import asyncio
+
+from gateway.api.background import spawn
+from gateway.contract.errors import ApiError, NotReady
+from inference.adapters.base import Outcome
+from inference.operations import attempts, closing, intake, opening
+from inference.operations.answers import StreamedAnswer, WholeAnswer, answer_again, receipt_headers
+from inference.operations.call import Call
+from inference.operations.conclusions import conclude, give_up
+from inference.operations.intake import MeteredRequest
+from inference.operations.stream_runs import StreamRun
+from inference.rules.demand import RouteRules
+
+DEADLINE_MARGIN_SECONDS = 30.0
+"""Time to write the outcome down, on top of the longest that the upstream may take."""
+
+ServedAnswer = WholeAnswer | StreamedAnswer
+
+
+async def serve(request: MeteredRequest, rules: RouteRules) -> ServedAnswer:
+    """Answer a metered request, or raise the catalogue's error."""
+    arrived = intake.begin(request, rules)
+    checked = await intake.check(arrived)
+    if isinstance(checked, intake.Refused):
+        return answer_again(await opening.refuse(arrived, checked))
+    call = Call.of(arrived, checked)
+    task = spawn(_carry_through(call))
+    try:
+        answer = await asyncio.shield(task)
+    except asyncio.CancelledError:
+        call.client_left = True
+        task.add_done_callback(_forsake)
+        raise
+    if isinstance(answer, ApiError):
+        raise answer
+    return answer
+
+
+async def _carry_through(call: Call) -> ServedAnswer | ApiError:
+    """Run a call; the catalogue's errors are returned, so that none is raised where nobody listens any more."""
+    try:
+        replay = await opening.open_call(call.intake, call.ready, call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS)
+    except ApiError as error:
+        return error
+    if replay is not None:
+        return answer_again(replay)
+    if call.client_left:
+        await closing.close(call.owner, closing.Release(call.usage_id, "client_left"))
+        return NotReady()
+    try:
+        return await _send(call)
+    except Exception as error:  # noqa: BLE001 - whatever happened, the hold is not forgotten
+        return await give_up(call, error)
+
+
+async def _send(call: Call) -> ServedAnswer | ApiError:
+    if not call.demand.stream:
+        return await conclude(call, await attempts.send(call.plan, call.tried))
+    opened = await attempts.open_stream(call.plan, call.tried)
+    if isinstance(opened, Outcome):
+        return await conclude(call, opened)
+    headers = receipt_headers(call.usage_id, call.hold_microusd, None)
+    return StreamedAnswer(headers, StreamRun(call, opened, headers))
+
+
+def _forsake(task: "asyncio.Task[ServedAnswer | ApiError]") -> None:
+    """Close a stream that was opened for a client which has left meanwhile."""
+    if not task.cancelled() and task.exception() is None and isinstance(answer := task.result(), StreamedAnswer):
+        spawn(answer.events.aclose())

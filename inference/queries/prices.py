@@ -1,0 +1,21 @@
+"""The price versions that calls may meet, by the name of their model."""
+
+from collections import defaultdict
+from datetime import datetime
+
+from billing.models import PriceVersion as PriceVersionRow
+from billing.rules.prices import PriceBook
+from inference.rules.model import PriceVersion
+
+
+def versions_until(horizon: datetime) -> dict[str, tuple[PriceVersion, ...]]:
+    """Read every version in force now or before `horizon`, newest first."""
+    found: dict[str, list[PriceVersion]] = defaultdict(list)
+    for row in PriceVersionRow.objects.filter(effective_at__lte=horizon).order_by("alias", "-effective_at"):
+        found[row.alias].append(_version(row))
+    return {alias: tuple(versions) for alias, versions in found.items()}
+
+
+def _version(row: PriceVersionRow) -> PriceVersion:
+    prices = PriceBook.parse(row.components)
+    return PriceVersion(row.pk, row.effective_at, prices, prices.worst_case(), prices.worst_case(audio_input=True))

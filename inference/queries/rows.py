@@ -1,0 +1,76 @@
+"""Makes the immutable pictures that calls use from the operator's rows."""
+
+from collections.abc import Iterable, Mapping
+
+from django.conf import settings
+
+from gateway.contract.aliases import routes_of
+from inference.adapters.base import UpstreamTarget
+from inference.models import Alias, Deployment, RawModel, Upstream
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.plan import DeploymentTarget
+
+Versions = Mapping[str, tuple[PriceVersion, ...]]
+
+
+def of_alias(alias: Alias, versions: Versions) -> ServedModel:
+    """Picture an alias with its usable deployments and its prices."""
+    return ServedModel(
+        name=alias.name,
+        enabled=alias.enabled,
+        max_output_tokens=alias.max_output_tokens,
+        context_tokens=alias.context_tokens,
+        routes=alias.served_routes(),
+        deployments=_deployments(alias.deployments.all()),
+        versions=versions.get(alias.name, ()),
+        options=alias.options,
+    )
+
+
+def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
+    """Picture a raw model, which its one upstream knows under the same name."""
+    target = DeploymentTarget(id=f"raw:{raw.pk}", upstream=_upstream(raw.upstream), model=raw.model)
+    return ServedModel(
+        name=raw.model,
+        enabled=raw.enabled,
+        max_output_tokens=raw.max_output_tokens,
+        context_tokens=raw.context_tokens,
+        routes=routes_of(raw.model, raw.options.get("routes")),
+        deployments=(target,) if _is_usable(raw.upstream) else (),
+        versions=versions.get(raw.model, ()),
+        issuers=frozenset(integration.issuer for integration in raw.integrations.all()),
+        options=raw.options,
+    )
+
+
+def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
+    usable = [row for row in rows if row.enabled and _is_usable(row.upstream)]
+    return tuple(
+        DeploymentTarget(
+            id=str(row.pk),
+            upstream=_upstream(row.upstream),
+            model=row.model,
+            priority=row.priority,
+            weight=row.weight,
+        )
+        for row in sorted(usable, key=lambda row: (row.priority, row.pk))
+    )
+
+
+def _is_usable(upstream: Upstream) -> bool:
+    """Tell whether an upstream has what a call needs: an address and a credential, or the embedded backend's leave."""
+    if upstream.adapter == Upstream.Adapter.DEMO:
+        return upstream.enabled and settings.DEMO_ADAPTER
+    return upstream.enabled and bool(upstream.base_url) and bool(upstream.api_key)
+
+
+def _upstream(row: Upstream) -> UpstreamTarget:
+    return UpstreamTarget(
+        name=row.name,
+        adapter=row.adapter,
+        base_url=row.base_url,
+        api_key=row.api_key,
+        timeout_seconds=row.timeout_seconds,
+        bills_errors=row.bills_errors,
+        options=row.options,
+    )

@@ -1,0 +1,40 @@
+"""GET /v1/models: what can be asked for. SPEC: not an upstream health check."""
+
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import authenticated_only
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import infer
+from gateway.contract.errors import ModelNotFound
+from inference.queries import catalogue
+from inference.rules.model import ServedModel
+from inference.serializers.models import render_model
+from inference.serializers.reference import describe_model, describe_models
+
+
+class ModelViewSet(ApiViewSet):
+    """The enabled models, whether or not the token may use them."""
+
+    @describe_models
+    @authenticated_only
+    def list(self, request: Request) -> Response:
+        """List every enabled alias, and the raw models that the caller's integration may use."""
+        models = catalogue.current_sync().listed(request.user.client_id)
+        return Response({"object": "list", "data": [_rendered(model, request) for model in models]})
+
+    @describe_model
+    @authenticated_only
+    def retrieve(self, request: Request, model: str) -> Response:
+        """Show one of them."""
+        found = catalogue.current_sync().models.get(model)
+        if found is None or not found.enabled or not found.is_visible_to(request.user.client_id):
+            raise ModelNotFound(param="model")
+        return Response(_rendered(found, request))
+
+
+def _rendered(model: ServedModel, request: Request) -> dict[str, object]:
+    price = model.price_at(timezone.now())
+    authorized = request.user.allows(infer(model.name))
+    return render_model(model, price.prices if price else None, authorized=authorized)

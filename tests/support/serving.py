@@ -1,0 +1,47 @@
+"""Runs the gateway's ASGI application under real uvicorn, on a real socket, beside a test."""
+
+import threading
+import time
+from typing import Self
+
+import uvicorn
+
+
+class RunningGateway:
+    """A server of this process in a thread with its own event loop, as a context manager."""
+
+    def __init__(self) -> None:
+        from gateway.asgi import application
+
+        config = uvicorn.Config(
+            application,
+            host="127.0.0.1",
+            port=0,
+            loop="uvloop",
+            http="httptools",
+            log_level="warning",
+            access_log=False,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, name="gateway", daemon=True)
+
+    @property
+    def port(self) -> int:
+        """Give the port that it listens on."""
+        return int(self._server.servers[0].sockets[0].getsockname()[1])
+
+    @property
+    def origin(self) -> str:
+        """Give the address that a test connects to; proofs name the configured base URL."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        while not self._server.started:
+            assert self._thread.is_alive(), "the server did not start"
+            time.sleep(0.01)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(timeout=30)

@@ -1,0 +1,160 @@
+"""A test's own world: models at the fake upstream, callers with money, and what became of both."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import orjson
+
+from tests.factories.accounts import make_account
+from tests.factories.proofs import BASE_URL, ISSUER, Signer, mint_token
+from tests.support.upstream import FakeUpstream
+
+CHAT = "/v1/chat/completions"
+EMBEDDINGS = "/v1/embeddings"
+PRICE = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
+MESSAGES = [{"role": "user", "content": "Say something about badgers."}]
+
+
+@dataclass
+class Caller:
+    """An account with a wallet, a proof key and a token."""
+
+    did: str
+    signer: Signer
+    token: str
+    origin: str
+    client: httpx.Client = field(repr=False)
+
+    def headers(self, path: str, *, method: str = "POST", **extra: Any) -> dict[str, str]:
+        """Make the headers of a request with a new proof."""
+        return self.signer.headers(method, BASE_URL + path, self.token, **extra)
+
+    def post(
+        self,
+        body: Any,
+        *,
+        path: str = CHAT,
+        key: str | None = "",
+        max_cost: object = 100_000,
+        headers: Mapping[str, str | None] | None = None,
+        content: bytes | None = None,
+        **options: Any,
+    ) -> httpx.Response:
+        """Send a metered request; an empty key is replaced by a new one, None leaves a header out."""
+        sent: dict[str, Any] = {**self.headers(path), "Content-Type": "application/json"}
+        sent["Idempotency-Key"] = key if key != "" else uuid.uuid4().hex
+        sent["x-service-max-cost-microusd"] = None if max_cost is None else str(max_cost)
+        sent |= headers or {}
+        present = {name: value for name, value in sent.items() if value is not None}
+        data = orjson.dumps(body) if content is None else content
+        return self.client.post(self.origin + path, content=data, headers=present, **options)
+
+    def stream(self, body: dict[str, Any], *, key: str = "", max_cost: int = 100_000, path: str = CHAT) -> Any:
+        """Open a streamed request as httpx's context manager."""
+        headers = {
+            **self.headers(path),
+            "Content-Type": "application/json",
+            "Idempotency-Key": key or uuid.uuid4().hex,
+            "x-service-max-cost-microusd": str(max_cost),
+        }
+        return self.client.stream(
+            "POST", self.origin + path, content=orjson.dumps({**body, "stream": True}), headers=headers
+        )
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        """Read a route of the API."""
+        return self.client.get(
+            self.origin + path, headers=self.headers(path.partition("?")[0], method="GET"), **options
+        )
+
+    @property
+    def wallet(self) -> dict[str, int]:
+        """Give balance, held and debt of the wallet, credits included in the first two."""
+        from billing.models import CreditLot, Wallet
+
+        wallet = Wallet.objects.get(owner_kind="account", owner_key=self.did)
+        lots = list(CreditLot.objects.filter(wallet=wallet))
+        return {
+            "balance": wallet.balance_microusd + sum(lot.remaining_microusd for lot in lots),
+            "held": wallet.held_microusd + sum(lot.held_microusd for lot in lots),
+            "debt": wallet.debt_microusd,
+        }
+
+    @property
+    def calls(self) -> list[Any]:
+        """Give the caller's reservations, oldest first."""
+        from billing.models import Reservation
+
+        return list(Reservation.objects.filter(actor_did=self.did).order_by("created_at", "id"))
+
+    @property
+    def only_call(self) -> Any:
+        """Give the caller's one reservation."""
+        [call] = self.calls
+        return call
+
+
+class Stage:
+    """Makes what a test needs; names are new each time."""
+
+    def __init__(self, origin: str, upstream: FakeUpstream, api_key: str) -> None:
+        self.origin = origin
+        self.upstream = upstream
+        self.api_key = api_key
+        self.client = httpx.Client(timeout=30)
+
+    def close(self) -> None:
+        """Hang up."""
+        self.client.close()
+
+    def caller(self, *, balance: int = 1_000_000, scopes: tuple[str, ...] = ("infer:*",), **token: Any) -> Caller:
+        """Make an account with so many micro-USD."""
+        from billing.operations import wallets
+
+        account = make_account(uuid.uuid4().hex)
+        if balance:
+            wallets.take_payment("account", account.did, amount_microusd=balance, source=f"test_{uuid.uuid4().hex}")
+        signer = Signer()
+        return Caller(account.did, signer, mint_token(account.did, scopes, signer, **token), self.origin, self.client)
+
+    def upstream_row(self, **fields: Any) -> Any:
+        """Make an upstream, by default the fake one."""
+        from inference.models import Upstream
+
+        row = {"adapter": "openai", "base_url": self.upstream.base_url, "api_key": self.api_key, "timeout_seconds": 5}
+        return Upstream.objects.create(name=f"upstream-{uuid.uuid4().hex}", **{**row, **fields})
+
+    def model(
+        self,
+        model: str = "small-1",
+        *,
+        name: str | None = None,
+        price: Mapping[str, Any] | None = PRICE,
+        upstream: Any = None,
+        deploy: bool = True,
+        **fields: Any,
+    ) -> str:
+        """Make an alias that a model of the fake upstream serves, and return its name."""
+        from billing.operations import prices
+        from inference.models import Alias, Deployment
+        from inference.queries import catalogue
+
+        alias = Alias.objects.create(name=name or f"alias-{uuid.uuid4().hex[:12]}", **fields)
+        if deploy:
+            Deployment.objects.create(alias=alias, upstream=upstream or self.upstream_row(), model=model)
+        if price is not None:
+            prices.publish(alias.name, price, now=datetime.now(UTC) - timedelta(seconds=1))
+        catalogue.forget()
+        return alias.name
+
+
+def chat(model: str, **members: Any) -> dict[str, Any]:
+    """Make a chat request's body."""
+    return {"model": model, "messages": MESSAGES, **members}
+
+
+__all__ = ["CHAT", "EMBEDDINGS", "ISSUER", "MESSAGES", "PRICE", "Caller", "Stage", "chat"]
