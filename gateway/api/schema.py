@@ -98,7 +98,7 @@ class GatewaySchema(AutoSchema):
 
     @property
     def _is_metered(self) -> bool:
-        return bool(getattr(self.view, "metered", False))
+        return self._access.model
 
     def _add_parameters(self, operation: Operation) -> None:
         added = [REQUEST_ID_PARAMETER, *(METERED_PARAMETERS if self._is_metered else ())]
@@ -111,9 +111,12 @@ class GatewaySchema(AutoSchema):
 
     def _add_errors(self, operation: Operation) -> None:
         codes = {error.code for error in self._implied(operation)} | set(operation.pop(CODES, ()))
+        by_status: dict[int, list[type[ApiError]]] = {}
+        for code in sorted(codes):
+            by_status.setdefault(self._status_of(errors.CATALOGUE[code]), []).append(errors.CATALOGUE[code])
         style = OAUTH_ERROR if self._is_token_route else API_ERROR
-        for status, of_status in _by_status(codes, token_route=self._is_token_route).items():
-            operation["responses"][str(status)] = _error_answer(status, of_status, style)
+        for status, refusals in by_status.items():
+            operation["responses"][str(status)] = _error_answer(status, refusals, style)
         operation["responses"] = dict(sorted(operation["responses"].items()))
 
     def _implied(self, operation: Operation) -> Iterable[type[ApiError]]:
@@ -124,6 +127,10 @@ class GatewaySchema(AutoSchema):
             yield from TOKEN_ROUTE
         if self._access.capability:
             yield errors.InsufficientScope
+        if self._access.roles:
+            yield errors.Forbidden
+        if "{org_id}" in self.path:
+            yield errors.NotMember
         if "requestBody" in operation:
             yield from BODY
         if any(parameter.get("in") == "query" for parameter in operation["parameters"]):
@@ -133,24 +140,22 @@ class GatewaySchema(AutoSchema):
         if self._is_metered:
             yield from METERED
 
+    def _status_of(self, error: type[ApiError]) -> int:
+        # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
+        if self._is_token_route and error in (errors.InvalidDpopProof, errors.UseDpopNonce):
+            return 400
+        if self._is_metered and error is errors.ProductDisabled:
+            return 403  # it denies access here, and conflicts with nothing
+        return error.default_status
+
 
 def _needs(access: Access) -> str:
     if access.public:
         return ""
+    if access.model:
+        return "Needs the capability `infer:<model>` for the model that the body names."
     needs = f"Needs the capability `{access.capability}`." if access.capability else "Needs a valid token."
     return f"{needs} Roles: {', '.join(access.roles)}." if access.roles else needs
-
-
-def _by_status(codes: Iterable[str], *, token_route: bool) -> dict[int, list[type[ApiError]]]:
-    """Group errors by the status they come with."""
-    grouped: dict[int, list[type[ApiError]]] = {}
-    for code in sorted(codes):
-        error = errors.CATALOGUE[code]
-        # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
-        is_bad_proof = error in (errors.InvalidDpopProof, errors.UseDpopNonce)
-        status = 400 if token_route and is_bad_proof else error.default_status
-        grouped.setdefault(status, []).append(error)
-    return dict(sorted(grouped.items()))
 
 
 def _error_answer(status: int, refusals: list[type[ApiError]], style: str) -> dict[str, Any]:

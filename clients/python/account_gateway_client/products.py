@@ -16,21 +16,22 @@ EXCHANGE_PATH = "/v1/auth/token/exchange"
 
 
 class ProductServer:
-    """Speaks for a product's accounts. Issuer, audience and key are those of its integration at the gateway."""
+    """Speaks for a product's accounts. Issuer, audience and key are those of its integration at the gateway; where the
+    audience is left out, it is the gateway's own address."""
 
     def __init__(
         self,
         base_url: str,
         *,
         issuer: str,
-        audience: str,
         product: str,
         key: ProductKey,
+        audience: str | None = None,
         kid: str | None = None,
         timeout_seconds: float = 10.0,
     ) -> None:
         self.base_url = base_url.rstrip("/")
-        self._claims = {"iss": issuer, "aud": audience, "product": product}
+        self._claims = {"iss": issuer, "aud": audience or self.base_url, "product": product}
         self._key = key
         self._header = {"typ": "JWT", "kid": kid or key.kid}
         self._timeout_seconds = timeout_seconds
