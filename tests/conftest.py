@@ -12,3 +12,5 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "gateway.settings.test"
 import django
 
 django.setup()
+
+from tests.support.signing_keys import fresh_signing_keys  # noqa: E402, F401

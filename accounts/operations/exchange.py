@@ -1,6 +1,5 @@
 """Exchanges a product assertion for an access token. SPEC: Trusted server exchange; RFC 7523."""
 
-import logging
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -15,8 +14,6 @@ from accounts.rules import scopes
 from accounts.rules.assertion import Assertion, AssertionRefused
 from gateway.contract.errors import InvalidGrant, InvalidScope
 
-log = logging.getLogger("gateway.accounts")
-
 KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks may differ
 
 
@@ -30,8 +27,7 @@ def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -
     try:
         return _exchange(assertion, jkt, scope, now)
     except AssertionRefused as refused:
-        log.info("assertion refused: %s", refused)
-        raise InvalidGrant from None
+        raise InvalidGrant(private=str(refused)) from None
 
 
 def purge_expired(*, now: datetime) -> int:

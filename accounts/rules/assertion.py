@@ -4,6 +4,7 @@ SPEC: Trusted server exchange. Built like the JWT grant of RFC 7523. Every refus
 (`invalid_grant`); the reason is for the log.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +128,7 @@ def _check_times(claims: dict[str, Any], now: float) -> int:
         raise AssertionRefused("iat is in the future")
     if "nbf" in claims and _date(claims, "nbf") - now > CLOCK_AHEAD_SECONDS:
         raise AssertionRefused("not valid yet")
-    return -int(-expires_at // 1)
+    return math.ceil(expires_at)
 
 
 def _did(claims: dict[str, Any], issuer: Issuer) -> str:

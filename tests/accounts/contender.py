@@ -1,0 +1,80 @@
+"""One of several processes that do the same thing at once, for tests of races.
+
+Reads a JSON job a line, says `ready`, waits for a line, does the job, and prints its outcome as JSON.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import django
+
+django.setup()
+
+from django.db import connection  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from accounts.models import SigningKey  # noqa: E402
+from accounts.operations import exchange, replays, signing_keys  # noqa: E402
+from accounts.rules.dpop import ProofTicket  # noqa: E402
+from gateway.contract.errors import ApiError  # noqa: E402
+
+
+def admit(did: str, digests: list[str], expires_at: int) -> list[str]:
+    """Take each proof; tell the code of each refusal, or `ok`."""
+    return [_code(lambda digest=digest: _admit(did, digest, expires_at)) for digest in digests]
+
+
+def redeem(assertions: list[str], jkt: str) -> list[str]:
+    """Exchange each assertion; tell the code of each refusal, or `ok`."""
+    return [
+        _code(lambda text=text: exchange.exchange(assertion=text, jkt=jkt, scope=None, now=timezone.now()))
+        for text in assertions
+    ]
+
+
+def start_keys() -> list[str]:
+    """Make the first key."""
+    return [signing_keys.ensure_active_key(now=timezone.now()).kid]
+
+
+def rotate_keys() -> list[str]:
+    """Rotate once."""
+    return [signing_keys.rotate(now=timezone.now()).kid]
+
+
+JOBS: dict[str, Callable[..., list[str]]] = {
+    "admit": admit,
+    "redeem": redeem,
+    "start_keys": start_keys,
+    "rotate_keys": rotate_keys,
+}
+
+
+def _admit(did: str, digest: str, expires_at: int) -> None:
+    issued_at = int(datetime.now(UTC).timestamp())
+    replays.admit(ProofTicket(bytes.fromhex(digest), issued_at, expires_at), did=did)
+
+
+def _code(attempt: Callable[[], Any]) -> str:
+    try:
+        attempt()
+    except ApiError as error:
+        return error.code
+    return "ok"
+
+
+def main() -> None:
+    """Do one job."""
+    job = json.loads(sys.stdin.readline())
+    connection.ensure_connection()
+    SigningKey.objects.exists()
+    print("ready", flush=True)  # noqa: T201
+    sys.stdin.readline()
+    print(json.dumps(JOBS[job.pop("job")](**job)), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
