@@ -12,6 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.request import HttpHeaders
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
@@ -172,6 +173,6 @@ def _read_token(token: str) -> tuple[str, Principal]:
 def _header(headers: Mapping[Any, Any], name: str) -> str | None:
     """Read a header from a mapping of text or of bytes."""
     value = headers.get(name)
-    if value is None:
+    if value is None and not isinstance(headers, HttpHeaders):  # Django's own mapping knows text alone
         value = headers.get(name.encode("ascii"))
     return value.decode("latin-1") if isinstance(value, bytes) else value
