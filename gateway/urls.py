@@ -13,5 +13,6 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),
     path("", include("billing.urls")),
+    path("", include("organizations.urls")),
     path("", include("inference.urls")),
 ]

@@ -1,11 +1,11 @@
 """What every environment shares. Each value that an operator may set is read from the environment here."""
 
 import os
+import sys
 from pathlib import Path
 
 import environ
 
-from gateway import filequeue
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import UNFOLD  # noqa: F401
 
@@ -30,7 +30,6 @@ PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
 
 INSTALLED_APPS = [
-    "daphne",
     "unfold",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -51,6 +50,10 @@ INSTALLED_APPS = [
     "judgement",
     "integrations",
 ]
+
+if "runserver" in sys.argv:
+    # Only that command is daphne's; elsewhere its Twisted would cost each process a second and 30 MB.
+    INSTALLED_APPS.insert(0, "daphne")
 
 MIDDLEWARE = [
     "gateway.api.request_ids.RequestIdMiddleware",
@@ -182,8 +185,8 @@ UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
 STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
 REDIS_URL = env("REDIS_URL", default="")
-CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or filequeue.URL)
-if CELERY_BROKER_URL == filequeue.URL:
+CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
+if CELERY_BROKER_URL == "files://localhost":
     _queue = DATA_DIR / "celery"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_queue / "messages"),

@@ -1,0 +1,27 @@
+"""Who did what to which organization, and when."""
+
+from django.db import models
+
+from organizations.models.organization import Organization
+
+
+class AuditEntry(models.Model):
+    """One change, written in the transaction that made it; triggers refuse UPDATE and DELETE.
+
+    `action` reads `<noun>.<verb>`, `subject` is the id or slug that it was done to, `detail` what is worth knowing
+    (roles, caps); never a secret.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    organization = models.ForeignKey(Organization, models.PROTECT, related_name="audit_entries")
+    actor_did = models.TextField()
+    action = models.CharField(max_length=40)
+    subject = models.TextField()
+    detail = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["organization", "-id"], name="audit_newest_first")]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject}"

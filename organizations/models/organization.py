@@ -1,0 +1,26 @@
+"""An organization: people who share products and a wallet."""
+
+from django.db import models
+
+
+class Organization(models.Model):
+    """Its row is the monitor of everything in it: whoever changes a member, product or seat locks it first.
+
+    `version` grows with every change inside the organization, `changed_at` with it, strictly. `is_past_due` refuses
+    new seats.
+    """
+
+    NAME_MAX_CHARACTERS = 120
+
+    id = models.CharField(primary_key=True, max_length=40)
+    name = models.CharField(max_length=NAME_MAX_CHARACTERS)
+    version = models.PositiveBigIntegerField(default=1)
+    is_past_due = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~models.Q(name=""), name="organization_has_a_name")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,47 @@
+"""The assignment of a member to a product."""
+
+from django.db import models
+
+from organizations.models.entitlement import Entitlement
+from organizations.models.intervals import interval_constraints
+from organizations.models.membership import Membership
+
+
+class Seat(models.Model):
+    """Whether a membership has the product's seat now; the row stays and its version grows."""
+
+    id = models.BigAutoField(primary_key=True)
+    entitlement = models.ForeignKey(Entitlement, models.PROTECT, related_name="seats")
+    membership = models.ForeignKey(Membership, models.PROTECT, related_name="seats")
+    assigned_at = models.DateTimeField(null=True, blank=True)
+    version = models.PositiveBigIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["entitlement", "membership"], name="seat_one_per_membership"),
+        ]
+        indexes = [
+            models.Index(fields=["entitlement"], condition=models.Q(assigned_at__isnull=False), name="seat_assigned"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.membership_id} in {self.entitlement_id}"
+
+    @property
+    def is_assigned(self) -> bool:
+        """Tell whether the seat is taken."""
+        return self.assigned_at is not None
+
+
+class SeatInterval(models.Model):
+    """A time during which the seat was assigned: `[started_at, ended_at)`."""
+
+    seat = models.ForeignKey(Seat, models.PROTECT, related_name="intervals")
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = interval_constraints("seat_interval")
+
+    def __str__(self) -> str:
+        return f"{self.started_at} to {self.ended_at or 'now'}"

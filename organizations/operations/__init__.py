@@ -1,0 +1,1 @@
+"""The verbs: each is one rule in one transaction."""

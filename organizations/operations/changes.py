@@ -1,0 +1,75 @@
+"""The frame of every change to an organization: lock it, check who asks, change, leave a trace."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from organizations.models import AuditEntry, Membership, Organization
+from organizations.queries import locked, memberships
+from organizations.rules.roles import Role
+
+
+@dataclass
+class Change:
+    """A change under way. `now` is its moment; what is recorded becomes the audit log."""
+
+    organization: Organization
+    actor_did: str
+    now: datetime
+    actor: Membership | None = None
+    entries: list[AuditEntry] = field(default_factory=list)
+
+    @property
+    def actor_role(self) -> Role:
+        """Name the role in which the actor does this."""
+        assert self.actor is not None
+        return Role(self.actor.role)
+
+    def record(self, action: str, subject: str, **detail: Any) -> None:
+        """Note what was done to what; a change that records nothing changed nothing."""
+        entry = AuditEntry(
+            organization=self.organization,
+            actor_did=self.actor_did,
+            action=action,
+            subject=subject,
+            detail=detail,
+            created_at=self.now,
+        )
+        self.entries.append(entry)
+
+
+@contextmanager
+def changing(org_id: str, *, actor_did: str, roles: Collection[str]) -> Iterator[Change]:
+    """Lock the organization and check the actor's role under the lock, so that nobody acts on a role just lost."""
+    with transaction.atomic():
+        change = _begin(org_id, actor_did)
+        change.actor = memberships.with_role(org_id, actor_did, roles)
+        yield change
+        _finish(change)
+
+
+@contextmanager
+def joining(org_id: str, *, actor_did: str) -> Iterator[Change]:
+    """Lock the organization for somebody who is no member yet."""
+    with transaction.atomic():
+        change = _begin(org_id, actor_did)
+        yield change
+        _finish(change)
+
+
+def _begin(org_id: str, actor_did: str) -> Change:
+    organization, now = locked.organization(org_id)
+    return Change(organization, actor_did, now)
+
+
+def _finish(change: Change) -> None:
+    if not change.entries:
+        return
+    change.organization.version += 1
+    change.organization.changed_at = change.now
+    change.organization.save(update_fields=["version", "changed_at", "is_past_due"])
+    AuditEntry.objects.bulk_create(change.entries)

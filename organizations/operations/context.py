@@ -1,0 +1,37 @@
+"""Mint a token for an organization from a person's own. SPEC: POST /v1/auth/context."""
+
+from datetime import datetime
+
+from accounts.operations import tokens
+from accounts.operations.tokens import MintedToken
+from accounts.rules.principal import Principal
+from gateway.contract.errors import Forbidden
+from organizations.queries import access
+from organizations.rules.access import denial
+
+
+def mint(*, principal: Principal, org_id: str, product: str | None, now: datetime) -> MintedToken:
+    """Mint a token that acts for the organization while its access lives; same key, scopes, product and expiry.
+
+    A source token that has a product keeps it, and so needs a live seat for it. Raises Forbidden for another product
+    or from another organization's token, and the decision's own error (403) where access is denied.
+    """
+    if principal.org_id not in (None, org_id) or (product and principal.product not in (None, product)):
+        raise Forbidden
+    product = principal.product or product
+    decision = access.decide(org_id, principal.did, product)
+    if not decision.allowed:
+        raise denial(decision.reason)
+    return tokens.mint(
+        did=principal.did,
+        client_id=principal.client_id,
+        scopes=principal.scopes,
+        jkt=principal.jkt,
+        now=now,
+        product=product,
+        org_id=org_id,
+        membership_id=decision.membership_id,
+        session_id=principal.session_id,
+        consents=principal.consents,
+        expires_at=principal.expires_at,
+    )

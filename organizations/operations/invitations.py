@@ -1,0 +1,79 @@
+"""Invite people, take invitations back, and accept them. SPEC: Organization-related resources, Invitation."""
+
+import hashlib
+import secrets
+
+from accounts.models import Account
+from gateway.contract.errors import Forbidden, InvitationUnavailable, NotFound
+from gateway.contract.ids import new_id
+from organizations.models import Invitation, Membership
+from organizations.operations.changes import Change, changing, joining
+from organizations.queries import invitations
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
+
+TOKEN_BYTES = 32
+
+
+def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tuple[Invitation, str]:
+    """Create an invitation; the token is in the result and nowhere else. Only an owner invites owners."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
+        if not may_touch(change.actor_role, role):
+            raise Forbidden
+        assert change.actor is not None
+        invitation = Invitation.objects.create(
+            id=new_id("inv"),
+            organization=change.organization,
+            role=role,
+            email=email,
+            token_sha256=digest(token),
+            invited_by=change.actor,
+            created_at=change.now,
+            expires_at=change.now + Invitation.LIFETIME,
+        )
+        change.record("invitation.create", invitation.id, role=role)
+    return invitation, token
+
+
+def revoke(*, org_id: str, invitation_id: str, actor_did: str) -> Invitation:
+    """Take an open invitation back; repeating changes nothing. Raises NotFound for an accepted one."""
+    with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
+        invitation = invitations.in_organization(org_id, invitation_id)
+        if invitation.accepted_by_id:
+            raise NotFound
+        if not may_touch(change.actor_role, Role(invitation.role)):
+            raise Forbidden
+        if invitation.revoked_at is None:
+            invitation.revoked_at = change.now
+            invitation.save(update_fields=["revoked_at"])
+            change.record("invitation.revoke", invitation.id, role=invitation.role)
+    return invitation
+
+
+def accept(*, token: str, account: Account) -> Membership:
+    """Join as the authenticated account; every reason that it cannot be is the same InvitationUnavailable."""
+    org_id = invitations.organization_of(digest(token))
+    with joining(org_id, actor_did=account.did) as change:
+        invitation = invitations.open_at(digest(token), change.now)
+        if Membership.objects.filter(organization=org_id, account=account, removed_at__isnull=True).exists():
+            raise InvitationUnavailable
+        return _join(change, invitation, account)
+
+
+def digest(token: str) -> bytes:
+    """Hash a token as the table keeps it (SHA-256; the token itself has 256 random bits)."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _join(change: Change, invitation: Invitation, account: Account) -> Membership:
+    membership = Membership.objects.create(
+        id=new_id("mem"),
+        organization=change.organization,
+        account=account,
+        role=invitation.role,
+        created_at=change.now,
+    )
+    invitation.accepted_by = membership
+    invitation.save(update_fields=["accepted_by"])
+    change.record("invitation.accept", invitation.id, membershipId=membership.id, role=membership.role)
+    return membership

@@ -1,0 +1,58 @@
+"""Change and remove members. SPEC: States and transitions, Membership."""
+
+from gateway.contract.errors import Forbidden, LastOwner
+from organizations.models import Membership, Seat
+from organizations.operations import seats
+from organizations.operations.changes import Change, changing
+from organizations.queries import memberships
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
+
+
+def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) -> Membership:
+    """Give an active member another role; giving the same role changes nothing.
+
+    Raises NotFound for a membership that is not active here, Forbidden where the role owner is touched by another,
+    LastOwner where no owner would be left.
+    """
+    with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
+        membership = memberships.active_in(org_id, membership_id)
+        if not may_touch(change.actor_role, Role(membership.role), role):
+            raise Forbidden
+        if membership.role == role:
+            return membership
+        if membership.role == Role.OWNER:
+            _keep_an_owner(org_id)
+        change.record("member.role", membership.id, before=membership.role, after=role)
+        membership.role = role
+        membership.version += 1
+        membership.save(update_fields=["role", "version"])
+    return membership
+
+
+def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
+    """Remove a member and revoke all seats of that membership; removing a removed one changes nothing.
+
+    Raises NotFound, Forbidden or LastOwner as `change_role` does.
+    """
+    with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
+        membership = memberships.in_organization(org_id, membership_id)
+        if not may_touch(change.actor_role, Role(membership.role)):
+            raise Forbidden
+        if membership.is_active:
+            _remove(change, membership)
+    return membership
+
+
+def _remove(change: Change, membership: Membership) -> None:
+    if membership.role == Role.OWNER:
+        _keep_an_owner(membership.organization_id)
+    change.record("member.remove", membership.id, role=membership.role)
+    membership.removed_at = change.now
+    membership.version += 1
+    membership.save(update_fields=["removed_at", "version"])
+    seats.revoke_all(change, Seat.objects.filter(membership=membership))
+
+
+def _keep_an_owner(org_id: str) -> None:
+    if memberships.active_owners(org_id) <= 1:
+        raise LastOwner

@@ -1,0 +1,30 @@
+"""Found an organization."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from accounts.models import Account
+from billing.operations import wallets
+from gateway.contract.ids import new_id
+from organizations.models import AuditEntry, Membership, Organization
+from organizations.rules.roles import Role
+
+
+@transaction.atomic
+def create(*, name: str, account: Account, now: datetime) -> Membership:
+    """Create an organization with its owner's membership, its billing account and its wallet: all or nothing."""
+    organization = Organization.objects.create(id=new_id("org"), name=name, created_at=now, changed_at=now)
+    membership = Membership.objects.create(
+        id=new_id("mem"), organization=organization, account=account, role=Role.OWNER, created_at=now
+    )
+    wallets.ensure("organization", organization.id)
+    AuditEntry.objects.create(
+        organization=organization,
+        actor_did=account.did,
+        action="organization.create",
+        subject=organization.id,
+        detail={"name": name},
+        created_at=now,
+    )
+    return membership

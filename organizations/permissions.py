@@ -1,0 +1,28 @@
+"""Organization tokens live as long as the access that they stand for: every request asks again."""
+
+from typing import Any
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from gateway.api.access import declared_access
+from gateway.contract.errors import Forbidden
+from organizations.queries import access
+from organizations.rules.access import denial
+
+
+class LiveAccess(BasePermission):
+    """Refuses a token of an organization once its membership, product or seat is gone, or its role does not suffice."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return True, or raise the decision's error (403)."""
+        principal = request.user
+        if principal is None or principal.org_id is None:
+            return True
+        decision = access.decide(principal.org_id, principal.did, principal.product)
+        if not decision.allowed:
+            raise denial(decision.reason)
+        declared = declared_access(type(view), getattr(view, "action", None) or "")
+        if declared and declared.roles and decision.role not in declared.roles:
+            raise Forbidden
+        return True

@@ -1,0 +1,1 @@
+"""The portal's side of organizations: its session and its pages."""

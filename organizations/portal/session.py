@@ -1,0 +1,59 @@
+"""The portal's session as a caller: a person who is signed in manages organizations without a token."""
+
+from rest_framework.authentication import BaseAuthentication, CSRFCheck
+from rest_framework.request import Request
+
+from accounts.models import Account
+from accounts.rules.principal import Principal
+from gateway.contract.capabilities import Capability
+from gateway.contract.errors import Forbidden
+
+CLIENT_ID = "portal"
+SCOPES = frozenset(
+    {
+        Capability.BILLING_CHECKOUT,
+        Capability.BUDGETS_MANAGE,
+        Capability.MEMBERS_MANAGE,
+        Capability.ORGS_MANAGE,
+        Capability.ORGS_READ,
+        Capability.PRODUCTS_MANAGE,
+        Capability.SEATS_MANAGE,
+        Capability.USAGE_READ,
+        Capability.WALLET_READ,
+    }
+)
+
+
+class PortalSession(BaseAuthentication):
+    """Authenticates by session cookie and CSRF token; no token or proof key ever reaches the browser."""
+
+    def authenticate(self, request: Request) -> tuple[Principal, None] | None:
+        """Give the signed-in person as a principal, or None without a session; Forbidden without a CSRF token."""
+        account = getattr(request._request, "user", None)  # noqa: SLF001
+        if not isinstance(account, Account) or not account.is_live:
+            return None
+        self._check_csrf(request)
+        return principal_of(account), None
+
+    def _check_csrf(self, request: Request) -> None:
+        check = CSRFCheck(lambda _: None)
+        check.process_request(request._request)  # noqa: SLF001
+        if check.process_view(request._request, None, (), {}):  # noqa: SLF001
+            raise Forbidden("The CSRF token is missing or wrong.")
+
+
+def principal_of(account: Account) -> Principal:
+    """Describe a signed-in person as the management routes know callers."""
+    return Principal(
+        did=account.did,
+        client_id=CLIENT_ID,
+        scopes=SCOPES,
+        jkt="",
+        token_id="",
+        product=None,
+        org_id=None,
+        membership_id=None,
+        session_id=None,
+        issued_at=0,
+        expires_at=0,
+    )

@@ -1,0 +1,1 @@
+"""Reads, each scoped to what its caller may see."""

@@ -1,0 +1,35 @@
+"""Reads of an organization's products."""
+
+from django.db.models import Count, Q, QuerySet
+
+from accounts.models import Product
+from gateway.contract.errors import NotFound
+from organizations.models import Entitlement
+
+_ASSIGNED = Count("seats", filter=Q(seats__assigned_at__isnull=False))
+
+
+def of(org_id: str, product: str) -> Entitlement | None:
+    """Find what an organization has of a product, None where it never enabled it; NotFound outside the catalogue."""
+    found = with_counts().filter(organization_id=org_id, product_id=product).first()
+    if found is None and not Product.objects.filter(slug=product).exists():
+        raise NotFound
+    return found
+
+
+def with_counts() -> QuerySet[Entitlement]:
+    """Read entitlements with their live seat counts, as `assigned_seats`."""
+    return Entitlement.objects.annotate(assigned_seats=_ASSIGNED).order_by("product_id")
+
+
+def of_organizations(org_ids: list[str]) -> dict[str, list[Entitlement]]:
+    """List the products of several organizations in one query, by organization."""
+    grouped: dict[str, list[Entitlement]] = {org_id: [] for org_id in org_ids}
+    for entitlement in with_counts().filter(organization_id__in=org_ids):
+        grouped[entitlement.organization_id].append(entitlement)
+    return grouped
+
+
+def assigned_seats(entitlement: Entitlement) -> int:
+    """Count the seats that are taken now."""
+    return entitlement.seats.filter(assigned_at__isnull=False).count()

@@ -1,0 +1,41 @@
+"""Reads of invitations."""
+
+from datetime import datetime
+
+from django.db.models import QuerySet
+
+from gateway.contract.errors import InvitationUnavailable, NotFound
+from organizations.models import Invitation
+
+
+def organization_of(token_sha256: bytes) -> str:
+    """Name the organization that a token leads to, or raise InvitationUnavailable."""
+    org_id = Invitation.objects.filter(token_sha256=token_sha256).values_list("organization_id", flat=True).first()
+    if org_id is None:
+        raise InvitationUnavailable
+    return org_id
+
+
+def open_at(token_sha256: bytes, now: datetime) -> Invitation:
+    """Find an invitation that can still be accepted, or raise InvitationUnavailable."""
+    found = Invitation.objects.filter(
+        token_sha256=token_sha256, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True
+    ).first()
+    if found is None:
+        raise InvitationUnavailable
+    return found
+
+
+def in_organization(org_id: str, invitation_id: str) -> Invitation:
+    """Find an invitation of this organization, or raise NotFound."""
+    found = Invitation.objects.filter(organization_id=org_id, pk=invitation_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def every_open(org_id: str, now: datetime) -> QuerySet[Invitation]:
+    """List the invitations that can still be accepted, newest first."""
+    return Invitation.objects.filter(
+        organization_id=org_id, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True
+    ).order_by("-created_at", "-id")

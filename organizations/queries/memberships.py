@@ -1,0 +1,64 @@
+"""Reads of memberships."""
+
+from collections.abc import Collection
+
+from django.db.models import QuerySet
+
+from gateway.contract.errors import Forbidden, NotFound, NotMember
+from organizations.models import Membership
+from organizations.rules.roles import Role
+
+
+def live(org_id: str, did: str) -> Membership:
+    """Find the caller's own live membership, or raise NotMember; a stranger never learns whether the id exists."""
+    found = (
+        Membership.objects.select_related("organization")
+        .filter(organization_id=org_id, account__did=did, removed_at__isnull=True)
+        .first()
+    )
+    if found is None:
+        raise NotMember
+    return found
+
+
+def with_role(org_id: str, did: str, roles: Collection[str]) -> Membership:
+    """Find the caller's live membership in one of these roles, or raise NotMember or Forbidden."""
+    membership = live(org_id, did)
+    if membership.role not in roles:
+        raise Forbidden
+    return membership
+
+
+def in_organization(org_id: str, membership_id: str) -> Membership:
+    """Find a membership of this organization, live or removed, or raise NotFound."""
+    found = Membership.objects.select_related("account").filter(organization_id=org_id, pk=membership_id).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def active_in(org_id: str, membership_id: str) -> Membership:
+    """Find an active membership of this organization, or raise NotFound."""
+    membership = in_organization(org_id, membership_id)
+    if not membership.is_active:
+        raise NotFound
+    return membership
+
+
+def every(org_id: str) -> QuerySet[Membership]:
+    """List all memberships of an organization, removed ones included, newest first."""
+    return Membership.objects.select_related("account").filter(organization_id=org_id).order_by("-created_at", "-id")
+
+
+def of_person(did: str) -> QuerySet[Membership]:
+    """List a person's live memberships, newest first."""
+    return (
+        Membership.objects.select_related("organization")
+        .filter(account__did=did, removed_at__isnull=True)
+        .order_by("-created_at", "-id")
+    )
+
+
+def active_owners(org_id: str) -> int:
+    """Count the owners that an organization has left."""
+    return Membership.objects.filter(organization_id=org_id, role=Role.OWNER, removed_at__isnull=True).count()

@@ -1,0 +1,1 @@
+"""Decisions about organizations that need no database."""

@@ -1,0 +1,24 @@
+"""The roles of a membership, and which of them may do what. SPEC: Organizations, seats, shared billing."""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a person is in an organization. A role never consumes a seat."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    BILLING = "billing"
+    MEMBER = "member"
+
+
+ANY = tuple(Role)
+PEOPLE_MANAGERS = (Role.OWNER, Role.ADMIN)
+MONEY_MANAGERS = (Role.OWNER, Role.BILLING)
+OWNERS = (Role.OWNER,)
+SEES_ALL_SEATS = (Role.OWNER, Role.ADMIN, Role.BILLING)
+
+
+def may_touch(actor: Role, *roles: Role) -> bool:
+    """Tell whether the actor may grant, change or remove these roles: only an owner touches the role owner."""
+    return actor is Role.OWNER or Role.OWNER not in roles

@@ -1,0 +1,88 @@
+"""What seats cost: seat-days of a UTC month, and the one rounding. SPEC: Organization-related resources, Seat billing.
+
+Times are aware datetimes, intervals half-open; an interval without an end is still open.
+"""
+
+import calendar
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`[start, end)`; an `end` of None has not come yet."""
+
+    start: datetime
+    end: datetime | None = None
+
+    def overlaps(self, start: datetime, end: datetime) -> bool:
+        """Tell whether any instant of `[start, end)` is in the interval."""
+        return self.start < end and (self.end is None or self.end > start)
+
+
+def days_of_month(month: date) -> list[date]:
+    """List the days of the month that `month` lies in."""
+    count = calendar.monthrange(month.year, month.month)[1]
+    return [month.replace(day=day) for day in range(1, count + 1)]
+
+
+def billable_seat_days(enabled: Iterable[Interval], seats: Iterable[Interval], days: Iterable[date]) -> int:
+    """Sum the billable seats of days that begin in order.
+
+    A day on which the product was enabled at any time counts max(1, the most seats assigned at once); others nothing.
+    """
+    windows = list(enabled)
+    peaks = _Peaks(seats)
+    total = 0
+    for day in days:
+        start = datetime.combine(day, time.min, UTC)
+        peak = peaks.within(start, start + DAY)
+        if any(window.overlaps(start, start + DAY) for window in windows):
+            total += max(1, peak)
+    return total
+
+
+def month_cost_microusd(price_microusd: int, seat_days: int, days_in_month: int) -> int:
+    """Price a product's month: multiplied first, divided once, rounded half up once."""
+    return (2 * price_microusd * seat_days + days_in_month) // (2 * days_in_month)
+
+
+class _Peaks:
+    """Walks through seats' beginnings and ends once, in order; an end comes before a beginning of the same instant."""
+
+    def __init__(self, seats: Iterable[Interval]) -> None:
+        self._events = sorted(_events(seats))
+        self._next = 0
+        self._assigned = 0
+
+    def within(self, start: datetime, end: datetime) -> int:
+        """Give the most seats assigned at once within `[start, end)`; calls go forward in time."""
+        for at in self._times():
+            if at > start:
+                break
+            self._step()
+        peak = self._assigned
+        for at in self._times():
+            if at >= end:
+                break
+            self._step()
+            peak = max(peak, self._assigned)
+        return peak
+
+    def _times(self) -> Iterator[datetime]:
+        while self._next < len(self._events):
+            yield self._events[self._next][0]
+
+    def _step(self) -> None:
+        self._assigned += self._events[self._next][1]
+        self._next += 1
+
+
+def _events(seats: Iterable[Interval]) -> Iterator[tuple[datetime, int]]:
+    for seat in seats:
+        yield seat.start, 1
+        if seat.end is not None:
+            yield seat.end, -1

@@ -1,0 +1,59 @@
+"""Organizations, their products and the caller's place in them, on the wire."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
+from organizations.models import Organization
+
+
+class OrganizationName(StrictSerializer):
+    """The body of POST /v1/organizations."""
+
+    name = StrictStringField(max_length=Organization.NAME_MAX_CHARACTERS)
+
+
+class MaxSeats(StrictSerializer):
+    """The body of PUT …/max-seats."""
+
+    maxSeats = StrictIntegerField(min_value=0, max_value=1_000_000, allow_null=True)
+
+
+class ProductView(serializers.Serializer[Any]):
+    """A product of an organization."""
+
+    product = serializers.CharField(source="product_id")
+    enabled = serializers.BooleanField(source="is_enabled")
+    maxSeats = serializers.IntegerField(source="max_seats", allow_null=True)
+    assignedSeats = serializers.IntegerField(source="assigned_seats", default=0)
+    version = serializers.IntegerField()
+
+
+class OrganizationView(serializers.Serializer[Any]):
+    """An organization as one of its members sees it; the instance is the caller's membership."""
+
+    orgId = serializers.CharField(source="organization_id")
+    name = serializers.CharField(source="organization.name")
+    role = serializers.CharField()
+    membershipId = serializers.CharField(source="id")
+    createdAt = serializers.DateTimeField(source="organization.created_at")
+    version = serializers.IntegerField(source="organization.version")
+    products = serializers.SerializerMethodField()
+
+    def get_products(self, membership: Any) -> list[dict[str, Any]]:
+        """Render the products that the view read for this organization."""
+        products = self.context["products"][membership.organization_id]
+        return list(ProductView(products, many=True).data)
+
+
+class ProductList(serializers.Serializer[Any]):
+    """The answer of GET …/products."""
+
+    data = ProductView(many=True)
+
+
+class OrganizationList(serializers.Serializer[Any]):
+    """The answer of GET /v1/organizations."""
+
+    data = OrganizationView(many=True)

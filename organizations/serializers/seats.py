@@ -1,0 +1,37 @@
+"""Seats and access decisions on the wire."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+class SeatView(serializers.Serializer[Any]):
+    """A seat, taken or not."""
+
+    product = serializers.CharField(source="entitlement.product_id")
+    membershipId = serializers.CharField(source="membership_id")
+    assigned = serializers.BooleanField(source="is_assigned")
+    assignedAt = serializers.DateTimeField(source="assigned_at", allow_null=True)
+
+
+class SeatList(serializers.Serializer[Any]):
+    """The answer of GET …/seats."""
+
+    data = SeatView(many=True)
+
+
+class VersionsView(serializers.Serializer[Any]):
+    """Versions that grow with every change; null where the caller may not know."""
+
+    organization = serializers.IntegerField(allow_null=True)
+    membership = serializers.IntegerField(allow_null=True)
+    entitlement = serializers.IntegerField(allow_null=True)
+    seat = serializers.IntegerField(allow_null=True)
+
+
+class DecisionView(serializers.Serializer[Any]):
+    """A live access decision."""
+
+    allowed = serializers.BooleanField()
+    reason = serializers.CharField()
+    versions = VersionsView()

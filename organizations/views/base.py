@@ -1,0 +1,48 @@
+"""What the routes of one organization share: the caller's live membership comes before anything else."""
+
+from typing import Any
+
+from rest_framework.request import Request
+
+from accounts.models import Account
+from gateway.api.access import declared_access
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.errors import Forbidden, NotFound
+from organizations.models import Membership
+from organizations.queries import memberships
+from organizations.rules.roles import ANY
+
+
+class OrganizationViewSet(ApiViewSet):
+    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, in a role that the action takes."""
+
+    membership: Membership
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Check token and capability, then that an organization's token stays at home, then role."""
+        super().initial(request, *args, **kwargs)
+        if self.action is None:
+            return
+        if request.user.org_id not in (None, kwargs["org_id"]):
+            raise Forbidden("A token of one organization administers no other.")
+        access = declared_access(type(self), self.action)
+        roles = (access.roles if access else ()) or ANY
+        self.membership = memberships.with_role(kwargs["org_id"], request.user.did, roles)
+
+
+def actor(request: Request) -> str:
+    """Name who asks: the DID of the token (or of the portal's session), never one that a body names."""
+    return str(request.user.did)
+
+
+def account_of(request: Request) -> Account:
+    """Load the caller's account."""
+    account = Account.objects.filter(did=actor(request)).first()
+    if account is None:
+        raise NotFound
+    return account
+
+
+def product_of(request: Request) -> str | None:
+    """Read the optional query `product`; empty is none."""
+    return request.query_params.get("product") or None

@@ -1,0 +1,29 @@
+"""POST /v1/auth/context."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import authenticated_only
+from gateway.api.viewsets import ApiViewSet
+from organizations.operations import context
+from organizations.serializers.context import ContextRequest, ContextToken
+
+
+class ContextView(ApiViewSet):
+    """Exchange a person's token for one that acts for an organization."""
+
+    @extend_schema(operation_id="mintContextToken", request=ContextRequest, responses=ContextToken)
+    @authenticated_only
+    def create(self, request: Request) -> Response:
+        """Mint a token from live access."""
+        body = ContextRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        minted = context.mint(
+            principal=request.user,
+            org_id=body.validated_data["orgId"],
+            product=body.validated_data.get("product") or None,
+            now=timezone.now(),
+        )
+        return Response(ContextToken(minted).data)

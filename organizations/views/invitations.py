@@ -1,0 +1,69 @@
+"""Invite, list, take back, accept."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import requires
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import Capability
+from organizations.operations import invitations as operations
+from organizations.queries import invitations
+from organizations.rules.roles import ANY, PEOPLE_MANAGERS, Role
+from organizations.serializers.members import (
+    InvitationRequest,
+    InvitationToken,
+    InvitationView,
+    Joined,
+    NewInvitation,
+)
+from organizations.views.base import OrganizationViewSet, account_of, actor
+
+
+class InvitationList(serializers.Serializer):  # type: ignore[type-arg]
+    """The answer of GET …/invitations."""
+
+    data = InvitationView(many=True)
+
+
+class InvitationsView(OrganizationViewSet):
+    """/v1/organizations/<org_id>/invitations and one of them."""
+
+    @extend_schema(operation_id="listInvitations", responses=InvitationList)
+    @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
+    def list(self, request: Request, org_id: str) -> Response:
+        """List the invitations that can still be accepted."""
+        found = invitations.every_open(org_id, timezone.now())
+        return Response({"data": InvitationView(found, many=True).data})
+
+    @extend_schema(operation_id="createInvitation", request=InvitationRequest, responses={201: NewInvitation})
+    @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
+    def create(self, request: Request, org_id: str) -> Response:
+        """Create an invitation; the token is shown once, and no e-mail is sent."""
+        body = InvitationRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        role, email = Role(body.validated_data["role"]), body.validated_data.get("email")
+        invitation, token = operations.invite(org_id=org_id, role=role, email=email, actor_did=actor(request))
+        return Response(NewInvitation(invitation, context={"token": token}).data, status=201)
+
+    @extend_schema(operation_id="revokeInvitation", responses=InvitationView)
+    @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
+    def destroy(self, request: Request, org_id: str, invitation_id: str) -> Response:
+        """Take an open invitation back."""
+        invitation = operations.revoke(org_id=org_id, invitation_id=invitation_id, actor_did=actor(request))
+        return Response(InvitationView(invitation).data)
+
+
+class AcceptanceView(ApiViewSet):
+    """POST /v1/org-invitations/accept."""
+
+    @extend_schema(operation_id="acceptInvitation", request=InvitationToken, responses=Joined)
+    @requires(Capability.ORGS_MANAGE, roles=ANY)
+    def create(self, request: Request) -> Response:
+        """Join an organization as the authenticated account."""
+        body = InvitationToken(data=request.data)
+        body.is_valid(raise_exception=True)
+        membership = operations.accept(token=body.validated_data["token"], account=account_of(request))
+        return Response(Joined(membership).data)

@@ -1,0 +1,42 @@
+"""List, change and remove members."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import requires
+from gateway.contract.capabilities import Capability
+from organizations.operations import members
+from organizations.queries import memberships
+from organizations.rules.roles import PEOPLE_MANAGERS, Role
+from organizations.serializers.members import MemberList, MemberView, RoleChange
+from organizations.views.base import OrganizationViewSet, actor
+
+
+class MembersView(OrganizationViewSet):
+    """/v1/organizations/<org_id>/members and one of them."""
+
+    @extend_schema(operation_id="listMembers", responses=MemberList)
+    @requires(Capability.ORGS_READ, roles=PEOPLE_MANAGERS)
+    def list(self, request: Request, org_id: str) -> Response:
+        """List all memberships, removed ones included, newest first."""
+        return Response({"data": MemberView(memberships.every(org_id), many=True).data})
+
+    @extend_schema(operation_id="changeMemberRole", request=RoleChange, responses=MemberView)
+    @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
+    def update(self, request: Request, org_id: str, membership_id: str) -> Response:
+        """Give a member another role; an organization keeps at least one owner."""
+        body = RoleChange(data=request.data)
+        body.is_valid(raise_exception=True)
+        role = Role(body.validated_data["role"])
+        membership = members.change_role(
+            org_id=org_id, membership_id=membership_id, role=role, actor_did=actor(request)
+        )
+        return Response(MemberView(membership).data)
+
+    @extend_schema(operation_id="removeMember", responses=MemberView)
+    @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
+    def destroy(self, request: Request, org_id: str, membership_id: str) -> Response:
+        """Remove a member and revoke the membership's seats."""
+        membership = members.remove(org_id=org_id, membership_id=membership_id, actor_did=actor(request))
+        return Response(MemberView(membership).data)

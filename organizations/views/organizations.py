@@ -1,0 +1,56 @@
+"""List, found and show organizations."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import requires
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import Capability
+from organizations.models import Membership
+from organizations.operations import organizations
+from organizations.queries import entitlements, memberships
+from organizations.rules.roles import ANY
+from organizations.serializers.organizations import OrganizationList, OrganizationName, OrganizationView
+from organizations.views.base import OrganizationViewSet, account_of, actor
+
+
+class OrganizationsView(ApiViewSet):
+    """GET and POST /v1/organizations."""
+
+    @extend_schema(operation_id="listOrganizations", responses=OrganizationList)
+    @requires(Capability.ORGS_READ, roles=ANY)
+    def list(self, request: Request) -> Response:
+        """List the organizations that the caller is a member of, with products and live seat counts."""
+        found = memberships.of_person(actor(request))
+        if request.user.org_id:
+            found = found.filter(organization_id=request.user.org_id)
+        return Response({"data": _render(list(found))})
+
+    @extend_schema(operation_id="createOrganization", request=OrganizationName, responses={201: OrganizationView})
+    @requires(Capability.ORGS_MANAGE, roles=ANY)
+    def create(self, request: Request) -> Response:
+        """Found an organization, with the caller as its owner, a billing account and a wallet."""
+        body = OrganizationName(data=request.data)
+        body.is_valid(raise_exception=True)
+        account = account_of(request)
+        membership = organizations.create(name=body.validated_data["name"], account=account, now=timezone.now())
+        return Response(_render([membership])[0], status=201)
+
+
+class OrganizationDetailView(OrganizationViewSet):
+    """GET /v1/organizations/<org_id>."""
+
+    @extend_schema(operation_id="getOrganization", responses=OrganizationView)
+    @requires(Capability.ORGS_READ, roles=ANY)
+    def retrieve(self, request: Request, org_id: str) -> Response:
+        """Show an organization and its products."""
+        return Response(_render([self.membership])[0])
+
+
+def _render(found: list[Membership]) -> list[dict[str, Any]]:
+    products = entitlements.of_organizations([membership.organization_id for membership in found])
+    return list(OrganizationView(found, many=True, context={"products": products}).data)

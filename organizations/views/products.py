@@ -1,0 +1,60 @@
+"""Products of an organization and their caps."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import requires
+from gateway.contract.capabilities import Capability
+from organizations.models import Entitlement
+from organizations.operations import products
+from organizations.queries import entitlements
+from organizations.rules.roles import ANY, MONEY_MANAGERS
+from organizations.serializers.organizations import MaxSeats, ProductList, ProductView
+from organizations.views.base import OrganizationViewSet, actor
+
+
+class ProductsView(OrganizationViewSet):
+    """/v1/organizations/<org_id>/products and one of them."""
+
+    @extend_schema(operation_id="listProducts", responses=ProductList)
+    @requires(Capability.ORGS_READ, roles=ANY)
+    def list(self, request: Request, org_id: str) -> Response:
+        """List products with their live seat counts."""
+        found = entitlements.with_counts().filter(organization_id=org_id)
+        return Response({"data": ProductView(found, many=True).data})
+
+    @extend_schema(operation_id="enableProduct", request=None, responses=ProductView)
+    @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
+    def update(self, request: Request, org_id: str, product: str) -> Response:
+        """Enable a product of the catalogue."""
+        return _answer(products.enable(org_id=org_id, product=product, actor_did=actor(request)))
+
+    @extend_schema(operation_id="disableProduct", responses=ProductView)
+    @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
+    def destroy(self, request: Request, org_id: str, product: str) -> Response:
+        """Disable a product and revoke its seats."""
+        return _answer(products.disable(org_id=org_id, product=product, actor_did=actor(request)))
+
+
+class MaxSeatsView(OrganizationViewSet):
+    """/v1/organizations/<org_id>/products/<product>/max-seats."""
+
+    @extend_schema(operation_id="setMaxSeats", request=MaxSeats, responses=ProductView)
+    @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
+    def update(self, request: Request, org_id: str, product: str) -> Response:
+        """Set the cap; lowering it never evicts."""
+        body = MaxSeats(data=request.data)
+        body.is_valid(raise_exception=True)
+        cap = body.validated_data["maxSeats"]
+        return _answer(products.set_cap(org_id=org_id, product=product, max_seats=cap, actor_did=actor(request)))
+
+    @extend_schema(operation_id="clearMaxSeats", responses=ProductView)
+    @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
+    def destroy(self, request: Request, org_id: str, product: str) -> Response:
+        """Clear the cap."""
+        return _answer(products.set_cap(org_id=org_id, product=product, max_seats=None, actor_did=actor(request)))
+
+
+def _answer(entitlement: Entitlement) -> Response:
+    return Response(ProductView(entitlement).data)

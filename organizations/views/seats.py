@@ -1,0 +1,59 @@
+"""Seats and the live access decision."""
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from gateway.api.access import requires
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import Capability
+from gateway.contract.errors import Forbidden
+from organizations.operations import seats as operations
+from organizations.queries import access, seats
+from organizations.rules.roles import ANY, PEOPLE_MANAGERS
+from organizations.serializers.seats import DecisionView, SeatList, SeatView
+from organizations.views.base import OrganizationViewSet, actor, product_of
+
+_PRODUCT = OpenApiParameter("product", OpenApiTypes.STR, description="Only this product.")
+
+
+class SeatsView(OrganizationViewSet):
+    """GET /v1/organizations/<org_id>/seats."""
+
+    @extend_schema(operation_id="listSeats", parameters=[_PRODUCT], responses=SeatList)
+    @requires(Capability.ORGS_READ, roles=ANY)
+    def list(self, request: Request, org_id: str) -> Response:
+        """List assigned seats: a member sees its own, the other roles all."""
+        found = seats.visible_to(self.membership, product_of(request))
+        return Response({"data": SeatView(found, many=True).data})
+
+
+class SeatAssignmentView(OrganizationViewSet):
+    """/v1/organizations/<org_id>/products/<product>/seats/<membership_id>."""
+
+    @extend_schema(operation_id="assignSeat", request=None, responses=SeatView)
+    @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
+    def assign(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
+        """Assign a member to the product; repeating changes nothing."""
+        seat = operations.assign(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
+        return Response(SeatView(seat).data)
+
+    @extend_schema(operation_id="revokeSeat", responses=SeatView)
+    @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
+    def revoke(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
+        """Take the seat away; repeating changes nothing."""
+        seat = operations.revoke(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
+        return Response(SeatView(seat).data)
+
+
+class AccessView(ApiViewSet):
+    """GET /v1/organizations/<org_id>/access."""
+
+    @extend_schema(operation_id="decideAccess", parameters=[_PRODUCT], responses=DecisionView)
+    @requires(Capability.ORGS_READ, roles=ANY)
+    def retrieve(self, request: Request, org_id: str) -> Response:
+        """Decide, live, whether the caller may use the organization (and product); a denial is a 200 decision."""
+        if request.user.org_id not in (None, org_id):
+            raise Forbidden("A token of one organization asks about no other.")
+        return Response(DecisionView(access.decide(org_id, actor(request), product_of(request))).data)

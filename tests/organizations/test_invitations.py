@@ -1,0 +1,114 @@
+"""Invitations: one use, seven days, and one answer for every reason to refuse."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from gateway.contract.errors import Forbidden, InvitationUnavailable, NotFound
+from organizations.models import AuditEntry, Invitation, Membership
+from organizations.operations import invitations, members
+from organizations.rules.roles import Role
+from tests.factories.organizations import Team, account
+from tests.organizations.race import at_once, count
+
+pytestmark = pytest.mark.django_db
+
+
+def invite(team: Team, role: Role = Role.MEMBER, by: str = "olivia") -> tuple[Invitation, str]:
+    return invitations.invite(org_id=team.id, role=role, email=None, actor_did=team.people[by].account.did)
+
+
+def test_the_token_is_nowhere_in_the_database() -> None:
+    _, token = invite(Team())
+    assert len(token) >= 43  # 256 bits
+    row = Invitation.objects.values().get()
+    assert token not in str(row)
+    assert bytes(row["token_sha256"]) == invitations.digest(token)
+    assert token not in str(list(AuditEntry.objects.values()))
+
+
+def test_lives_seven_days() -> None:
+    invitation, token = invite(Team())
+    assert invitation.expires_at - invitation.created_at == timedelta(days=7)
+    Invitation.objects.update(expires_at=timezone.now())
+    with pytest.raises(InvitationUnavailable):
+        invitations.accept(token=token, account=account("bob"))
+
+
+def test_an_accepted_invitation_gives_its_role_once() -> None:
+    team = Team()
+    _, token = invite(team, Role.BILLING)
+    membership = invitations.accept(token=token, account=account("bob"))
+    assert (membership.role, membership.organization_id) == (Role.BILLING, team.id)
+    with pytest.raises(InvitationUnavailable):
+        invitations.accept(token=token, account=account("carla"))
+
+
+def test_every_reason_gives_the_same_answer() -> None:
+    team = Team()
+    _, revoked = invite(team)
+    invitations.revoke(
+        org_id=team.id, invitation_id=Invitation.objects.latest("created_at").id, actor_did=team.owner.did
+    )
+    _, own = invite(team)
+    answers = []
+    for token, name in ((revoked, "bob"), (own, "olivia"), ("no-such-token", "bob"), ("", "bob"), ("\ud800", "bob")):
+        with pytest.raises(InvitationUnavailable) as refused:
+            invitations.accept(token=token, account=account(name))
+        answers.append(refused.value.body("req_1"))
+    assert all(answer == answers[0] for answer in answers)
+
+
+def test_a_member_who_tries_does_not_use_the_invitation_up() -> None:
+    team = Team()
+    _, token = invite(team)
+    with pytest.raises(InvitationUnavailable):
+        invitations.accept(token=token, account=team.owner)
+    assert invitations.accept(token=token, account=account("bob")).is_active
+
+
+def test_only_an_owner_invites_owners() -> None:
+    team = Team()
+    team.join("adam", Role.ADMIN)
+    with pytest.raises(Forbidden):
+        invite(team, Role.OWNER, by="adam")
+    assert invite(team, Role.ADMIN, by="adam")[0].role == Role.ADMIN
+
+
+def test_an_accepted_invitation_cannot_be_taken_back() -> None:
+    team = Team()
+    invitation, token = invite(team)
+    invitations.accept(token=token, account=account("bob"))
+    with pytest.raises(NotFound):
+        invitations.revoke(org_id=team.id, invitation_id=invitation.id, actor_did=team.owner.did)
+
+
+def test_an_invitation_outlives_its_inviter() -> None:
+    team = Team()
+    team.join("adam", Role.ADMIN)
+    _, token = invite(team, by="adam")
+    members.remove(org_id=team.id, membership_id=team["adam"].id, actor_did=team.owner.did)
+    assert invitations.accept(token=token, account=account("bob")).is_active
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_people_at_once_give_one_membership() -> None:
+    for _ in range(10):
+        team = Team()
+        _, token = invite(team)
+        results = at_once(
+            lambda t=token: invitations.accept(token=t, account=account("bob")),
+            lambda t=token: invitations.accept(token=t, account=account("carla")),
+        )
+        assert count(results, "invitation_unavailable") == 1
+        assert Membership.objects.filter(organization_id=team.id).count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_person_with_two_invitations_at_once_joins_once() -> None:
+    team = Team()
+    tokens = [invite(team)[1] for _ in range(4)]
+    results = at_once(*[lambda t=token: invitations.accept(token=t, account=account("bob")) for token in tokens])
+    assert count(results, "invitation_unavailable") == 3
+    assert Membership.objects.filter(organization_id=team.id, account=account("bob")).count() == 1
