@@ -3,10 +3,12 @@
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import aiohttp
 import orjson
+from yarl import URL
 
 from gateway.outbound.bodies import read_bounded
 from gateway.outbound.failures import MisconfiguredError, TooLargeError
@@ -36,7 +38,7 @@ async def post(
 ) -> aiohttp.ClientResponse:
     """Send a body to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
     return await session().post(
-        attempt.target.base_url.rstrip("/") + path,
+        _address(attempt.target.base_url, path),
         data=body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body),
         headers=_headers(attempt, accept),
         timeout=phases,
@@ -82,6 +84,18 @@ def is_json(response: aiohttp.ClientResponse) -> bool:
 def is_event_stream(response: aiohttp.ClientResponse) -> bool:
     """Tell whether an answer says that it is a stream of events."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/event-stream"
+
+
+@lru_cache(maxsize=256)
+def _address(base_url: str, path: str) -> URL:
+    """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they rest encrypted."""
+    try:
+        url = URL(base_url.rstrip("/") + path)
+    except ValueError as error:
+        raise MisconfiguredError(str(error)) from error
+    if url.scheme not in {"http", "https"} or not url.host or url.user is not None or url.password is not None:
+        raise MisconfiguredError("base_url must be http or https, with a host and without credentials")
+    return url
 
 
 def _headers(attempt: Attempt, accept: str) -> dict[str, str]:

@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 DEPTH_MAX = 24
-"""Past this depth only what is required is filled in; past twice this depth nothing is."""
+"""Here a null ends what would refer to itself for ever, where it may; at twice this depth it does so anyway."""
+
+WORK_MAX = 5000
+"""Steps spent on one schema: one that refers to itself several times over would grow without bound."""
 
 _FORMATS = {
     "date-time": "2026-01-01T00:00:00Z",
@@ -25,7 +28,7 @@ _FORMATS = {
 
 
 def value_for(schema: Any) -> Any:
-    """Make a value for a schema; one that refers to itself without end gets null."""
+    """Make a value for a schema. Raises ValueError, or what a broken reference raises, where that is not to be had."""
     return _Maker(schema).value(schema, 0)
 
 
@@ -34,6 +37,7 @@ class _Maker:
 
     def __init__(self, root: Any) -> None:
         self.root = root
+        self.work = 0
         self.makers: dict[str, Callable[[Mapping[str, Any], int], Any]] = {
             "object": self._object,
             "array": self._array,
@@ -44,8 +48,10 @@ class _Maker:
         }
 
     def value(self, schema: Any, depth: int) -> Any:
-        if not isinstance(schema, Mapping) or depth > 2 * DEPTH_MAX:
-            return None if depth > 2 * DEPTH_MAX else "demo"
+        if depth > 2 * DEPTH_MAX:
+            return None
+        if not isinstance(schema, Mapping):
+            return "demo"
         schema = self._resolved(schema, depth)
         for keyword in ("const", "default"):
             if keyword in schema:
@@ -58,15 +64,21 @@ class _Maker:
     def _resolved(self, schema: Mapping[str, Any], depth: int) -> Mapping[str, Any]:
         """Follow references and alternatives until plain keywords are left, the alternatives' own winning."""
         for _ in range(DEPTH_MAX):
+            self._work()
             if isinstance(reference := schema.get("$ref"), str):
                 schema = {**_without(schema, "$ref"), **self._referred(reference)}
             elif parts := schema.get("allOf"):
-                schema = _merged([_without(schema, "allOf"), *(self._resolved(part, depth) for part in parts)])
+                schema = _merged([_without(schema, "allOf"), *(self._resolved(part, depth + 1) for part in parts)])
             elif keyword := next((word for word in ("anyOf", "oneOf") if schema.get(word)), None):
                 schema = {**_without(schema, keyword), **_preferred(schema[keyword], depth)}
             else:
                 break
         return schema
+
+    def _work(self) -> None:
+        self.work += 1
+        if self.work > WORK_MAX:
+            raise ValueError("the schema is too large")
 
     def _referred(self, reference: str) -> Mapping[str, Any]:
         found = self.root
@@ -124,7 +136,7 @@ def _without(schema: Mapping[str, Any], keyword: str) -> Mapping[str, Any]:
 
 def _string(schema: Mapping[str, Any], depth: int) -> str:
     text = _FORMATS.get(schema.get("format", ""), "demo")
-    text = text.ljust(min(schema.get("minLength", 0), 10_000), ".")
+    text = text.ljust(min(schema.get("minLength", 0), 1000), ".")
     return text[: schema.get("maxLength", len(text))]
 
 

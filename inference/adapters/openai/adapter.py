@@ -76,7 +76,9 @@ async def _open_stream(attempt: Attempt, endpoint: Endpoint, stream_class: type[
 
 
 async def _read(attempt: Attempt, endpoint: Endpoint, response: aiohttp.ClientResponse) -> Outcome:
-    if not 200 <= response.status < 300:
+    if response.status < 200:
+        raise NotJSONError(f"status {response.status}")
+    if response.status >= 300:
         return errors.outcome_of(attempt, await read_refusal(response))
     body = await read_object(response)
     usage = body.get("usage")

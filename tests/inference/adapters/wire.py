@@ -1,0 +1,98 @@
+"""A server that answers each request with bytes of the test's own choosing, right or wrong."""
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+
+from multidict import CIMultiDict
+
+
+@dataclass(slots=True)
+class Request:
+    """What arrived: the request line, its headers, its body, and on which connection (counted from 1)."""
+
+    line: str
+    headers: CIMultiDict[str]
+    body: bytes
+    connection: int
+
+
+@dataclass(slots=True)
+class Wire:
+    """A running server and what it received."""
+
+    base_url: str = ""
+    requests: list[Request] = field(default_factory=list)
+    connections: int = 0
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+@contextlib.asynccontextmanager
+async def serving(*answers: Answer | bytes) -> AsyncIterator[Wire]:
+    """Serve on loopback: the n-th request gets the n-th answer, later ones the last."""
+    wire, writers = Wire(), set[asyncio.StreamWriter]()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
+        wire.connections += 1
+        connection = wire.connections
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while not writer.is_closing():
+                wire.requests.append(await _read_request(reader, connection))
+                await _answer(answers[min(len(wire.requests), len(answers)) - 1], writer)
+        wire.left.set()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    wire.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    try:
+        yield wire
+    finally:
+        server.close()
+        for writer in writers:
+            writer.close()
+
+
+async def _answer(answer: Answer | bytes, writer: asyncio.StreamWriter) -> None:
+    if isinstance(answer, bytes):
+        writer.write(answer)
+        await writer.drain()
+    else:
+        await answer(writer)
+
+
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> Request:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    line, *fields = head.rstrip("\r\n").split("\r\n")
+    headers = CIMultiDict(tuple(part.strip() for part in field.split(":", 1)) for field in fields)
+    return Request(line, headers, await reader.readexactly(int(headers.get("Content-Length", "0"))), connection)
+
+
+def response(
+    body: bytes = b"", *, status: str = "200 OK", content_type: str = "application/json", extra: str = ""
+) -> bytes:
+    """Lay out a whole HTTP answer; `extra` holds further header lines, each with its line end."""
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{extra}\r\n"
+    return head.encode() + body
+
+
+def chunked_head(content_type: str = "text/event-stream") -> bytes:
+    """Lay out the head of an answer whose body comes in chunks."""
+    return f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+
+
+def chunk(data: bytes) -> bytes:
+    """Lay out one chunk of a body; an empty one is the last."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Cut a connection with a TCP reset."""
+    connection: socket.socket = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
