@@ -22,7 +22,7 @@ demo: venv ## make one paid call through the running gateway and show its receip
 	@exec $(RUN) manage.py demo
 
 test: venv-dev ## run the whole test suite; TESTS=tests/run picks a part, WORKERS=0 runs it in one process
-	@exec $(RUN) -m pytest -n $(WORKERS) $(TESTS)
+	@exec $(RUN) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 check: venv-dev ## lint, formatting, types, import rules, migrations and start-up checks
 	$(RUN) -m ruff check

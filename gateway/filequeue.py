@@ -17,7 +17,6 @@ from kombu.transport import TRANSPORT_ALIASES, filesystem
 from kombu.utils.json import dumps, loads
 
 SCHEME = "files"
-URL = f"{SCHEME}://localhost"
 
 
 def register() -> None:

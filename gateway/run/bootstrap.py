@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Iterator
 
 OLDEST = (3, 11)
+# What is installed along with a file, at the same versions.
+COVERS = {"requirements-dev": ("requirements",)}
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
@@ -34,7 +36,7 @@ def main(arguments: list) -> int:
 def ready(environment: Path, requirements: Path) -> int:
     """Make the environment and install, unless that was done before with this very content."""
     stamp = environment / (requirements.stem + ".stamp")
-    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    wanted = fingerprint(requirements)
     python = environment / "bin" / "python"
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
         return 0
@@ -46,7 +48,15 @@ def ready(environment: Path, requirements: Path) -> int:
     if not install(python, requirements):
         return fail("Installing %s failed, see above." % requirements.name)
     stamp.write_text(wanted)
+    for covered in COVERS.get(requirements.stem, ()):
+        other = requirements.with_name(covered + ".txt")
+        (environment / (covered + ".stamp")).write_text(fingerprint(other))
     return 0
+
+
+def fingerprint(requirements: Path) -> str:
+    """Return a text that changes whenever the file does."""
+    return hashlib.sha256(requirements.read_bytes()).hexdigest()
 
 
 def create(environment: Path) -> None:

@@ -111,7 +111,8 @@ class Launch:
         addresses: Mapping[str, str],
     ) -> None:
         """Run the services until a signal; say `ready` once the gateway answers that it is."""
-        supervisor = Supervisor(services(self._options, listener.fileno(), environment), say)
+        server, *helpers = services(self._options, listener.fileno(), environment)
+        supervisor = Supervisor([server], say)
         deadline = time.monotonic() + READY_SECONDS
         is_ready = False
         try:
@@ -122,6 +123,10 @@ class Launch:
                     _restart(cluster)
                 if not is_ready and self._answers():
                     is_ready = True
+                    # Not sooner, because all of them would share the processors while somebody waits.
+                    supervisor.add(helpers)
+                    supervisor.tick(0)
+                    home.record(addresses, supervisor.pids())
                     print(f"ready: {self._options.base_url}", flush=True)
                 if not is_ready and time.monotonic() > deadline:
                     raise StartError(f"The server did not get ready in {READY_SECONDS:.0f} s.")

@@ -45,6 +45,10 @@ class Supervisor:
         """Return the processes by service; each leads a process group."""
         return {child.service.name: child.process.pid for child in self._children if child.process}
 
+    def add(self, services: Sequence[Service]) -> None:
+        """Run these services too, from the next tick on."""
+        self._children += [Child(service) for service in services]
+
     def tick(self, seconds: float) -> bool:
         """Carry output for up to `seconds` and mend what ended; return whether a process was started."""
         self.output.pump(seconds)
