@@ -190,8 +190,12 @@ def main() -> int:
     """Run, print, and exit with 1 when the money was not exact."""
     options = read_options()
     directory = Path(tempfile.mkdtemp(prefix="gateway-bench-"))
-    with ExitStack() as stack:
-        report = Bench(options, directory, stack).run()
+    try:
+        with ExitStack() as stack:
+            report = Bench(options, directory, stack).run()
+    except BaseException:
+        say(f"failed; the servers' logs are in {directory}")
+        raise
     print(report.markdown())
     if options.json:
         options.json.write_bytes(report.json())
