@@ -7,6 +7,7 @@ from typing import Any
 
 from django.urls import URLPattern, path
 
+from gateway.api.viewsets import ApiViewSet
 from organizations.portal.session import PortalSession
 from organizations.views.context import ContextView
 from organizations.views.invitations import AcceptanceView, InvitationsView
@@ -20,7 +21,7 @@ def routes(root: str, **options: Any) -> list[URLPattern]:
     """List the routes of organizations below `root`; `options` go to every viewset."""
     org = f"{root}/<str:org_id>"
     product = f"{org}/products/<str:product>"
-    table = [
+    table: list[tuple[str, type[ApiViewSet], dict[str, Any]]] = [
         (root, OrganizationsView, {"get": "list", "post": "create"}),
         (org, OrganizationDetailView, {"get": "retrieve"}),
         (f"{org}/members", MembersView, {"get": "list"}),

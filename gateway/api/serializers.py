@@ -44,3 +44,9 @@ class StrictBooleanField(serializers.BooleanField):
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
+
+
+def listing(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Make the serializer of a list answer: `{"data": [item, …]}`."""
+    members = {"data": item(many=True), "__doc__": f"A list of {item.__name__}."}
+    return type(f"{item.__name__}List", (serializers.Serializer,), members)

@@ -1,5 +1,6 @@
 """The portal's session as a caller: a person who is signed in manages organizations without a token."""
 
+from django.http import HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
 from rest_framework.request import Request
 
@@ -36,9 +37,9 @@ class PortalSession(BaseAuthentication):
         return principal_of(account), None
 
     def _check_csrf(self, request: Request) -> None:
-        check = CSRFCheck(lambda _: None)
+        check = CSRFCheck(lambda _: HttpResponse())
         check.process_request(request._request)  # noqa: SLF001
-        if check.process_view(request._request, None, (), {}):  # noqa: SLF001
+        if check.process_view(request._request, lambda _: HttpResponse(), (), {}):  # noqa: SLF001
             raise Forbidden("The CSRF token is missing or wrong.")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from gateway.api.serializers import StrictSerializer, StrictStringField
+from gateway.api.serializers import StrictSerializer, StrictStringField, listing
 from organizations.rules.roles import Role
 
 ROLES = [role.value for role in Role]
@@ -47,10 +47,7 @@ class MemberView(serializers.Serializer[Any]):
         return "active" if membership.is_active else "removed"
 
 
-class MemberList(serializers.Serializer[Any]):
-    """The answer of GET …/members."""
-
-    data = MemberView(many=True)
+MemberList = listing(MemberView)
 
 
 class InvitationView(serializers.Serializer[Any]):
@@ -61,6 +58,9 @@ class InvitationView(serializers.Serializer[Any]):
     email = serializers.CharField(allow_null=True)
     createdAt = serializers.DateTimeField(source="created_at")
     expiresAt = serializers.DateTimeField(source="expires_at")
+
+
+InvitationList = listing(InvitationView)
 
 
 class NewInvitation(InvitationView):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
+from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, listing
 from organizations.models import Organization
 
 
@@ -47,13 +47,7 @@ class OrganizationView(serializers.Serializer[Any]):
         return list(ProductView(products, many=True).data)
 
 
-class ProductList(serializers.Serializer[Any]):
-    """The answer of GET …/products."""
-
-    data = ProductView(many=True)
+ProductList = listing(ProductView)
 
 
-class OrganizationList(serializers.Serializer[Any]):
-    """The answer of GET /v1/organizations."""
-
-    data = OrganizationView(many=True)
+OrganizationList = listing(OrganizationView)

@@ -4,6 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from gateway.api.serializers import listing
+
 
 class SeatView(serializers.Serializer[Any]):
     """A seat, taken or not."""
@@ -14,10 +16,7 @@ class SeatView(serializers.Serializer[Any]):
     assignedAt = serializers.DateTimeField(source="assigned_at", allow_null=True)
 
 
-class SeatList(serializers.Serializer[Any]):
-    """The answer of GET …/seats."""
-
-    data = SeatView(many=True)
+SeatList = listing(SeatView)
 
 
 class VersionsView(serializers.Serializer[Any]):

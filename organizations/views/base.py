@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework.request import Request
 
+from accounts.authentication import caller
 from accounts.models import Account
 from gateway.api.access import declared_access
 from gateway.api.viewsets import ApiViewSet
@@ -21,18 +22,18 @@ class OrganizationViewSet(ApiViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check token and capability, then that an organization's token stays at home, then role."""
         super().initial(request, *args, **kwargs)
-        if self.action is None:
+        if not self.action:
             return
-        if request.user.org_id not in (None, kwargs["org_id"]):
+        if caller(request).org_id not in (None, kwargs["org_id"]):
             raise Forbidden("A token of one organization administers no other.")
         access = declared_access(type(self), self.action)
         roles = (access.roles if access else ()) or ANY
-        self.membership = memberships.with_role(kwargs["org_id"], request.user.did, roles)
+        self.membership = memberships.with_role(kwargs["org_id"], caller(request).did, roles)
 
 
 def actor(request: Request) -> str:
     """Name who asks: the DID of the token (or of the portal's session), never one that a body names."""
-    return str(request.user.did)
+    return caller(request).did
 
 
 def account_of(request: Request) -> Account:

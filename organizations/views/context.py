@@ -5,6 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import caller
 from gateway.api.access import authenticated_only
 from gateway.api.viewsets import ApiViewSet
 from organizations.operations import context
@@ -21,7 +22,7 @@ class ContextView(ApiViewSet):
         body = ContextRequest(data=request.data)
         body.is_valid(raise_exception=True)
         minted = context.mint(
-            principal=request.user,
+            principal=caller(request),
             org_id=body.validated_data["orgId"],
             product=body.validated_data.get("product") or None,
             now=timezone.now(),

@@ -2,7 +2,6 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,6 +12,7 @@ from organizations.operations import invitations as operations
 from organizations.queries import invitations
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS, Role
 from organizations.serializers.members import (
+    InvitationList,
     InvitationRequest,
     InvitationToken,
     InvitationView,
@@ -20,12 +20,6 @@ from organizations.serializers.members import (
     NewInvitation,
 )
 from organizations.views.base import OrganizationViewSet, account_of, actor
-
-
-class InvitationList(serializers.Serializer):  # type: ignore[type-arg]
-    """The answer of GET …/invitations."""
-
-    data = InvitationView(many=True)
 
 
 class InvitationsView(OrganizationViewSet):

@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import caller
 from gateway.api.access import requires
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import Capability
@@ -26,8 +27,8 @@ class OrganizationsView(ApiViewSet):
     def list(self, request: Request) -> Response:
         """List the organizations that the caller is a member of, with products and live seat counts."""
         found = memberships.of_person(actor(request))
-        if request.user.org_id:
-            found = found.filter(organization_id=request.user.org_id)
+        if org_id := caller(request).org_id:
+            found = found.filter(organization_id=org_id)
         return Response({"data": _render(list(found))})
 
     @extend_schema(operation_id="createOrganization", request=OrganizationName, responses={201: OrganizationView})

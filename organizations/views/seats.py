@@ -5,6 +5,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import caller
 from gateway.api.access import requires
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import Capability
@@ -54,6 +55,6 @@ class AccessView(ApiViewSet):
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Decide, live, whether the caller may use the organization (and product); a denial is a 200 decision."""
-        if request.user.org_id not in (None, org_id):
+        if caller(request).org_id not in (None, org_id):
             raise Forbidden("A token of one organization asks about no other.")
         return Response(DecisionView(access.decide(org_id, actor(request), product_of(request))).data)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from gateway.api.json import dumps
 from gateway.contract.capabilities import Capability
 from organizations.models import Organization
 from organizations.operations import members, products, seats
@@ -46,7 +47,7 @@ class Api:
         response = self.client.generic(
             method,
             path,
-            b"" if body is None else self.client._encode_json(body, "application/json"),
+            b"" if body is None else dumps(body),
             content_type="application/json",
             headers=self.who.headers(method, path.partition("?")[0]),
         )

@@ -1,6 +1,7 @@
 """Invitations: one use, seven days, and one answer for every reason to refuse."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -98,8 +99,8 @@ def test_two_people_at_once_give_one_membership() -> None:
         team = Team()
         _, token = invite(team)
         results = at_once(
-            lambda t=token: invitations.accept(token=t, account=account("bob")),
-            lambda t=token: invitations.accept(token=t, account=account("carla")),
+            partial(invitations.accept, token=token, account=account("bob")),
+            partial(invitations.accept, token=token, account=account("carla")),
         )
         assert count(results, "invitation_unavailable") == 1
         assert Membership.objects.filter(organization_id=team.id).count() == 2
@@ -109,6 +110,6 @@ def test_two_people_at_once_give_one_membership() -> None:
 def test_one_person_with_two_invitations_at_once_joins_once() -> None:
     team = Team()
     tokens = [invite(team)[1] for _ in range(4)]
-    results = at_once(*[lambda t=token: invitations.accept(token=t, account=account("bob")) for token in tokens])
+    results = at_once(*[partial(invitations.accept, token=token, account=account("bob")) for token in tokens])
     assert count(results, "invitation_unavailable") == 3
     assert Membership.objects.filter(organization_id=team.id, account=account("bob")).count() == 1

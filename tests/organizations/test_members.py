@@ -1,5 +1,7 @@
 """Members: roles, removal, and an organization that is never without an owner."""
 
+from functools import partial
+
 import pytest
 
 from gateway.contract.errors import Forbidden, LastOwner, NotFound, NotMember
@@ -155,7 +157,7 @@ def test_two_owners_who_leave_at_once_leave_one() -> None:
     for _ in range(10):
         team = Team()
         team.join("otto", Role.OWNER)
-        results = at_once(lambda t=team: remove(t, "olivia"), lambda t=team: remove(t, "otto", by="otto"))
+        results = at_once(partial(remove, team, "olivia"), partial(remove, team, "otto", by="otto"))
         assert count(results, "last_owner") == 1
 
 
@@ -165,8 +167,8 @@ def test_two_owners_who_demote_each_other_leave_one() -> None:
         team = Team()
         team.join("otto", Role.OWNER)
         results = at_once(
-            lambda t=team: set_role(t, "otto", Role.MEMBER),
-            lambda t=team: set_role(t, "olivia", Role.MEMBER, by="otto"),
+            partial(set_role, team, "otto", Role.MEMBER),
+            partial(set_role, team, "olivia", Role.MEMBER, by="otto"),
         )
         assert count(results, "forbidden") + count(results, "last_owner") == 1
         assert Membership.objects.filter(organization_id=team.id, role=Role.OWNER).count() == 1

@@ -1,6 +1,5 @@
 """Every organization route with every kind of caller: one test a cell, named `<route> as <caller>: <answer>`."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import Account
+from gateway.api.json import dumps
 from gateway.contract.capabilities import Capability
 from organizations.operations import members, seats
 from organizations.rules.roles import Role
@@ -114,7 +114,7 @@ CELLS = [(row, kind, expected(row, kind)) for row in TABLE for kind in CALLERS]
 
 
 @pytest.fixture
-def world(db: None) -> Iterator[World]:
+def world(db: None) -> World:
     return World()
 
 
@@ -126,7 +126,7 @@ def test_cell(row: Row, kind: str, answer: str, world: World, client: Client) ->
     response = client.generic(
         row.method,
         path,
-        data=b"" if row.body is None else client._encode_json(row.body, "application/json"),
+        data=b"" if row.body is None else dumps(row.body),
         content_type="application/json",
         headers=caller.headers(row.method, path),
     )
