@@ -3,7 +3,7 @@
 import difflib
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -30,7 +30,7 @@ _WORDS = {
     "string_too_short": "must have at least {min_length} characters",
     "string_type": "must be text (a number or true/false: quote it)",
     "too_long": "must have at most {max_length} items",
-    "too_short": "must have at least {min_length} items",
+    "too_short": "must not be empty",
 }
 
 # What pydantic adds to a place for a map's key, and the tags of our own unions.
@@ -72,19 +72,30 @@ def parse_row(
 
 def _findings(error: ValidationError, kind: type[Row], path: Path) -> Iterator[tuple[Path, str]]:
     for detail in error.errors(include_url=False, include_input=False):
-        place = (*path, *(step for step in detail["loc"] if step not in _NO_STEPS))
-        yield place, _words(detail["type"], detail.get("ctx", {}), detail["msg"], place, kind)
+        steps = tuple(step for step in detail["loc"] if step not in _NO_STEPS)
+        yield (*path, *steps), _words(detail["type"], detail.get("ctx", {}), detail["msg"], steps, kind)
 
 
-def _words(error_type: str, values: dict[str, Any], fallback: str, place: Path, kind: type[Row]) -> str:
+def _words(error_type: str, values: dict[str, Any], fallback: str, steps: Path, kind: type[Row]) -> str:
     if error_type == "extra_forbidden":
-        return "unknown key" + _suggestion(str(place[-1]), kind)
+        return "unknown key" + _suggestion(steps, kind)
     if error_type == "value_error":
         return str(values["error"])
     return _WORDS[error_type].format(**values) if error_type in _WORDS else fallback
 
 
-def _suggestion(key: str, kind: type[Row]) -> str:
-    """Guess which key was meant, among those of the row."""
-    close = difflib.get_close_matches(key, kind.model_fields, n=1)
+def _suggestion(steps: Path, kind: type[Row]) -> str:
+    """Guess which key was meant, among those of the row that it stands in."""
+    row: type[Row] | None = kind
+    for step in steps[:-1]:
+        if row is not None and isinstance(step, str) and step in row.model_fields:
+            row = _row_within(row.model_fields[step].annotation)
+    close = difflib.get_close_matches(str(steps[-1]), row.model_fields if row else (), n=1)
     return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _row_within(annotation: Any) -> type[Row] | None:
+    """Find the row type in `list[SomeRow]`, `SomeRow | None` and the like."""
+    if isinstance(annotation, type) and issubclass(annotation, Row):
+        return annotation
+    return next(filter(None, map(_row_within, get_args(annotation))), None)

@@ -56,6 +56,11 @@ class Run:
         """Add a line to the report."""
         self.report.append((verb, what))
 
+    def tell_set(self, label: str, wanted: set[str], stored: set[str]) -> None:
+        """Add a line about names that are replaced as a set."""
+        verb = UNCHANGED if wanted == stored else UPDATED if stored else CREATED
+        self.tell(verb, f"{label}: {', '.join(sorted(wanted)) or 'none'}")
+
     def refuse(self, path: Path, text: str) -> None:
         """Note a problem; the whole run is then undone."""
         self.findings.append((path, text))

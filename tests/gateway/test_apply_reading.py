@@ -1,5 +1,7 @@
 """How a configuration file is read: lines, duplicate keys, scalars, bounds."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,9 @@ def problems_of(content: bytes | str) -> list[Problem]:
 
 
 def test_every_value_knows_its_line() -> None:
-    document = read(b"# head\nproducts:\n  - slug: studio\n    name: Studio\n  - {slug: courier,\n     name: Courier}\n")
+    document = read(
+        b"# head\nproducts:\n  - slug: studio\n    name: Studio\n  - {slug: courier,\n     name: Courier}\n"
+    )
     assert document.value == {
         "products": [{"slug": "studio", "name": "Studio"}, {"slug": "courier", "name": "Courier"}]
     }
@@ -121,7 +125,5 @@ def test_a_path_reads_as_an_operator_writes_it() -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
-    try:
-        read(content)
-    except ConfigError as error:
-        assert error.problems
+    with suppress(ConfigError):
+        assert isinstance(read(content).value, dict)

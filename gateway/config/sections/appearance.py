@@ -7,7 +7,7 @@ from pydantic import Field
 from accounts.models import AppearanceProduct
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
-from gateway.config.run import CREATED, UNCHANGED, UPDATED, Run
+from gateway.config.run import Run
 from gateway.config.texts import Slug
 
 PRODUCTS_MAX = 100
@@ -25,5 +25,4 @@ class AppearanceRow(SectionRow):
         AppearanceProduct.objects.bulk_create(
             [AppearanceProduct(slug=slug) for slug in sorted(wanted - stored)], ignore_conflicts=True
         )
-        verb = UNCHANGED if wanted == stored else UPDATED if stored else CREATED
-        run.tell(verb, f"appearance products: {', '.join(sorted(wanted)) or 'none'}")
+        run.tell_set("appearance products", wanted, stored)

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from accounts.models import Integration
 from gateway.config.problems import Path
-from gateway.config.run import UPDATED, Run
+from gateway.config.run import Run
 from gateway.config.sections.aliases import ServedRow, UpstreamRef
 from gateway.config.texts import ModelName, reference
 from gateway.config.urls import Party
@@ -37,7 +37,7 @@ class RawModelRow(ServedRow):
         self.save_price(run, self.model)
 
     def _save_integrations(self, run: Run, row: RawModel) -> None:
-        wanted = set(self.integrations)
-        if wanted != set(row.integrations.values_list("issuer", flat=True)):
+        wanted, stored = set(self.integrations), set(row.integrations.values_list("issuer", flat=True))
+        if wanted != stored:
             row.integrations.set(Integration.objects.filter(issuer__in=wanted))
-            run.tell(UPDATED, f"raw model {self.model}: for {', '.join(sorted(wanted)) or 'nobody'}")
+        run.tell_set(f"grants of {self.model}", wanted, stored)
