@@ -111,6 +111,7 @@ class Migration(migrations.Migration):
                 (
                     "wallet",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="reservations",
@@ -192,6 +193,7 @@ class Migration(migrations.Migration):
                 (
                     "reservation",
                     models.OneToOneField(
+                        db_constraint=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         primary_key=True,
                         related_name="stored_replay",
@@ -215,6 +217,7 @@ class Migration(migrations.Migration):
                 (
                     "reservation",
                     models.OneToOneField(
+                        db_constraint=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         primary_key=True,
                         related_name="usage_record",
@@ -259,12 +262,16 @@ class Migration(migrations.Migration):
                 (
                     "lot",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.PROTECT, related_name="allocations", to="billing.creditlot"
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="allocations",
+                        to="billing.creditlot",
                     ),
                 ),
                 (
                     "reservation",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="lot_allocations",
@@ -330,6 +337,7 @@ class Migration(migrations.Migration):
                 (
                     "wallet",
                     models.ForeignKey(
+                        db_constraint=False,
                         db_index=False,
                         on_delete=django.db.models.deletion.PROTECT,
                         related_name="transfers",
@@ -368,99 +376,6 @@ class Migration(migrations.Migration):
                 condition=models.Q(("replayable", True)),
                 fields=("wallet", "route", "idempotency_key"),
                 name="reservation_one_per_key",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["reserved", "dispatched", "review", "settled", "released"])),
-                name="reservation_state_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("hold_microusd__gte", 0), ("hold_microusd__lte", models.F("max_cost_microusd"))),
-                name="reservation_hold_within_max_cost",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("cash_held_microusd__gte", 0), ("cash_held_microusd__lte", models.F("hold_microusd"))
-                ),
-                name="reservation_cash_within_hold",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("charge_microusd__gte", 0),
-                        ("charge_microusd__isnull", False),
-                        ("charge_microusd__lte", models.F("hold_microusd")),
-                        ("state", "settled"),
-                    ),
-                    models.Q(models.Q(("state", "settled"), _negated=True), ("charge_microusd__isnull", True)),
-                    _connector="OR",
-                ),
-                name="reservation_charge_within_hold",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("overrun_microusd", 0),
-                    models.Q(
-                        ("charge_microusd", models.F("hold_microusd")),
-                        ("charge_microusd__isnull", False),
-                        ("overrun_microusd__gt", 0),
-                    ),
-                    _connector="OR",
-                ),
-                name="reservation_overrun_beyond_hold",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("closed_at__isnull", False), ("state__in", ["settled", "released"])),
-                    models.Q(
-                        models.Q(("state__in", ["settled", "released"]), _negated=True), ("closed_at__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="reservation_closed_when_final",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state__in", ["dispatched", "review"]), _negated=True),
-                    models.Q(("deadline_at__isnull", False), ("dispatched_at__isnull", False)),
-                    _connector="OR",
-                ),
-                name="reservation_dispatched_has_deadline",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="reservation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("replayable", False),
-                    models.Q(
-                        models.Q(("state", "released"), _negated=True),
-                        ("idempotency_key__isnull", False),
-                        ("request_digest__isnull", False),
-                    ),
-                    _connector="OR",
-                ),
-                name="reservation_key_taken_unless_released",
             ),
         ),
         migrations.AddIndex(

@@ -12,8 +12,10 @@ class LotAllocation(models.Model):
     """Holds `amount` of a lot for a call; `position` (from 1) is the order of spending, `spent` what was charged."""
 
     id = models.BigAutoField(primary_key=True)
-    reservation = models.ForeignKey(Reservation, models.PROTECT, related_name="lot_allocations", db_index=False)
-    lot = models.ForeignKey(CreditLot, models.PROTECT, related_name="allocations")
+    reservation = models.ForeignKey(
+        Reservation, models.PROTECT, related_name="lot_allocations", db_index=False, db_constraint=False
+    )
+    lot = models.ForeignKey(CreditLot, models.PROTECT, related_name="allocations", db_constraint=False)
     position = models.SmallIntegerField()
     amount_microusd = MicrousdField()
     spent_microusd = MicrousdField(db_default=0)

@@ -11,7 +11,9 @@ class StoredReplay(models.Model):
     `expires_at` is null while the call is in review: its answer is not given out before its charge is known.
     """
 
-    reservation = models.OneToOneField(Reservation, models.PROTECT, primary_key=True, related_name="stored_replay")
+    reservation = models.OneToOneField(
+        Reservation, models.PROTECT, primary_key=True, related_name="stored_replay", db_constraint=False
+    )
     status = models.SmallIntegerField()
     headers = models.JSONField()
     body = models.BinaryField()

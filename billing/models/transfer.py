@@ -23,7 +23,7 @@ class Transfer(models.Model):
     debit_account = KeyField()
     credit_account = KeyField()
     amount_microusd = MicrousdField()
-    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="transfers", db_index=False)
+    wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="transfers", db_index=False, db_constraint=False)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -14,7 +14,9 @@ class UsageRecord(models.Model):
     `basis` says whose count it is: the upstream's own, what was delivered before a stream broke, or the operator's.
     """
 
-    reservation = models.OneToOneField(Reservation, models.PROTECT, primary_key=True, related_name="usage_record")
+    reservation = models.OneToOneField(
+        Reservation, models.PROTECT, primary_key=True, related_name="usage_record", db_constraint=False
+    )
     input_tokens = models.BigIntegerField(null=True)
     cached_input_tokens = models.BigIntegerField(null=True)
     output_tokens = models.BigIntegerField(null=True)

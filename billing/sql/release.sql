@@ -36,12 +36,16 @@ BEGIN
   outcome := 'released';
   hold_microusd := v_call.hold_microusd;
 
-  PERFORM billing_unwind_lots(v_call, 0, v_now);
+  IF v_call.cash_held_microusd < hold_microusd THEN
+    PERFORM billing_unwind_lots(v_call, 0, v_now);
+  END IF;
   IF v_call.cash_held_microusd > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd - v_call.cash_held_microusd
      WHERE w.id = v_call.wallet_id;
   END IF;
-  PERFORM billing_unwind_budgets(v_call, 0, v_now);
+  IF v_call.org_id IS NOT NULL THEN
+    PERFORM billing_unwind_budgets(v_call, 0, v_now);
+  END IF;
   DELETE FROM billing_stored_replay s WHERE s.reservation_id = p_usage_id;
   IF p_book_loss AND hold_microusd > 0 THEN
     INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)

@@ -33,10 +33,18 @@ DECLARE
   v_lot_ids text[] := '{}';
   v_amounts bigint[] := '{}';
 BEGIN
-  v_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
+  SELECT w.* INTO v_wallet FROM billing_wallet w
+   WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key
+     FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    v_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
+  END IF;
   v_now := coalesce(p_now, clock_timestamp());
 
-  IF p_key IS NOT NULL THEN
+  IF p_key IS NOT NULL AND EXISTS (
+    SELECT FROM billing_reservation r
+     WHERE r.wallet_id = v_wallet.id AND r.route = p_route AND r.idempotency_key = p_key AND r.replayable)
+  THEN
     SELECT k.outcome, k.usage_id, k.replay_status, k.replay_headers, k.replay_body
       INTO outcome, usage_id, replay_status, replay_headers, replay_body
       FROM billing_key_holder(v_wallet.id, p_route, p_key, p_digest, v_now) k;

@@ -52,7 +52,10 @@ BEGIN
   hold_microusd := v_call.hold_microusd;
   overrun_microusd := v_call.overrun_microusd;
 
-  v_left := charge_microusd - billing_unwind_lots(v_call, charge_microusd, v_now);
+  v_left := charge_microusd;
+  IF v_call.cash_held_microusd < hold_microusd THEN
+    v_left := charge_microusd - billing_unwind_lots(v_call, charge_microusd, v_now);
+  END IF;
   IF v_call.cash_held_microusd > 0 THEN
     UPDATE billing_wallet w
        SET balance_microusd = w.balance_microusd - v_left, held_microusd = w.held_microusd - v_call.cash_held_microusd
@@ -62,7 +65,9 @@ BEGIN
     INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
     VALUES ('charge', p_usage_id, 0, 'wallet:' || v_call.wallet_id, 'platform:revenue', v_left, v_call.wallet_id, v_now);
   END IF;
-  PERFORM billing_unwind_budgets(v_call, charge_microusd, v_now);
+  IF v_call.org_id IS NOT NULL THEN
+    PERFORM billing_unwind_budgets(v_call, charge_microusd, v_now);
+  END IF;
 
   INSERT INTO billing_usage_record (
     reservation_id, input_tokens, cached_input_tokens, output_tokens, input_audio_tokens, output_audio_tokens, images,
@@ -71,12 +76,15 @@ BEGIN
          q.images, q.input_characters, q.seconds, q.input_bytes, q.items, v_call.charge_microusd, p_basis, v_now
     FROM jsonb_populate_record(NULL::billing_usage_record, coalesce(p_quantities, '{}')) q;
 
-  IF p_replay_status IS NOT NULL THEN
+  IF p_replay_status IS NOT NULL AND v_call.review_reason IS NULL THEN
+    INSERT INTO billing_stored_replay (reservation_id, status, headers, body, expires_at)
+    VALUES (p_usage_id, p_replay_status, p_replay_headers, p_replay_body, v_now + interval '24 hours');
+  ELSIF p_replay_status IS NOT NULL THEN
     INSERT INTO billing_stored_replay AS s (reservation_id, status, headers, body, expires_at)
     VALUES (p_usage_id, p_replay_status, p_replay_headers, p_replay_body, v_now + interval '24 hours')
     ON CONFLICT (reservation_id) DO UPDATE
       SET status = EXCLUDED.status, headers = EXCLUDED.headers, body = EXCLUDED.body, expires_at = EXCLUDED.expires_at;
-  ELSE
+  ELSIF v_call.review_reason IS NOT NULL THEN
     UPDATE billing_stored_replay s SET expires_at = v_now + interval '24 hours' WHERE s.reservation_id = p_usage_id;
   END IF;
   IF overrun_microusd > 0 THEN

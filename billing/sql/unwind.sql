@@ -9,9 +9,6 @@ DECLARE
   v_spent bigint;
   v_paid bigint := 0;
 BEGIN
-  IF p_call.cash_held_microusd = p_call.hold_microusd THEN
-    RETURN 0;
-  END IF;
   FOR v_part IN SELECT a.* FROM billing_lot_allocation a WHERE a.reservation_id = p_call.id ORDER BY a.position LOOP
     v_spent := least(v_part.amount_microusd, p_charge - v_paid);
     UPDATE billing_credit_lot l
@@ -42,9 +39,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_month date := date_trunc('month', p_now AT TIME ZONE 'UTC')::date;
 BEGIN
-  IF p_call.org_id IS NULL THEN
-    RETURN;
-  END IF;
   UPDATE billing_budget b
      SET held_microusd = b.held_microusd - p_call.hold_microusd,
          spent_microusd = CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END + p_charge,

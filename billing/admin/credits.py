@@ -1,0 +1,144 @@
+"""Credits: granted by an operation, never edited."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display
+from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+
+from accounts.models import Account, Product
+from billing.models import CreditLot, OwnerKind, Wallet
+from billing.operations.credits import grant
+from gateway.console import ReadOnlyAdmin, usd
+from gateway.contract.ids import new_id
+
+AMOUNT_MAX_MICROUSD = 10**12
+SOURCE_KIND = "console"
+
+
+class GrantForm(forms.ModelForm):
+    """A credit to grant. The hidden key makes a form that is sent twice grant once."""
+
+    owner_kind = forms.ChoiceField(choices=OwnerKind.choices, widget=UnfoldAdminSelectWidget)
+    owner_key = forms.CharField(
+        label="Owner", help_text="The DID, or the organization's id.", widget=UnfoldAdminTextInputWidget
+    )
+    amount_microusd = forms.IntegerField(
+        label="Amount in micro-USD",
+        min_value=1,
+        max_value=AMOUNT_MAX_MICROUSD,
+        help_text="1 USD is 1,000,000.",
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    product = forms.ModelChoiceField(
+        Product.objects.order_by("slug"),
+        to_field_name="slug",
+        required=False,
+        empty_label="any product",
+        widget=UnfoldAdminSelectWidget,
+    )
+    reason = forms.CharField(max_length=200, help_text="Kept in the log.", widget=UnfoldAdminTextInputWidget)
+    key = forms.RegexField(r"^crd_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("crd"))
+
+    class Meta:
+        model = CreditLot
+        fields = ("expires_at",)
+
+    def clean_expires_at(self) -> Any:
+        """Refuse a credit that nobody could spend."""
+        expires_at = self.cleaned_data["expires_at"]
+        if expires_at and expires_at <= timezone.now():
+            raise ValidationError("This has passed.")
+        return expires_at
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an owner that does not exist: a typing error would be a gift to nobody."""
+        cleaned = super().clean() or {}
+        kind, key = cleaned.get("owner_kind"), cleaned.get("owner_key")
+        if kind and key and not _owner_exists(kind, key):
+            self.add_error("owner_key", "There is no such owner.")
+        return cleaned
+
+
+@admin.register(CreditLot)
+class CreditLotAdmin(ReadOnlyAdmin):
+    """Every credit that was granted."""
+
+    form = GrantForm
+    list_display = ("id", "owner", "product", "granted", "remaining", "held", "expires_at", "source", "created_at")
+    list_filter = ("source_kind", ("closed_at", admin.EmptyFieldListFilter), "expires_at")
+    list_select_related = ("wallet",)
+    search_fields = ("id__exact", "source_key__exact", "wallet__owner_key__exact")
+    search_help_text = "The whole credit id, key, DID or organization id."
+    ordering = ("-id",)
+    fields = (
+        "id",
+        "owner",
+        "product",
+        "granted",
+        "remaining",
+        "held",
+        "expires_at",
+        "source",
+        "created_at",
+        "closed_at",
+    )
+    add_fieldsets = (
+        (None, {"fields": ("owner_kind", "owner_key", "amount_microusd", "product", "expires_at", "reason", "key")}),
+    )
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let operators with that right grant."""
+        return bool(request.user.has_perm("billing.add_creditlot"))
+
+    def save_model(self, request: HttpRequest, obj: CreditLot, form: Any, change: bool) -> None:
+        """Grant by the operation, and show the lot that it made."""
+        values = form.cleaned_data
+        obj.pk, _ = grant(
+            values["owner_kind"],
+            values["owner_key"],
+            amount_microusd=values["amount_microusd"],
+            product=values["product"].slug if values["product"] else None,
+            expires_at=values["expires_at"],
+            source_kind=SOURCE_KIND,
+            source_key=values["key"],
+        )
+        obj.refresh_from_db()
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
+        """Log why."""
+        return f"Granted {usd(form.cleaned_data['amount_microusd'])}: {form.cleaned_data['reason']}"
+
+    @display(description="Owner", ordering="wallet__owner_key")
+    def owner(self, lot: CreditLot) -> str:
+        """Name whose credit it is."""
+        return lot.wallet.owner_key
+
+    @display(description="Granted")
+    def granted(self, lot: CreditLot) -> str:
+        """Render what was granted."""
+        return usd(lot.granted_microusd)
+
+    @display(description="Remaining")
+    def remaining(self, lot: CreditLot) -> str:
+        """Render what is left."""
+        return usd(lot.remaining_microusd)
+
+    @display(description="Held")
+    def held(self, lot: CreditLot) -> str:
+        """Render what open calls may spend."""
+        return usd(lot.held_microusd)
+
+    @display(description="Source")
+    def source(self, lot: CreditLot) -> str:
+        """Say where it came from."""
+        return f"{lot.source_kind}: {lot.source_key}"
+
+
+def _owner_exists(kind: str, key: str) -> bool:
+    has_wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).exists()
+    return has_wallet or (kind == OwnerKind.ACCOUNT and Account.objects.filter(did=key).exists())
