@@ -2,14 +2,20 @@
 
 from datetime import datetime
 
+from django.db import transaction
+
 from accounts.models import Account
+from accounts.operations import devices
 
 
-def suspend(*, did: str, now: datetime) -> bool:
-    """Suspend an account; False where it is suspended already, or does not exist."""
-    return bool(Account.objects.filter(did=did, suspended_at=None).update(suspended_at=now))
+@transaction.atomic
+def suspend(*, account: Account, now: datetime) -> bool:
+    """Suspend an account and end its sessions; False where it is suspended already."""
+    is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=now) > 0
+    devices.revoke_all(account=account, now=now)
+    return is_new
 
 
-def unsuspend(*, did: str) -> bool:
-    """Let an account back in; False where it was not suspended, or does not exist."""
-    return bool(Account.objects.filter(did=did, suspended_at__isnull=False).update(suspended_at=None))
+def unsuspend(*, account: Account) -> bool:
+    """Let an account back in, to sign in anew; False where it was not suspended."""
+    return Account.objects.filter(pk=account.pk, suspended_at__isnull=False).update(suspended_at=None) > 0

@@ -1,0 +1,106 @@
+"""Accounts: operators, people and agents."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+
+from accounts.models import (
+    Account,
+)
+from accounts.operations import suspension
+from gateway.console import ConsoleAdmin
+
+OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
+
+
+class AccountCreationForm(UserCreationForm):
+    """Asks for a DID and a password."""
+
+    class Meta:
+        model = Account
+        fields = ("did", "email", "display_name")
+
+    def clean_email(self) -> str | None:
+        """Keep an absent address absent: empty texts would be alike."""
+        return self.cleaned_data["email"] or None
+
+
+class AccountChangeForm(UserChangeForm):
+    """Everything of an account but its DID, which never changes."""
+
+    class Meta:
+        model = Account
+        fields = ("email", "display_name", "is_active", "is_staff", "is_superuser", "groups", "password")
+
+    def clean_email(self) -> str | None:
+        """Keep an absent address absent: empty texts would be alike."""
+        return self.cleaned_data["email"] or None
+
+
+@admin.register(Account)
+class AccountAdmin(UserAdmin, ConsoleAdmin):
+    """Accounts. They are suspended, not deleted: the ledger names them."""
+
+    form = AccountChangeForm
+    add_form = AccountCreationForm
+    change_password_form = AdminPasswordChangeForm
+    list_display = ("did", "display_name", "email", "state", "is_staff", "created_at")
+    list_filter = ("is_staff", "is_active", ("suspended_at", admin.EmptyFieldListFilter))
+    search_fields = ("did", "email", "display_name")
+    ordering = ("-created_at",)
+    filter_horizontal = ()
+    autocomplete_fields = ("groups",)
+    readonly_fields = ("did", "state", "suspended_at", "created_at", "last_login")
+    fieldsets = (
+        (None, {"fields": ("did", "display_name", "email", "password")}),
+        ("State", {"fields": ("state", "is_active", "suspended_at", "created_at", "last_login")}),
+        ("Operator console", {"fields": OPERATOR_FIELDS}),
+    )
+    add_fieldsets = ((None, {"fields": ("did", "email", "display_name", "usable_password", "password1", "password2")}),)
+    actions = ("suspend", "unsuspend")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> Any:
+        """Let the DID be written once, and only operators with every right make operators."""
+        if obj is None:
+            return ()
+        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *OPERATOR_FIELDS)
+
+    def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
+        """Keep operators' accounts, passwords included, to operators with every right."""
+        if obj is not None and (obj.is_staff or obj.is_superuser) and not request.user.is_superuser:
+            return False
+        return super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
+        """Keep every account."""
+        return False
+
+    @display(description="State", label={"live": "success", "suspended": "danger", "inactive": "warning"})
+    def state(self, account: Account) -> str:
+        """Say whether tokens are honoured."""
+        if account.suspended_at:
+            return "suspended"
+        return "live" if account.is_active else "inactive"
+
+    @admin.action(description="Suspend", permissions=["change"])
+    def suspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
+        """Refuse the tokens of these accounts from now on."""
+        changed = [account for account in queryset if suspension.suspend(account=account, now=timezone.now())]
+        self._tell(request, changed, "Suspended")
+
+    @admin.action(description="Unsuspend", permissions=["change"])
+    def unsuspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
+        """Let these accounts back in."""
+        changed = [account for account in queryset if suspension.unsuspend(account=account)]
+        self._tell(request, changed, "Unsuspended")
+
+    def _tell(self, request: HttpRequest, changed: list[Account], done: str) -> None:
+        for account in changed:
+            self.log_change(request, account, f"{done}.")
+        self.message_user(request, f"{done} {len(changed)}.", messages.SUCCESS)

@@ -1,0 +1,96 @@
+"""Public clients and the devices signed in through them."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from accounts.models import (
+    DeviceSession,
+    PublicClient,
+)
+from accounts.operations import devices
+from gateway.addresses import REDIRECT_WORDS, is_origin, is_redirect_uri, origin_of
+from gateway.console import ConsoleAdmin, LinesField, ReadOnlyAdmin
+
+
+class PublicClientForm(forms.ModelForm):
+    """Checks what the file checks."""
+
+    redirect_uris = LinesField(required=False, label="Redirect URIs", help_text="One a line, compared as exact text.")
+
+    class Meta:
+        model = PublicClient
+        fields = ("client_id", "name", "redirect_uris", "trusted", "enabled")
+
+    def clean_client_id(self) -> str:
+        """Refuse an address that is no origin."""
+        client_id: str = self.cleaned_data["client_id"]
+        if ":" in client_id and not is_origin(client_id):
+            raise ValidationError("This must be a plain name or an origin, such as https://app.example.")
+        return client_id
+
+    def clean_redirect_uris(self) -> list[str]:
+        """Refuse addresses that must never be redirected to."""
+        uris: list[str] = self.cleaned_data["redirect_uris"]
+        if not all(map(is_redirect_uri, uris)):
+            raise ValidationError(f"Each {REDIRECT_WORDS}.")
+        return uris
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse redirect URIs that do not fit the client."""
+        cleaned = super().clean() or {}
+        client_id, uris = cleaned.get("client_id"), cleaned.get("redirect_uris")
+        if client_id and uris is not None:
+            if not is_origin(client_id) and not uris:
+                self.add_error("redirect_uris", "A named client needs at least one.")
+            if is_origin(client_id) and any(origin_of(uri) != client_id for uri in uris):
+                self.add_error("redirect_uris", "The redirect URIs of an origin must be on that origin.")
+        return cleaned
+
+
+@admin.register(PublicClient)
+class PublicClientAdmin(ConsoleAdmin):
+    """Registered clients without a secret."""
+
+    form = PublicClientForm
+    list_display = ("client_id", "name", "trusted", "enabled")
+    list_filter = ("trusted", "enabled")
+    search_fields = ("client_id", "name")
+    ordering = ("client_id",)
+
+
+@admin.register(DeviceSession)
+class DeviceSessionAdmin(ReadOnlyAdmin):
+    """Signed-in devices."""
+
+    list_display = ("name", "account", "client_id", "created_at", "last_used_at", "expires_at", "revoked_at")
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter), "created_at")
+    list_select_related = ("account",)
+    search_fields = ("id__exact", "account__did", "client_id")
+    ordering = ("-created_at",)
+    fields = (
+        *("id", "name", "account", "client_id", "scopes", "consents"),
+        *("created_at", "last_used_at", "expires_at", "revoked_at"),
+    )
+    actions = ("revoke",)
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        """Let operators with that right sign devices out."""
+        return request.user.has_perm("accounts.change_devicesession")
+
+    @admin.action(description="Revoke", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[DeviceSession]) -> None:
+        """Sign these devices out at once."""
+        revoked = [
+            session
+            for session in queryset.select_related("account")
+            if devices.revoke(account=session.account, session_id=session.pk, now=timezone.now())
+        ]
+        for session in revoked:
+            self.log_change(request, session, "Revoked.")
+        self.message_user(request, f"Revoked {len(revoked)}.", messages.SUCCESS)

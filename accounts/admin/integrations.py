@@ -1,0 +1,44 @@
+"""Product servers whose assertions are exchanged for tokens."""
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+
+from accounts.models import (
+    Integration,
+)
+from accounts.rules import dids
+from gateway.addresses import WEB_WORDS, is_web_address
+from gateway.console import ConsoleAdmin, LinesField
+from gateway.contract.capabilities import Capability
+
+
+class IntegrationForm(forms.ModelForm):
+    """Checks what the file checks."""
+
+    capabilities = LinesField(
+        help_text=f"One a line: {', '.join(Capability)}, infer:<alias>, or infer:* for every alias."
+    )
+
+    class Meta:
+        model = Integration
+        fields = ("issuer", "product", "audience", "did_prefix", "capabilities", "jwks", "enabled")
+
+    def clean_issuer(self) -> str:
+        """Refuse what no `iss` would match."""
+        issuer: str = self.cleaned_data["issuer"]
+        if not (is_web_address(issuer) or dids.is_did(issuer)):
+            raise ValidationError(f"This {WEB_WORDS}, or a DID.")
+        return issuer
+
+
+@admin.register(Integration)
+class IntegrationAdmin(ConsoleAdmin):
+    """Product servers whose assertions are exchanged for tokens."""
+
+    form = IntegrationForm
+    list_display = ("issuer", "product", "did_prefix", "enabled")
+    list_filter = ("enabled", "product")
+    list_select_related = ("product",)
+    search_fields = ("issuer", "did_prefix")
+    ordering = ("issuer",)

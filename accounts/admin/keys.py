@@ -1,0 +1,58 @@
+"""The gateway's own signing keys: to look at, and to rotate."""
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from unfold.decorators import action, display
+
+from accounts.models import (
+    SigningKey,
+)
+from accounts.operations import signing_keys
+from gateway.console import ReadOnlyAdmin, leave_dialog
+
+
+@admin.register(SigningKey)
+class SigningKeyAdmin(ReadOnlyAdmin):
+    """The gateway's own keys; their private parts are never loaded here."""
+
+    list_display = ("kid", "stage", "created_at", "activated_at", "passive_at", "retired_at")
+    list_filter = ("state",)
+    ordering = ("-created_at",)
+    fields = ("kid", "stage", "public_jwk", "created_at", "activated_at", "passive_at", "retired_at")
+    actions_list = ("rotate",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[SigningKey]:
+        """Leave the private part in the database."""
+        return super().get_queryset(request).defer("private_pem")
+
+    @display(
+        description="State", label={"active": "success", "pending": "info", "passive": "warning", "retired": "danger"}
+    )
+    def stage(self, key: SigningKey) -> str:
+        """Say where in its life the key is."""
+        return key.state
+
+    def has_rotate_permission(self, request: HttpRequest) -> bool:
+        """Let only operators with every right change what signs."""
+        return bool(request.user.is_superuser)
+
+    @action(
+        description="Rotate",
+        icon="autorenew",
+        permissions=["rotate"],
+        dialog={
+            "title": "Rotate the signing keys",
+            "description": "The pending key starts to sign, and the one before it stays valid until its last token has expired.",
+            "form_submit_text": "Rotate",
+        },
+    )
+    def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        """Let the pending key sign, and publish its successor."""
+        key = signing_keys.rotate(now=timezone.now())
+        self.log_change(request, key, "Rotated: this key signs now.")
+        self.message_user(request, f"Key {key.kid} signs now.", messages.SUCCESS)
+        return leave_dialog(reverse("admin:accounts_signingkey_changelist"))

@@ -1,0 +1,100 @@
+"""What the operator console shows first: the money in flight, and what waits for a person."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Min, Sum
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.timesince import timesince
+
+from billing.models import Loss, Reservation, State, Wallet
+from gateway.console import usd
+
+LOSS_DAYS = 30
+RECENT_ROWS = 8
+
+
+def environment(request: HttpRequest) -> list[str]:
+    """Name the kind of this gateway in the header."""
+    return ["Development", "info"] if settings.DEMO_ADAPTER else ["Production", "danger"]
+
+
+def review_count(request: HttpRequest) -> int | None:
+    """Count the calls that wait for an operator; nothing where there are none."""
+    return Reservation.objects.filter(closed_at=None, state=State.REVIEW).count() or None
+
+
+def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
+    """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
+    if request.user.has_perm("billing.view_reservation"):
+        context["cards"] = [_held(), _in_review(), _losses(), _debts()]
+        context["lists"] = [_reviews(), _recent_losses()]
+    return context
+
+
+def _held() -> dict[str, Any]:
+    open_calls = Reservation.objects.filter(closed_at=None).aggregate(sum=Sum("hold_microusd"), count=Count("pk"))
+    link = reverse("admin:billing_reservation_changelist") + "?state__exact=dispatched"
+    return _card("Held by open calls", open_calls["sum"], f"{open_calls['count']} open", link)
+
+
+def _in_review() -> dict[str, Any]:
+    waiting = Reservation.objects.filter(closed_at=None, state=State.REVIEW)
+    found = waiting.aggregate(sum=Sum("hold_microusd"), count=Count("pk"), oldest=Min("created_at"))
+    age = f", oldest {timesince(found['oldest'], depth=1)}" if found["oldest"] else ""
+    link = reverse("admin:billing_reservation_changelist") + "?state__exact=review"
+    return _card("In review", found["sum"], f"{found['count']} waiting{age}", link)
+
+
+def _losses() -> dict[str, Any]:
+    since = timezone.now() - timedelta(days=LOSS_DAYS)
+    found = Loss.objects.filter(created_at__gte=since).aggregate(sum=Sum("amount_microusd"), count=Count("pk"))
+    link = reverse("admin:billing_loss_changelist")
+    return _card(f"Losses, {LOSS_DAYS} days", found["sum"], f"{found['count']} booked", link)
+
+
+def _debts() -> dict[str, Any]:
+    found = Wallet.objects.filter(debt_microusd__gt=0).aggregate(sum=Sum("debt_microusd"), count=Count("pk"))
+    return _card("Debts", found["sum"], f"{found['count']} wallets", reverse("admin:billing_wallet_changelist"))
+
+
+def _card(title: str, amount_microusd: int | None, note: str, link: str) -> dict[str, Any]:
+    return {"title": title, "amount": usd(amount_microusd or 0), "note": note, "link": link}
+
+
+def _reviews() -> dict[str, Any]:
+    calls = Reservation.objects.filter(closed_at=None, state=State.REVIEW).order_by("created_at")[:RECENT_ROWS]
+    rows = [
+        [
+            _link("billing_reservation_change", call.pk, call.pk),
+            call.model,
+            usd(call.hold_microusd),
+            call.review_reason or "",
+            timesince(call.created_at, depth=1),
+        ]
+        for call in calls
+    ]
+    table = {"headers": ["Call", "Model", "Hold", "Reason", "Waiting"], "rows": rows}
+    return {"title": "Waiting for a decision", "table": table, "empty": "No call waits for a decision."}
+
+
+def _recent_losses() -> dict[str, Any]:
+    rows = [
+        [
+            _link("billing_reservation_change", loss.reservation_id, loss.reservation_id),
+            loss.get_kind_display(),
+            usd(loss.amount_microusd),
+            f"{timesince(loss.created_at, depth=1)} ago",
+        ]
+        for loss in Loss.objects.order_by("-id")[:RECENT_ROWS]
+    ]
+    table = {"headers": ["Call", "Kind", "Amount", "Booked"], "rows": rows}
+    return {"title": "Latest losses", "table": table, "empty": "Nothing was lost."}
+
+
+def _link(page: str, key: Any, text: Any) -> str:
+    return format_html('<a href="{}" class="underline">{}</a>', reverse(f"admin:{page}", args=[key]), text)

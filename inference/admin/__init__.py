@@ -1,0 +1,5 @@
+"""The console's pages of upstreams, aliases with their deployments, raw models and prices."""
+
+from inference.admin import aliases, prices, raw_models, upstreams
+
+__all__ = ["aliases", "prices", "raw_models", "upstreams"]

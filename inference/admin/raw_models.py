@@ -1,0 +1,41 @@
+"""Upstream models under their own names."""
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from gateway.console import ConsoleAdmin
+from inference.admin.aliases import ServedForm
+from inference.models import Alias, RawModel
+
+
+class RawModelForm(ServedForm):
+    """Keeps aliases and raw models apart: both are what `model` names in a request."""
+
+    class Meta:
+        model = RawModel
+        fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens", "options")
+
+    def clean_model(self) -> str:
+        """Refuse the name of an alias."""
+        model: str = self.cleaned_data["model"]
+        if Alias.objects.filter(name=model).exists():
+            raise ValidationError("This is the name of an alias.")
+        return model
+
+
+@admin.register(RawModel)
+class RawModelAdmin(ConsoleAdmin):
+    """Upstream models under their own names."""
+
+    form = RawModelForm
+    list_display = ("model", "upstream", "max_output_tokens", "context_tokens", "enabled")
+    list_filter = ("enabled", "upstream")
+    list_select_related = ("upstream",)
+    search_fields = ("model",)
+    ordering = ("model",)
+    autocomplete_fields = ("integrations",)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: RawModel | None = None) -> tuple[str, ...]:
+        """Keep the name, under which prices and usage are kept."""
+        return ("model",) if obj else ()

@@ -1,0 +1,79 @@
+"""Providers of models. A credential can be set and never read."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from unfold.decorators import display
+
+from gateway.addresses import WEB_WORDS, is_web_address
+from gateway.console import ConsoleAdmin, SecretField
+from inference.models import Upstream
+
+
+class UpstreamForm(forms.ModelForm):
+    """Takes a credential without ever showing it."""
+
+    api_key = SecretField(label="API key", help_text="It rests encrypted and is never shown. Leave blank to keep it.")
+    remove_api_key = forms.BooleanField(required=False, label="Remove the API key")
+
+    class Meta:
+        model = Upstream
+        fields = (
+            "name",
+            "adapter",
+            "base_url",
+            "api_key",
+            "remove_api_key",
+            "timeout_seconds",
+            "bills_errors",
+            "enabled",
+            "options",
+        )
+
+    def clean_base_url(self) -> str:
+        """Refuse an address that a credential must not be sent to."""
+        base_url: str = self.cleaned_data["base_url"].rstrip("/")
+        if base_url and not is_web_address(base_url):
+            raise ValidationError(f"This {WEB_WORDS}.")
+        return base_url
+
+    def clean_api_key(self) -> str:
+        """Keep the stored credential where none was typed."""
+        typed: str = self.cleaned_data["api_key"].strip()
+        if typed and not (typed.isascii() and typed.isprintable() and " " not in typed):
+            raise ValidationError("A credential is printable ASCII without spaces.")
+        return typed or self.instance.api_key
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an upstream without an address, and the demo adapter in production."""
+        cleaned = super().clean() or {}
+        is_demo = cleaned.get("adapter") == Upstream.Adapter.DEMO
+        if is_demo and not settings.DEMO_ADAPTER:
+            self.add_error("adapter", "The demo adapter never serves in production.")
+        if not is_demo and "base_url" in cleaned and not cleaned["base_url"]:
+            self.add_error("base_url", "Every adapter but demo needs an address.")
+        if cleaned.get("remove_api_key"):
+            cleaned["api_key"] = ""
+        return cleaned
+
+
+@admin.register(Upstream)
+class UpstreamAdmin(ConsoleAdmin):
+    """Providers of models."""
+
+    form = UpstreamForm
+    list_display = ("name", "adapter", "base_url", "credential", "timeout_seconds", "enabled")
+    list_filter = ("adapter", "enabled")
+    search_fields = ("name", "base_url")
+    ordering = ("name",)
+    readonly_fields = ("credential",)
+
+    @display(description="API key", label={"set": "success", "not set": "warning", "not needed": "info"})
+    def credential(self, upstream: Upstream) -> str:
+        """Say whether there is a credential."""
+        if upstream.api_key:
+            return "set"
+        return "not needed" if upstream.adapter == Upstream.Adapter.DEMO else "not set"

@@ -1,0 +1,69 @@
+"""Rows for every table of the operator console, made as the gateway makes them."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from django.utils import timezone
+
+from accounts.models import Account, DeviceSession
+from accounts.operations import signing_keys
+from billing.models import PriceVersion, Reservation
+from billing.operations import ledger, wallets
+from gateway.contract.ids import new_id
+from tests.gateway.config_files import WHOLE, apply_text
+
+ALICE = "did:web:studio.example:alice"
+
+
+def furnish(folder: Path) -> None:
+    """Fill every table of the console with at least one row."""
+    apply_text(folder, WHOLE)
+    signing_keys.ensure_active_key(now=timezone.now())
+    wallets.take_payment("account", ALICE, amount_microusd=12_345_678, source="txn_1")
+    settled, lost = make_call(), make_call()
+    ledger.settle(usage_id=settled, cost_microusd=321, basis="upstream", quantities={"input_tokens": 7}).run()
+    ledger.settle(usage_id=lost, cost_microusd=70_000, basis="upstream", quantities={"input_tokens": 9}).run()
+    ledger.to_review(usage_id=make_call(), reason="timeout", evidence={"output_tokens": 3}).run()
+    make_call()
+    make_session()
+
+
+def make_call(*, hold_microusd: int = 50_000, is_sent: bool = True) -> str:
+    """Place a hold of Alice's, sent upstream unless said otherwise; return its usage id."""
+    usage_id = new_id("use")
+    held = ledger.reserve(
+        usage_id=usage_id,
+        owner=("account", ALICE),
+        actor_did=ALICE,
+        route="chat.completions",
+        model="fast",
+        hold_microusd=hold_microusd,
+        max_cost_microusd=hold_microusd,
+        price_version=PriceVersion.objects.filter(alias="fast").values_list("id", flat=True)[0],
+        request_id=new_id("req"),
+        key=new_id("key"),
+        digest=b"digest",
+    ).run()
+    assert held.outcome == "reserved"
+    if is_sent:
+        assert ledger.dispatch(usage_id=usage_id, deadline=timezone.now() + timedelta(minutes=5), deployment="1").run()
+    return usage_id
+
+
+def make_review(*, hold_microusd: int = 50_000) -> Reservation:
+    """Leave a call of Alice's to the operator."""
+    usage_id = make_call(hold_microusd=hold_microusd)
+    assert ledger.to_review(usage_id=usage_id, reason="timeout").run()
+    return Reservation.objects.get(pk=usage_id)
+
+
+def make_session() -> DeviceSession:
+    """Sign Alice in on a phone."""
+    now = datetime(2026, 11, 1, tzinfo=UTC)
+    return DeviceSession.objects.create(
+        account=Account.objects.get(did=ALICE),
+        client_id="mobile",
+        name="Phone",
+        created_at=now,
+        expires_at=now + timedelta(days=30),
+    )

@@ -1,0 +1,174 @@
+"""The operator console: every page opens for an operator and for nobody else, and shows no secret."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import Account
+from tests.gateway.console import ALICE, furnish, make_call
+
+pytestmark = pytest.mark.django_db
+
+SECRETS = ("sk-primary-secret", "sk-literal-secret", "gAAAA", "BEGIN PRIVATE KEY", "BEGIN EC")
+OURS = ("accounts", "billing", "inference", "judgement", "auth")
+TABLES = sorted(
+    (model._meta.app_label, str(model._meta.model_name))
+    for model in admin.site._registry
+    if model._meta.app_label in OURS
+)
+LIST_QUERIES_MAX = 14
+
+
+@pytest.fixture
+def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+    furnish(tmp_path)
+
+
+@pytest.fixture
+def operator() -> Client:
+    client = Client()
+    client.force_login(Account.objects.create_superuser("did:web:localhost:operator", "operator@localhost", "x"))
+    return client
+
+
+def page(table: tuple[str, str], kind: str, *arguments: Any) -> str:
+    return reverse(f"admin:{table[0]}_{table[1]}_{kind}", args=arguments)
+
+
+def rows(table: tuple[str, str]) -> Any:
+    from django.apps import apps
+
+    return apps.get_model(*table)._default_manager
+
+
+def test_every_table_of_the_apps_is_there() -> None:
+    assert {f"{app}.{name}" for app, name in TABLES} == {
+        *("accounts.account", "accounts.appearanceproduct", "accounts.devicesession", "accounts.integration"),
+        *("accounts.product", "accounts.publicclient", "accounts.signingkey", "auth.group"),
+        *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.reservation"),
+        *("billing.transfer", "billing.usagerecord", "billing.wallet"),
+        *("inference.alias", "inference.rawmodel", "inference.upstream"),
+        *("judgement.judgementfallback", "judgement.judgementsettings"),
+    }
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+@pytest.mark.usefixtures("furnished")
+def test_every_list_opens_with_few_queries_and_no_secret(operator: Client, table: tuple[str, str]) -> None:
+    with CaptureQueriesContext(
+        connection,
+    ) as queries:
+        response = operator.get(page(table, "changelist"))
+    assert response.status_code == 200
+    assert len(queries) <= LIST_QUERIES_MAX
+    assert_no_secret(response.content)
+
+    searched = operator.get(page(table, "changelist"), {"q": "alice"})
+    assert searched.status_code == 200
+
+
+@pytest.mark.usefixtures("furnished")
+def test_a_longer_list_takes_no_more_queries(operator: Client) -> None:
+    table = ("billing", "reservation")
+    with CaptureQueriesContext(connection) as before:
+        operator.get(page(table, "changelist"))
+    for _ in range(5):
+        make_call()
+    with CaptureQueriesContext(connection) as after:
+        operator.get(page(table, "changelist"))
+    assert len(after) == len(before)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+@pytest.mark.usefixtures("furnished")
+def test_every_row_opens_and_shows_no_secret(operator: Client, table: tuple[str, str]) -> None:
+    for row in rows(table).all():
+        response = operator.get(page(table, "change", row.pk))
+        assert response.status_code == 200
+        assert_no_secret(response.content)
+        assert operator.get(page(table, "history", row.pk)).status_code == 200
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client, table: tuple[str, str]) -> None:
+    expected = 403 if table[1] in READ_ONLY else 200
+    assert operator.get(page(table, "add")).status_code == expected
+
+
+READ_ONLY = {"budget", "devicesession", "loss", "reservation", "signingkey", "transfer", "usagerecord", "wallet"}
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+@pytest.mark.usefixtures("furnished")
+def test_money_keys_and_prices_are_never_edited_or_deleted(operator: Client, table: tuple[str, str]) -> None:
+    if table[1] not in READ_ONLY | {"creditlot", "priceversion"}:
+        return
+    for row in rows(table).all():
+        before = rows(table).filter(pk=row.pk).values().get()
+        assert operator.post(page(table, "change", row.pk), {"balance_microusd": 1}).status_code == 403
+        assert operator.post(page(table, "delete", row.pk), {"post": "yes"}).status_code == 403
+        assert rows(table).filter(pk=row.pk).values().get() == before
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+@pytest.mark.usefixtures("furnished")
+def test_a_stranger_is_sent_to_sign_in(table: tuple[str, str]) -> None:
+    stranger = Client()
+    for address in (page(table, "changelist"), page(table, "add"), reverse("admin:index")):
+        response = stranger.get(address)
+        assert (response.status_code, response["Location"]) == (302, f"/admin/login/?next={address}")
+
+
+@pytest.mark.usefixtures("furnished")
+def test_an_account_that_is_no_operator_is_sent_to_sign_in() -> None:
+    client = Client()
+    client.force_login(Account.objects.get(did=ALICE))
+    response = client.get(reverse("admin:index"))
+    assert (response.status_code, response["Location"]) == (302, "/admin/login/?next=/admin/")
+
+
+def test_an_operator_with_one_right_sees_one_table() -> None:
+    account = Account.objects.create_user("did:web:localhost:clerk", "clerk@localhost", "x", is_staff=True)
+    account.user_permissions.add(Permission.objects.get(codename="view_alias"))
+    client = Client()
+    client.force_login(account)
+    assert client.get(reverse("admin:index")).status_code == 200
+    assert client.get(page(("inference", "alias"), "changelist")).status_code == 200
+    assert client.get(page(("inference", "alias"), "add")).status_code == 403
+    assert client.get(page(("billing", "wallet"), "changelist")).status_code == 403
+    assert b"Review queue" not in client.get(reverse("admin:index")).content
+
+
+@pytest.mark.usefixtures("furnished")
+def test_the_overview_shows_what_waits(operator: Client) -> None:
+    response = operator.get(reverse("admin:index"))
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert [card["amount"] for card in response.context["cards"]] == ["$0.10", "$0.05", "$0.02", "$0.00"]
+    assert [card["note"].split(",")[0] for card in response.context["cards"]] == [
+        "2 open",
+        "1 waiting",
+        "1 booked",
+        "0 wallets",
+    ]
+    assert "timeout" in text
+    assert "overrun" in text.lower()
+    assert_no_secret(response.content)
+
+
+def test_the_search_of_the_console_finds_tables(operator: Client) -> None:
+    response = operator.get(reverse("admin:search"), {"s": "wallet"})
+    assert response.status_code == 200
+
+
+def assert_no_secret(content: bytes) -> None:
+    text = content.decode()
+    assert not [secret for secret in SECRETS if secret in text]
