@@ -1,6 +1,7 @@
 """The API's own description: /openapi.json, and the page at /docs that shows it. Both are public and self-contained."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -13,6 +14,16 @@ from gateway.api.json import dumps
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+INTRODUCTION = Path(__file__).with_suffix(".md")
+CHAPTERS = (
+    ("Models", "Metered calls, and what there is to call."),
+    ("Account", "Whose token this is."),
+    ("Billing", "Wallet and usage."),
+    ("Organizations", "Members, invitations, products, seats and access."),
+    ("Tokens", "How access tokens are issued, renewed and revoked."),
+    ("Discovery", "Public documents for OAuth clients."),
+    ("Health", ""),
 )
 HEALTH = {
     "get": {
@@ -46,8 +57,10 @@ def leave_out_variants(endpoints: list[Any]) -> list[Any]:
     return [endpoint for endpoint in endpoints if "{inserted}" not in endpoint[0]]
 
 
-def add_health(result: dict[str, Any], **context: Any) -> dict[str, Any]:
-    """Describe /healthz, which is a plain view."""
+def complete(result: dict[str, Any], **context: Any) -> dict[str, Any]:
+    """Put the introduction before everything, the chapters in order, and /healthz, a plain view, among the paths."""
+    result["info"]["description"] = INTRODUCTION.read_text(encoding="utf-8")
+    result["tags"] = [{"name": name, "description": description} for name, description in CHAPTERS]
     result["paths"] = {"/healthz": HEALTH, **result["paths"]}
     return result
 

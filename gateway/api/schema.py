@@ -33,6 +33,8 @@ CODES = "x-error-codes"
 Action = TypeVar("Action", bound=Callable[..., Any])
 Operation = dict[str, Any]
 
+# The first step of a path names the chapter of the reference page.
+CHAPTERS = {"auth": "Tokens", "oauth": "Tokens", "org-invitations": "Organizations", "public": "Tokens"}
 ALWAYS: tuple[type[ApiError], ...] = (errors.InternalError, errors.NotReady)
 PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce)
 TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
@@ -86,6 +88,11 @@ class GatewaySchema(AutoSchema):
         """Return what the action's docstring says, and what it needs. Overrides drf-spectacular's, which has no
         parameters either."""
         return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
+
+    def get_tags(self) -> list[str]:
+        """Return the chapter of the reference page."""
+        chapter = self.path.removeprefix("/v1/").partition("/")[0]
+        return [CHAPTERS.get(chapter, chapter.replace("-", " ").capitalize())]
 
     @property
     def _access(self) -> Access:

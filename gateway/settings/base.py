@@ -121,8 +121,6 @@ REST_FRAMEWORK = {
 
 SPECTACULAR_SETTINGS = {
     "TITLE": "Account Gateway",
-    "DESCRIPTION": "An account-scoped gateway in front of AI models: every call is metered, held before it is sent, "
-    "and never costs more than it stated.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
@@ -134,7 +132,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "gateway.api.schema_components.add_shared_components",
-        "gateway.reference.add_health",
+        "gateway.reference.complete",
     ],
 }
 
