@@ -40,6 +40,12 @@ class Caller:
         self.token = ""
         self.http = httpx.Client(base_url=base_url, timeout=30)
 
+    def __enter__(self) -> "Caller":
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.http.close()
+
     def assertion(self, capabilities: list[str], **claims: Any) -> str:
         now = int(time.time())
         standard = {"iss": ISSUER, "aud": AUDIENCE, "sub": self.did, "product": "studio", "capabilities": capabilities}

@@ -1,5 +1,6 @@
 """One gateway for all journeys: starting it is what costs."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -32,10 +33,12 @@ def upstream(provider: FakeUpstream) -> FakeUpstream:
 
 
 @pytest.fixture
-def signed_in(house: House) -> Callable[[str], Caller]:
+def signed_in(house: House) -> Iterator[Callable[[str], Caller]]:
     """Sign an account in by its name, with every capability that these journeys use."""
+    with contextlib.ExitStack() as open_callers:
 
-    def sign_in(name: str) -> Caller:
-        return Caller(house.base_url, house.product_key, name).sign_in(*SCOPES)
+        def sign_in(name: str) -> Caller:
+            caller = open_callers.enter_context(Caller(house.base_url, house.product_key, name))
+            return caller.sign_in(*SCOPES)
 
-    return sign_in
+        yield sign_in

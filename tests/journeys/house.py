@@ -51,6 +51,7 @@ class House:
             told.append(line)
             if line.strip() == f"ready: {self.base_url}":
                 return
+        self.process.communicate()
         raise AssertionError("the gateway did not start:\n" + "".join(told))
 
     def stop(self) -> None:

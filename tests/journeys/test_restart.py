@@ -17,7 +17,7 @@ def test_replays_an_answer_after_a_restart(
     proof = erin.headers("GET", "/v1/wallet")
     assert erin.http.get("/v1/wallet", headers=proof).status_code == 200
     house.restart()
-    again = Caller(house.base_url, house.product_key, "erin").sign_in("wallet:read", "usage:read", "infer:fast")
+    again = signed_in("erin")
     second = again.chat(key="before-the-restart")
     assert second.content == first.content
     assert second.headers["Idempotent-Replayed"] == "true"
