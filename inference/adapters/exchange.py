@@ -91,6 +91,7 @@ def _address(base_url: str, path: str) -> URL:
     """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they rest encrypted."""
     try:
         url = URL(base_url.rstrip("/") + path)
+        (url.raw_host or "").encode("idna")  # as the resolver will do, and refuse labels that are empty or too long
     except ValueError as error:
         raise MisconfiguredError(str(error)) from error
     if url.scheme not in {"http", "https"} or not url.host or url.user is not None or url.password is not None:

@@ -3,7 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 
 import aiohttp
@@ -18,12 +18,17 @@ STREAM_MAX_BYTES = 256 * 1024 * 1024
 CHUNK_MAX_EVENTS = 8
 """Events that arrive together are handed on together, up to so many: the caller's output limit is checked per chunk."""
 
+OnEnd = Callable[[bool], None]
+
 _DRAIN_SECONDS = 1.0
 _draining: set[asyncio.Task[None]] = set()
 
 
 class EventStream(ABC):
-    """A stream in one vendor's event shape: a subclass translates events and says which one is the last."""
+    """A stream in one vendor's event shape: a subclass translates events and says which one is the last.
+
+    `on_end` hears once how the upstream ended it: whole, or broken off. A client that left is not told of.
+    """
 
     terminator: ClassVar[bytes]
 
@@ -35,6 +40,7 @@ class EventStream(ABC):
         self._read_bytes = 0
         self._ended = False
         self._broken: StreamBroken | None = None
+        self.on_end: OnEnd | None = None
 
     @abstractmethod
     def translate(self, data: bytes) -> Chunk | None:
@@ -61,11 +67,18 @@ class EventStream(ABC):
     async def __anext__(self) -> Chunk:
         while not self._ready:
             if self._broken:
+                self._tell(whole=False)
                 raise self._broken
             if self._ended:
+                self._tell(whole=True)
                 raise StopAsyncIteration
             await self._read()
         return self._ready.popleft()
+
+    def _tell(self, *, whole: bool) -> None:
+        if self.on_end is not None:
+            self.on_end(whole)
+            self.on_end = None
 
     async def close(self) -> None:
         """Hang up on a stream that is under way; let one that has ended free its connection for the next call."""

@@ -3,8 +3,10 @@
 import random
 import time
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from inference.adapters.base import Ambiguous, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
+from inference.adapters.streams import EventStream
 from inference.rules.breaker import Breaker
 from inference.rules.choice import choose
 from inference.rules.plan import DeploymentTarget
@@ -44,13 +46,24 @@ def record(deployment: DeploymentTarget, outcome: Outcome | Stream) -> None:
         breaker.failed(time.monotonic(), outcome.retry_after)
     elif _is_failure(outcome):
         breaker.failed(time.monotonic())
+    elif isinstance(outcome, EventStream):
+        breaker.probed()
+        outcome.on_end = partial(record_stream_end, deployment)
     else:
         breaker.succeeded()
 
 
+def record_stream_end(deployment: DeploymentTarget, whole: bool) -> None:
+    """Learn how a stream ended: one that opens and then breaks off is no success."""
+    if whole:
+        _breaker(deployment).succeeded()
+    else:
+        _breaker(deployment).failed(time.monotonic())
+
+
 def record_abandoned(deployment: DeploymentTarget) -> None:
     """Note that a call was given up before its outcome was known."""
-    _breaker(deployment).abandoned()
+    _breaker(deployment).probed()
 
 
 def forget() -> None:

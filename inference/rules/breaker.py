@@ -45,8 +45,8 @@ class Breaker:
         if wait_seconds or self.times_aside or self.failures >= FAILURES_MAX:
             self._set_aside(now, wait_seconds or 0.0)
 
-    def abandoned(self) -> None:
-        """Let the next call probe: this one was given up before anything was learnt."""
+    def probed(self) -> None:
+        """Let the next call probe: this one is not over yet, or was given up before anything was learnt."""
         self.probing_until = 0.0
 
     def _set_aside(self, now: float, wait_seconds: float) -> None:

@@ -59,7 +59,7 @@ def test_a_probe_that_was_given_up_leaves_the_next_call_to_probe() -> None:
     breaker = failed(FAILURES_MAX)
     back = breaker.comes_back_at()
     breaker.chosen(back)
-    breaker.abandoned()
+    breaker.probed()
     assert not breaker.is_open(back)
 
 

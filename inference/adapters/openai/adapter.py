@@ -1,12 +1,14 @@
 """The adapter `openai`: sends a vendor-shaped body on, and reads what came back into an outcome."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import aiohttp
 import orjson
 
 from gateway.contract.aliases import Route
 from gateway.contract.errors import ModelUnavailable
+from gateway.outbound.failures import MisconfiguredError
 from gateway.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
 from inference.adapters import errors
 from inference.adapters.base import Answer, Attempt, Outcome, Rejected, Stream
@@ -49,7 +51,7 @@ class OpenAIAdapter:
 
 
 async def _send(attempt: Attempt, endpoint: Endpoint) -> Outcome:
-    body = orjson.dumps(endpoint.request(attempt, streams=False))
+    body = _encoded(endpoint.request(attempt, streams=False))
     phases = answer_timeout(attempt.target.timeout_seconds)
     response = await post(attempt, endpoint.path, body, accept="application/json", phases=phases)
     try:
@@ -59,7 +61,7 @@ async def _send(attempt: Attempt, endpoint: Endpoint) -> Outcome:
 
 
 async def _open_stream(attempt: Attempt, endpoint: Endpoint, stream_class: type[EventStream]) -> Stream | Outcome:
-    body = orjson.dumps(endpoint.request(attempt, streams=True))
+    body = _encoded(endpoint.request(attempt, streams=True))
     patience = attempt.target.timeout_seconds
     phases = stream_timeout(patience, stream_seconds(patience))
     response = await post(attempt, endpoint.path, body, accept="text/event-stream", phases=phases)
@@ -75,6 +77,13 @@ async def _open_stream(attempt: Attempt, endpoint: Endpoint, stream_class: type[
     return stream
 
 
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except TypeError as error:  # nothing was sent, so nothing may be in doubt
+        raise MisconfiguredError("the request cannot be written as JSON") from error
+
+
 async def _read(attempt: Attempt, endpoint: Endpoint, response: aiohttp.ClientResponse) -> Outcome:
     if response.status < 200:
         raise NotJSONError(f"status {response.status}")
@@ -84,6 +93,8 @@ async def _read(attempt: Attempt, endpoint: Endpoint, response: aiohttp.ClientRe
     usage = body.get("usage")
     if not (usage is None or isinstance(usage, dict)):
         raise NotJSONError("usage is no object")
+    if body.get("error"):
+        raise NotJSONError("an error under a status of success")
     return Answer(endpoint.answer(attempt, body), usage)
 
 

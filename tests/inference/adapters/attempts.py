@@ -15,7 +15,7 @@ HELLO = {"model": "fast", "messages": [{"role": "user", "content": "hello"}], "m
 
 def target(base_url: str, **changes: Any) -> UpstreamTarget:
     """Give an upstream as a process caches it, impatient enough for a test."""
-    settings = {"adapter": "openai", "api_key": API_KEY, "timeout_seconds": 0.6} | changes
+    settings: dict[str, Any] = {"adapter": "openai", "api_key": API_KEY, "timeout_seconds": 0.6} | changes
     return UpstreamTarget(name="primary", base_url=base_url, **settings)
 
 

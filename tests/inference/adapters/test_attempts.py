@@ -10,7 +10,7 @@ from gateway.contract.aliases import Route
 from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.operations import attempts
 from inference.rules.plan import CallPlan, DeploymentTarget
-from tests.inference.adapters.attempts import eventually, opened, plan, read_all, target
+from tests.inference.adapters.attempts import eventually, opened, plan, read_all, read_until_broken, target
 from tests.inference.adapters.wire import reset, response, serving
 from tests.support.upstream import FakeUpstream, closed_port
 
@@ -163,3 +163,22 @@ async def test_a_quota_alarm_reaches_the_log_though_another_deployment_served(
         outcome = await attempts.send(plan(at(first.base_url, "spent"), at(second.base_url, "spare", priority=1)))
     assert isinstance(outcome, Answer)
     assert "insufficient_quota" in caplog.text
+
+
+async def test_an_upstream_whose_streams_break_off_makes_way(upstream: FakeUpstream) -> None:
+    broken = DeploymentTarget(id="broken", upstream=target(upstream.base_url), model="cut-mid-stream")
+    spare = at(upstream.base_url, "spare", priority=1)
+    for _ in range(3):
+        await read_until_broken(await opened(await attempts.open_stream(plan(broken, spare))))
+    await read_all(await opened(await attempts.open_stream(plan(broken, spare))))
+    assert [entry.model for entry in upstream.ledger] == ["cut-mid-stream"] * 3 + ["small-1"]
+
+
+async def test_a_stream_that_its_client_left_tells_nothing_of_the_upstream(upstream: FakeUpstream) -> None:
+    endless = DeploymentTarget(id="endless", upstream=target(upstream.base_url), model="endless")
+    spare = at(upstream.base_url, "spare", priority=1)
+    for _ in range(4):
+        stream = await opened(await attempts.open_stream(plan(endless, spare)))
+        await anext(aiter(stream))
+        await stream.close()
+    assert [entry.model for entry in upstream.ledger] == ["endless"] * 4

@@ -15,7 +15,7 @@ from inference.adapters.demo import DemoAdapter
 from tests.inference.adapters.attempts import PUBLIC_ID, chat, embedding, opened, read_all
 
 adapter = DemoAdapter()
-FAST = {"options": {"token_seconds": 0}}
+FAST: dict[str, Any] = {"options": {"token_seconds": 0}}
 WEATHER = {
     "type": "function",
     "function": {

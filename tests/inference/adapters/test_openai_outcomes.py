@@ -267,7 +267,15 @@ async def test_a_server_that_never_reads_may_have_taken_it() -> None:
 
 @pytest.mark.parametrize(
     "base_url",
-    ["", "/v1", "ftp://127.0.0.1/v1", "http://", "http://user:secret@127.0.0.1/v1", "http://[::1"],
+    [
+        "",
+        "/v1",
+        "ftp://127.0.0.1/v1",
+        "http://",
+        "http://user:secret@127.0.0.1/v1",
+        "http://[::1",
+        "http://" + "a" * 70 + ".example/v1",
+    ],
 )
 async def test_an_address_that_cannot_be_called_is_the_operators_matter(base_url: str) -> None:
     for outcome in await both_ways(chat(base_url)):

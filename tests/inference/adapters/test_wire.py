@@ -21,11 +21,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gateway.outbound.session import close_session, session
-from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Unreachable
+from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Rejected, Unreachable
 from inference.adapters.openai import OpenAIAdapter
 from tests.inference.adapters.attempts import chat, embedding, eventually
 from tests.inference.adapters.wire import chunk, chunked_head, reset, response, serving
-from tests.support.upstream import FakeUpstream
+from tests.support.upstream import FakeUpstream, mute_port
 
 adapter = OpenAIAdapter()
 
@@ -122,6 +122,57 @@ async def test_bytes_behind_the_answer_do_not_reach_the_next_call() -> None:
             await asyncio.sleep(0.01)
 
 
+async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() -> None:
+    late = response(GOOD.replace(b'"ok"', b'"evil"'))
+
+    async def answer_twice(writer: asyncio.StreamWriter) -> None:
+        writer.write(response(GOOD))
+        await writer.drain()
+        await asyncio.sleep(0.03)
+        writer.write(late)
+        await writer.drain()
+
+    async with serving(answer_twice) as wire:
+        for _ in range(3):
+            outcome = await adapter.send(chat(wire.base_url))
+            assert isinstance(outcome, Answer)
+            assert outcome.body["choices"][0]["message"]["content"] == "ok"
+            await asyncio.sleep(0.06)
+        assert [request.connection for request in wire.requests] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("patient", [False, True])
+async def test_a_refusal_of_a_request_that_is_still_being_sent_is_never_an_answer(patient: bool) -> None:
+    """A server may refuse by the head alone; whether its words survive its hanging up is up to the network."""
+    refusal = response(b"{}", status="413 Too Large", extra="Connection: close\r\n")
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(refusal)
+        await writer.drain()
+        if patient:
+            await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+    messages = [{"role": "user", "content": "x" * 6_000_000}]
+    outcome = await adapter.send(chat(base_url, body={"messages": messages}, timeout_seconds=5))
+    server.close()
+    if patient:
+        assert isinstance(outcome, Rejected)
+        assert outcome.error.code == "input_too_large"
+    else:
+        assert isinstance(outcome, Rejected | Ambiguous)
+
+
+async def test_a_server_that_does_not_read_runs_into_the_timeout() -> None:
+    messages = [{"role": "user", "content": "x" * 9_000_000}]
+    with mute_port() as port:
+        attempt = chat(f"http://127.0.0.1:{port}/v1", body={"messages": messages}, timeout_seconds=0.3)
+        assert_ambiguous(await adapter.send(attempt), "upstream_timeout")
+
+
 async def test_a_reset_after_the_request_is_lost_and_not_sent_again() -> None:
     async def answer(writer: asyncio.StreamWriter) -> None:
         reset(writer)
@@ -206,6 +257,7 @@ async def test_an_answer_that_drips_runs_into_the_timeout() -> None:
         response(b"null"),
         response(b'{"error":{"message":"quota","code":429}}'),
         response(b'{"choices":[]}'),
+        response(GOOD.replace(b"{", b'{"error":{"message":"host-7 is on fire"},', 1)),
         response(b'{"choices":{}}'),
         response(b'{"choices":[{"index":0}]}'),
         response(b'{"choices":[{"message":"hi"}]}'),

@@ -68,9 +68,11 @@ async def _answer(answer: Answer | bytes, writer: asyncio.StreamWriter) -> None:
 
 async def _read_request(reader: asyncio.StreamReader, connection: int) -> Request:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    line, *fields = head.rstrip("\r\n").split("\r\n")
-    headers = CIMultiDict(tuple(part.strip() for part in field.split(":", 1)) for field in fields)
-    return Request(line, headers, await reader.readexactly(int(headers.get("Content-Length", "0"))), connection)
+    first, *fields = head.rstrip("\r\n").split("\r\n")
+    headers: CIMultiDict[str] = CIMultiDict()
+    for name, _, value in (line.partition(":") for line in fields):
+        headers.add(name.strip(), value.strip())
+    return Request(first, headers, await reader.readexactly(int(headers.get("Content-Length", "0"))), connection)
 
 
 def response(
