@@ -1,16 +1,17 @@
 """The two round trips to the ledger that a metered call makes."""
 
 import asyncio
-from typing import TypeVar
+from contextlib import AsyncExitStack
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from django.conf import settings
 
 from billing.operations import ledger
-from billing.operations.statement import Statement, in_one_trip
+from billing.operations.statement import Statement
 from billing.rules.owners import Owner
 from gateway.api.gates import Gates
-from gateway.database import ledger_connection
+from gateway.database import Trip, ledger_connection
 
 GATE_WIDTH = 2
 """Statements of one wallet that may be in the database at once, per process: one works, one is on its way."""
@@ -27,24 +28,31 @@ def is_pipelined() -> bool:
 
 async def alone(statement: Statement[Row]) -> Row:
     """Run one statement, flushed by its own commit, that waits for no wallet's lock."""
-    async with ledger_connection() as connection:
-        return await statement.on(connection)
+    async with ledger_connection() as connection, Trip(connection, statement) as trip:
+        return await trip.result()  # type: ignore[no-any-return]
 
 
 async def then_flush(owner: Owner, statement: Statement[Row]) -> Row:
     """Run a statement that locks a wallet, durable when this returns. In sync mode it flushes itself."""
-    if is_pipelined():
-        result, _ = await both(owner, statement, ledger.flush())
-        return result  # type: ignore[no-any-return]
-    async with _turn(owner), ledger_connection() as connection:
-        return await statement.on(connection)
+    statements = (statement, ledger.flush()) if is_pipelined() else (statement,)
+    return (await _in_turn(owner, *statements))[0]  # type: ignore[no-any-return]
 
 
-async def both(owner: Owner, first: Statement[Row], second: Statement[object]) -> tuple[Row, object]:
+async def both(owner: Owner, first: Statement[Row], second: Statement[bool]) -> tuple[Row, bool]:
     """Run two statements in one round trip, each a transaction of its own; the first locks the owner's wallet."""
-    async with _turn(owner), ledger_connection() as connection:
-        results = await in_one_trip(connection, first, second)
+    results = await _in_turn(owner, first, second)
     return results[0], results[1]
+
+
+async def _in_turn(owner: Owner, *statements: Statement[Any]) -> list[Any]:
+    """Run statements of which the first locks the owner's wallet: the next in line need not wait for the others."""
+    async with AsyncExitStack() as turn:
+        await turn.enter_async_context(_turn(owner))
+        async with ledger_connection() as connection, Trip(connection, *statements) as trip:
+            results = [await trip.result()]
+            await turn.aclose()
+            results += [await trip.result() for _ in statements[1:]]
+    return results
 
 
 class _turn:  # noqa: N801 - used as a statement

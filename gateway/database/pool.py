@@ -4,15 +4,18 @@ A connection is held for the milliseconds of a statement and never while an upst
 """
 
 import asyncio
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import psycopg
 from django.conf import settings
 from django.db import connections
-from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
+
+from gateway.database.trips import LedgerConnection
 
 ACQUIRE_SECONDS = 5.0
 """A request that gets no connection for so long answers 503 with nothing held."""
@@ -20,16 +23,20 @@ ACQUIRE_SECONDS = 5.0
 LOCK_WAIT = "5s"
 STATEMENT_TIME = "15s"
 
-Pool = AsyncConnectionPool[AsyncConnection[Any]]
+Pool = AsyncConnectionPool[LedgerConnection]
 
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def ledger_connection() -> AsyncIterator[AsyncConnection[Any]]:
+async def ledger_connection() -> AsyncIterator[LedgerConnection]:
     """Lend a connection. Raises PoolTimeout where none comes free, which the API answers with 503 `not_ready`."""
     pool = await open_pool()
     connection = await pool.getconn()
+    while _has_hung_up(connection):
+        connection.pgconn.finish()
+        await pool.putconn(connection)
+        connection = await pool.getconn()
     try:
         yield connection
     finally:
@@ -53,8 +60,20 @@ async def close_pool() -> None:
         await pool.close(timeout=2.0)
 
 
+def _has_hung_up(connection: LedgerConnection) -> bool:
+    """Tell whether the server ended an idle connection (a restart): then there is something to read, its farewell."""
+    try:
+        poll = select.poll()
+        poll.register(connection.pgconn.socket, select.POLLIN)
+        return bool(poll.poll(0))
+    except psycopg.Error:
+        return True
+
+
 def _make_pool() -> Pool:
     return AsyncConnectionPool(
+        connection_class=LedgerConnection,
+        configure=_configure,
         kwargs=_parameters(),
         min_size=min(2, settings.LEDGER_POOL_MAX_CONNECTIONS),
         max_size=settings.LEDGER_POOL_MAX_CONNECTIONS,
@@ -63,6 +82,10 @@ def _make_pool() -> Pool:
         open=False,
         name="ledger",
     )
+
+
+async def _configure(connection: LedgerConnection) -> None:
+    connection.prepared = {}
 
 
 def _parameters() -> dict[str, Any]:
@@ -82,6 +105,11 @@ def _parameters() -> dict[str, Any]:
         "autocommit": True,
         "prepare_threshold": 0,
         "connect_timeout": 5,
+        # A database that vanished without a word is noticed in seconds.
+        "keepalives_idle": 10,
+        "keepalives_interval": 3,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
         "application_name": "gateway-ledger",
         "options": f"-c timezone=UTC -c jit=off -c lock_timeout={LOCK_WAIT} -c statement_timeout={STATEMENT_TIME}",
     }

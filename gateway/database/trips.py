@@ -1,0 +1,160 @@
+"""Several prepared statements in one round trip, each a transaction of its own, each answered as soon as it is done.
+
+libpq's pipeline mode through psycopg's own binding (`psycopg.pq`). psycopg's cursors can do the same, at five times the
+processor time for two small statements, and give no result before all have come.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
+
+from psycopg import AsyncConnection, OperationalError
+from psycopg.errors import error_from_result
+from psycopg.pq import ExecStatus
+from psycopg.pq.abc import PGconn, PGresult
+
+from gateway.database.values import decoder, encode
+
+RowCo = TypeVar("RowCo", covariant=True)
+
+_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
+_TEXT = 0
+
+
+class Statement(Protocol[RowCo]):
+    """SQL with `%(name)s` placeholders, its parameters, and how to read its one row."""
+
+    @property
+    def sql(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+    @property
+    def read(self) -> Callable[[Any], RowCo]: ...
+
+
+class LedgerConnection(AsyncConnection[Any]):
+    """A connection that remembers which statements it has prepared."""
+
+    prepared: dict[str, bytes]
+
+
+class Trip:
+    """One round trip: statements are sent together on entering; `result` gives their rows in order.
+
+    A trip that is left early, by an error or a cancellation, takes its connection along: nobody knows what is still on
+    the wire.
+    """
+
+    def __init__(self, connection: LedgerConnection, *statements: Statement[Any]) -> None:
+        self._connection = connection
+        self._wire: PGconn = connection.pgconn
+        self._statements = list(statements)
+        self._fresh: set[str] = set()
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._wire.enter_pipeline_mode()
+            for statement in self._statements:
+                self._send(statement)
+                self._wire.pipeline_sync()
+            while self._wire.flush():
+                await self._writable()
+        except BaseException:
+            self._wire.finish()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None and not self._statements:
+            self._wire.exit_pipeline_mode()
+        else:
+            self._wire.finish()
+
+    async def result(self) -> Any:
+        """Wait for the next statement, which is committed then, and read its row. Raises what the database raised."""
+        statement = self._statements.pop(0)
+        if statement.sql in self._fresh:
+            self._fresh.discard(statement.sql)
+            await self._complete(ExecStatus.COMMAND_OK)
+        answer = await self._complete(ExecStatus.TUPLES_OK)
+        synced = await self._next()
+        if synced is None or synced.status != ExecStatus.PIPELINE_SYNC:
+            raise OperationalError("the server's answers are out of step")
+        return statement.read(_row(answer))
+
+    def _send(self, statement: Statement[Any]) -> None:
+        query, names = _converted(statement.sql)
+        prepared = self._connection.prepared
+        name = prepared.get(statement.sql)
+        if name is None:
+            name = prepared[statement.sql] = b"trip_%d" % len(prepared)
+            self._wire.send_prepare(name, query)
+            self._fresh.add(statement.sql)
+        values, formats = encode([statement.parameters[parameter] for parameter in names])
+        self._wire.send_query_prepared(name, values, formats, _TEXT)
+
+    async def _complete(self, expected: ExecStatus) -> PGresult:
+        """Take one command's result and the end that follows it."""
+        answer = await self._next()
+        if answer is None:
+            raise OperationalError("the server's answers are out of step")
+        if answer.status != expected:
+            raise error_from_result(answer)
+        await self._next()
+        return answer
+
+    async def _next(self) -> PGresult | None:
+        while self._wire.is_busy():
+            await self._readable()
+            self._wire.consume_input()
+        return self._wire.get_result()
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        socket = self._wire.socket
+        loop.add_reader(socket, _wake, ready)
+        try:
+            await ready
+        finally:
+            loop.remove_reader(socket)
+
+    async def _writable(self) -> None:
+        """Wait until more can be written; what comes back meanwhile is read, or both sides would wait for ever."""
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[None] = loop.create_future()
+        socket = self._wire.socket
+        loop.add_writer(socket, _wake, ready)
+        loop.add_reader(socket, _wake, ready)
+        try:
+            await ready
+        finally:
+            loop.remove_writer(socket)
+            loop.remove_reader(socket)
+        self._wire.consume_input()
+
+
+def _wake(ready: "asyncio.Future[None]") -> None:
+    if not ready.done():
+        ready.set_result(None)
+
+
+def _row(answer: PGresult) -> tuple[Any, ...]:
+    columns = range(answer.nfields)
+    return tuple(
+        None if (value := answer.get_value(0, column)) is None else decoder(answer.ftype(column))(value)
+        for column in columns
+    )
+
+
+@lru_cache(maxsize=256)
+def _converted(sql: str) -> tuple[bytes, tuple[str, ...]]:
+    """Number the placeholders as PostgreSQL has them, and list the parameters in that order."""
+    names: dict[str, int] = {}
+    query = _PLACEHOLDER.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", sql)
+    return query.encode(), tuple(names)
