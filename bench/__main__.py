@@ -164,7 +164,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--keep", action="store_true", help="keep the run's logs and data, and say where")
     options = parser.parse_args(arguments)
     if options.quick:
-        options.rounds, options.seconds = 1, 1.0
+        options.rounds, options.seconds = 1, min(1.0, options.seconds)
     return options
 
 

@@ -1,7 +1,7 @@
 """Runs the lanes in turns, round after round, and keeps what each saw."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,6 +41,19 @@ class Figures:
     """All runs of one lane in one shape, one a round."""
 
     runs: list[Run] = field(default_factory=list)
+    cpu_milliseconds: dict[str, list[float]] = field(default_factory=dict)
+    """Processor time a request, by role, one value a round: what a busy machine changes least."""
+
+    def note_cpu(self, before: Mapping[str, float], after: Mapping[str, float], requests: int) -> None:
+        """Keep what each role of the server took for a run."""
+        for role, seconds in after.items():
+            taken = 1000 * (seconds - before.get(role, 0.0)) / max(1, requests)
+            self.cpu_milliseconds.setdefault(role, []).append(taken)
+
+    def cpu(self, *roles: str) -> float | None:
+        """Give the median processor time a request of some roles in milliseconds; None where none was seen."""
+        seen = [median(self.cpu_milliseconds[role]) for role in roles if role in self.cpu_milliseconds]
+        return sum(seen) if seen else None
 
     def rate(self) -> float:
         """Give the median of the rounds' requests a second."""
@@ -121,8 +134,11 @@ class Measurement:
     def _measure(self, lane: Lane, shape: Shape, label: str) -> None:
         self._upstream.reset()
         since = self._ledger.now() if self._ledger else None
+        before = lane.server.cpu_seconds() if lane.server else {}
         run = self._send(lane, shape, self._plan.seconds)
-        self.results.of(lane.name, shape).runs.append(run)
+        figures = self.results.of(lane.name, shape)
+        figures.runs.append(run)
+        figures.note_cpu(before, lane.server.cpu_seconds() if lane.server else {}, len(run.seconds))
         self.results.note_memory(lane)
         note = ""
         if self._ledger and since and isinstance(lane, GatewayLane):

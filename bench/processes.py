@@ -1,5 +1,6 @@
 """Child processes of a run: started with a log, watched until ready, measured, and stopped for certain."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -19,11 +20,12 @@ POLL_SECONDS = 0.1
 LOG_TAIL_LINES = 15
 MEBIBYTE = 1024 * 1024
 SERVER = "server"
+DATABASE = "database"
 ROLES = {
     "uvicorn": SERVER,
     "multiprocessing": SERVER,
     "celery": "jobs",
-    "postgres": "database",
+    "postgres": DATABASE,
     "litellm": SERVER,
     "bench.passthrough": SERVER,
     "gateway.run": "supervisor",
@@ -77,6 +79,16 @@ class Process:
         """Measure the resident memory of the largest process that answers requests."""
         sizes = [process.memory_info().rss / MEBIBYTE for process in self._family() if describe(process) == SERVER]
         return max(sizes, default=0.0)
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """Measure the processor time that this server's processes have taken, by role."""
+        taken: dict[str, float] = {}
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                role = describe(process)
+                taken[role] = taken.get(role, 0.0) + times.user + times.system
+        return taken
 
     def log_tail(self) -> str:
         """Give the last lines that the server wrote."""

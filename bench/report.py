@@ -11,6 +11,7 @@ import orjson
 
 from bench.books import Books
 from bench.measure import Results, Shape
+from bench.processes import DATABASE, SERVER
 from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure
 
 BEGIN = "<!-- measured: written by `make bench` with --write -->"
@@ -86,6 +87,8 @@ class Report:
             "added_p99_milliseconds": self._added(lane, shape, 99),
             "first_byte_p50_milliseconds": figures.first_byte_milliseconds(50),
             "first_byte_p99_milliseconds": figures.first_byte_milliseconds(99),
+            "server_cpu_milliseconds": figures.cpu(SERVER),
+            "database_cpu_milliseconds": figures.cpu(DATABASE),
             "failed": figures.failed,
         }
 
@@ -99,12 +102,21 @@ class Report:
         head = ("Asked", "At once", "Lane", "Requests/s", "p50 ms", "p99 ms", "Added p50", "Added p99", "First byte ms")
         ran = [(lane, shape) for shape in shapes for lane in self.results.lanes()]
         rows = [self._rate_row(*each) for each in ran if each in self.results.figures]
-        return table([*head, "Failed"], rows)
+        return table([*head, "Server CPU ms", "Database CPU ms", "Failed"], rows)
 
     def _rate_row(self, lane: str, shape: Shape) -> list[str]:
         each = self._figures(lane, shape)
         milliseconds = [
-            each[f"{name}_milliseconds"] for name in ("p50", "p99", "added_p50", "added_p99", "first_byte_p50")
+            each[f"{name}_milliseconds"]
+            for name in (
+                "p50",
+                "p99",
+                "added_p50",
+                "added_p99",
+                "first_byte_p50",
+                "server_cpu",
+                "database_cpu",
+            )
         ]
         return [
             "stream" if shape.stream else "JSON",
