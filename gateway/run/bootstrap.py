@@ -7,6 +7,7 @@ A second call with the same requirements does nothing.
 import contextlib
 import fcntl
 import hashlib
+import os
 import subprocess
 import sys
 import venv
@@ -26,8 +27,7 @@ def main(arguments: list) -> int:
     requirements = PROJECT_DIR / arguments[0]
     environment = PROJECT_DIR / (arguments[1] if len(arguments) > 1 else ".venv")
     try:
-        environment.mkdir(exist_ok=True)
-        with locked(environment / "install.lock"):
+        with locked(environment.parent):
             return ready(environment, requirements)
     except OSError as error:
         return fail("Cannot prepare %s: %s" % (environment, error))
@@ -40,9 +40,7 @@ def ready(environment: Path, requirements: Path) -> int:
     python = environment / "bin" / "python"
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
         return 0
-    if not runs(python, "-m", "pip", "--version"):
-        create(environment)
-    if not runs(python, "-m", "pip", "--version"):
+    if not has_pip(python) and not create(environment):
         return fail("Python's venv module lacks pip here; on Debian: apt install python3-venv")
     print("installing %s into %s (once, takes a minute) ..." % (requirements.name, environment.name), flush=True)
     if not install(python, requirements):
@@ -59,10 +57,19 @@ def fingerprint(requirements: Path) -> str:
     return hashlib.sha256(requirements.read_bytes()).hexdigest()
 
 
-def create(environment: Path) -> None:
-    """Make a virtual environment; one that an interrupted start left half made is made anew."""
-    with contextlib.suppress(subprocess.CalledProcessError, SystemExit):
-        venv.EnvBuilder(with_pip=True, symlinks=True).create(str(environment))
+def create(environment: Path) -> bool:
+    """Make a virtual environment; what an interrupted start left is kept if it can be mended, else made anew."""
+    for clear in (False, True):
+        with contextlib.suppress(subprocess.CalledProcessError, OSError, SystemExit):
+            venv.EnvBuilder(with_pip=True, symlinks=True, clear=clear).create(str(environment))
+        if has_pip(environment / "bin" / "python"):
+            return True
+    return False
+
+
+def has_pip(python: Path) -> bool:
+    """Tell whether an environment is whole enough to install into."""
+    return runs(python, "-m", "pip", "--version")
 
 
 def install(python: Path, requirements: Path) -> bool:
@@ -81,11 +88,14 @@ def runs(*command: object) -> bool:
 
 
 @contextlib.contextmanager
-def locked(path: Path) -> Iterator:
+def locked(directory: Path) -> Iterator:
     """Wait for another start in the same checkout that is installing right now."""
-    with path.open("w") as lock:
+    lock = os.open(str(directory), os.O_RDONLY)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
 
 
 def fail(message: str) -> int:

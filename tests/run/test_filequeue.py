@@ -1,0 +1,85 @@
+"""The queue of tasks in a directory, under several processes at once."""
+
+import subprocess
+import sys
+from pathlib import Path
+from queue import Empty
+
+import pytest
+from kombu import Connection
+
+from gateway import filequeue
+from gateway.run.options import PROJECT_DIR
+
+MESSAGES = 200
+WRITER = """
+import sys
+from tests.run.test_filequeue import connect
+with connect(sys.argv[1]) as connection:
+    queue = connection.SimpleQueue("jobs")
+    for number in range(int(sys.argv[2])):
+        queue.put({"number": number, "filler": "x" * 20000})
+"""
+READER = """
+import sys
+from queue import Empty
+from tests.run.test_filequeue import connect
+with connect(sys.argv[1]) as connection:
+    queue = connection.SimpleQueue("jobs")
+    while True:
+        try:
+            message = queue.get(timeout=3)
+        except Empty:
+            break
+        message.ack()
+        print(message.payload["number"], flush=True)
+"""
+
+
+def connect(folder: str | Path) -> Connection:
+    """Return a connection to the queue in `folder`."""
+    filequeue.register()
+    options = {"data_folder_in": f"{folder}/messages", "data_folder_out": f"{folder}/messages"}
+    options["control_folder"] = f"{folder}/control"
+    return Connection("files://localhost", transport_options={**options, "polling_interval": 0.01})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("messages", "control"):
+        (tmp_path / name).mkdir()
+    return tmp_path
+
+
+def spawn(program: str, *arguments: object) -> subprocess.Popen[str]:
+    """Run a program of this module's in a process of its own."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    return subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_each_message_reaches_one_reader_whole(folder: Path) -> None:
+    processes = [spawn(READER, folder), spawn(READER, folder), spawn(WRITER, folder, MESSAGES)]
+    outputs = [process.communicate(timeout=120) for process in processes]
+    assert [errors for _, errors in outputs] == ["", "", ""]
+    numbers = [int(line) for output, _ in outputs for line in output.split()]
+    assert sorted(numbers) == list(range(MESSAGES))
+    assert list((folder / "messages").iterdir()) == []
+
+
+def test_messages_come_in_the_order_in_which_they_went(folder: Path) -> None:
+    with connect(folder) as connection:
+        queue = connection.SimpleQueue("jobs")
+        for number in range(5):
+            queue.put({"number": number})
+        taken = [queue.get(block=False).payload["number"] for _ in range(5)]
+        with pytest.raises(Empty):
+            queue.get(block=False)
+    assert taken == [0, 1, 2, 3, 4]
+
+
+def test_a_half_written_message_is_not_seen(folder: Path) -> None:
+    with connect(folder) as connection:
+        queue = connection.SimpleQueue("jobs")
+        (folder / "messages" / ".0123.tmp").write_text('{"body"')
+        with pytest.raises(Empty):
+            queue.get(block=False)

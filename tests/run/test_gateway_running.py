@@ -1,0 +1,119 @@
+"""One gateway, started as a newcomer starts it, in the order in which its life goes."""
+
+import os
+import signal
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateway.run.environment import load
+from tests.support.launching import RunningGateway, eventually, processes_of
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[RunningGateway]:
+    running = RunningGateway().start()
+    try:
+        yield running.wait_until_ready()
+    finally:
+        if not running.has_ended():
+            running.stop()
+        assert processes_of(running.data_dir) == []
+
+
+def test_says_ready_once_and_nothing_else_than_news(gateway: RunningGateway) -> None:
+    applied, operator, ready = gateway.stdout.splitlines()
+    assert applied.startswith("demo.yaml applied: ")
+    assert operator.startswith("operator: operator@localhost (did:web:localhost:operator), password: ")
+    assert ready == f"ready: {gateway.base_url}"
+    assert gateway.stderr == ""
+    assert gateway.health() == 200
+
+
+def test_is_found_by_a_command_in_another_shell(gateway: RunningGateway) -> None:
+    code = "from django.conf import settings; from accounts.models import Account; print(settings.GATEWAY_BASE_URL, Account.objects.filter(is_staff=True).count())"
+    outcome = gateway.manage("shell", "--no-imports", "-c", code)
+    assert outcome.stdout == f"{gateway.base_url} 1\n", outcome.stderr
+
+
+def test_keeps_its_secrets_to_its_owner(gateway: RunningGateway) -> None:
+    secret = {"secrets.json", "run.json", "postgres.password", "operator.txt", "prepare.log", "postgres.log"}
+    for name in secret:
+        assert stat.S_IMODE((gateway.data_dir / name).stat().st_mode) & 0o077 == 0, name
+    assert set(load(gateway.data_dir)) == {"DATABASE_URL", "GATEWAY_BASE_URL", "SECRET_KEY", "FIELD_ENCRYPTION_KEYS"}
+
+
+def test_shows_no_secret_in_a_command_line(gateway: RunningGateway) -> None:
+    password = (gateway.data_dir / "postgres.password").read_text()
+    for pid in processes_of(gateway.data_dir):
+        assert password.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_has_its_worker_take_tasks_from_the_queue(gateway: RunningGateway) -> None:
+    code = "from gateway.celery import app; app.send_task('celery.backend_cleanup'); app.send_task('celery.backend_cleanup')"
+    outcome = gateway.manage("shell", "--no-imports", "-c", code)
+    assert outcome.returncode == 0, outcome.stderr
+    eventually(lambda: not list((gateway.data_dir / "celery" / "messages").iterdir()))
+
+
+def test_refuses_a_second_one_on_its_data(gateway: RunningGateway) -> None:
+    second = RunningGateway(data_dir=gateway.data_dir.parent / "link")
+    second.data_dir.symlink_to(gateway.data_dir)
+    assert second.start().wait() == 1
+    assert second.stdout == ""
+    owner = gateway.process and gateway.process.pid
+    assert second.stderr == (
+        f"gateway: A gateway already runs on {second.data_dir} (process {owner}); set another DATA_DIR.\n"
+    )
+    assert gateway.health() == 200
+
+
+def test_refuses_a_second_one_on_its_port(gateway: RunningGateway) -> None:
+    second = RunningGateway(port=gateway.port)
+    assert second.start().wait() == 1
+    assert second.stdout == ""
+    assert second.stderr == (
+        f"gateway: Cannot listen on 127.0.0.1:{gateway.port}: Address already in use; set another PORT or HOST.\n"
+    )
+    assert not second.data_dir.exists()
+
+
+@pytest.mark.parametrize("name", ["server", "worker", "beat"])
+def test_starts_a_killed_process_again(gateway: RunningGateway, name: str) -> None:
+    before = gateway.children()
+    os.kill(before[name], signal.SIGKILL)
+    eventually(lambda: gateway.children().get(name, before[name]) != before[name])
+    # A request meanwhile waits for the new server; it is not refused.
+    assert gateway.health() == 200
+    assert {**gateway.children(), name: 0} == {**before, name: 0}
+
+
+def test_survives_the_death_of_its_database(gateway: RunningGateway) -> None:
+    lock = (gateway.data_dir / "postgres").resolve() / "postmaster.pid"
+    before = lock.read_text().split()[0]
+    os.kill(int(before), signal.SIGKILL)
+    eventually(lambda: lock.exists() and lock.read_text().split()[0] != before and gateway.health() == 200)
+
+
+def test_leaves_nothing_behind_when_it_is_killed_itself(gateway: RunningGateway) -> None:
+    gateway.stop(signal.SIGKILL)
+    eventually(lambda: processes_of(gateway.data_dir) == [])
+
+
+def test_finds_its_data_again(gateway: RunningGateway) -> None:
+    known = load(gateway.data_dir)
+    gateway.start().wait_until_ready()
+    applied, ready = gateway.stdout.splitlines()
+    assert "created" not in applied
+    assert ready == f"ready: {gateway.base_url}"
+    assert load(gateway.data_dir) == known
+
+
+def test_stops_cleanly_and_frees_its_port(gateway: RunningGateway) -> None:
+    assert gateway.stop(signal.SIGINT) == 0
+    assert processes_of(gateway.data_dir) == []
+    assert gateway.health() == 0
+    assert gateway.children() == {}
+    assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()

@@ -1,0 +1,55 @@
+"""`make run`, as somebody types it: beside another gateway, as another user, on a database of its own."""
+
+import os
+import signal
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from gateway.run.environment import load
+from tests.support.database import URL_VARIABLE
+from tests.support.launching import RunningGateway, plain_user, processes_of, site_packages
+
+
+@pytest.fixture
+def database_url() -> Iterator[str]:
+    """Return the URL of an empty database on the session's server."""
+    server, name = os.environ[URL_VARIABLE], f"make_run_{os.getpid()}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def start_as_plain_user() -> RunningGateway:
+    """Start a gateway as a user without privileges, where this test may change users; as ourselves elsewhere."""
+    gateway = RunningGateway()
+    found = plain_user()
+    if found:
+        gateway.identity, python = found
+        gateway.identity.own(gateway.data_dir.parent)
+        gateway.command = (python, "-m", "gateway.run")
+        gateway.settings = {"PYTHONPATH": str(site_packages()), "HOME": str(gateway.data_dir.parent)}
+    return gateway.start()
+
+
+def test_two_run_side_by_side_and_end_by_sigterm(database_url: str) -> None:
+    made = RunningGateway(command=("make", "--silent", "run"), settings={"DATABASE_URL": database_url}).start()
+    plain = start_as_plain_user()
+    try:
+        for gateway in (made, plain):
+            gateway.wait_until_ready()
+            assert gateway.stderr == ""
+        assert (made.health(), plain.health()) == (200, 200)
+        assert load(made.data_dir)["DATABASE_URL"] == database_url
+        assert not (made.data_dir / "postgres").exists()
+        assert (plain.data_dir / "postgres" / "PG_VERSION").stat().st_uid == (plain.data_dir.stat().st_uid)
+    finally:
+        codes = [gateway.stop(signal.SIGTERM) for gateway in (made, plain)]
+    assert codes[1] == 0
+    # make reports the signal that it got as its own end.
+    assert codes[0] in (0, 2, -signal.SIGTERM)
+    assert processes_of(made.data_dir) == processes_of(plain.data_dir) == []
