@@ -17,14 +17,15 @@ class LiveAccess(BasePermission):
     def has_permission(self, request: Request, view: Any) -> bool:
         """Return True, or raise the decision's error (403)."""
         declared = declared_access(type(view), getattr(view, "action", None) or "")
-        if declared and declared.public:
-            return True  # asking who calls would demand a proof
+        if declared is None or declared.public:
+            return True  # asking who calls would demand a proof; a method that the route lacks is answered by 405
         principal: Any = request.user  # a Principal, or None on a public route
         if principal is None or principal.org_id is None:
             return True
         decision = access.decide(principal.org_id, principal.did, principal.product)
         if not decision.allowed:
             raise denial(decision.reason)
-        if declared and declared.roles and decision.role not in declared.roles:
+        request.organization_role = decision.role  # type: ignore[attr-defined]  # what GET /v1/account shows
+        if declared.roles and decision.role not in declared.roles:
             raise Forbidden
         return True

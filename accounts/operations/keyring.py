@@ -30,7 +30,7 @@ log = logging.getLogger("gateway.accounts")
 TTL_SECONDS = 5.0
 RETRY_SECONDS = 1.0
 STALE_MAX_SECONDS = 15.0  # a database that is away longer than this takes the keys along
-WAIT_SECONDS = 2.0  # how long the event loop is held for the very first picture
+WAIT_SECONDS = 2.0  # how long a caller waits for the very first picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,10 @@ class Keyring:
     def picture(self) -> Picture:
         """Return a picture that is fresh enough, or raise NotReady where the database has been away for too long."""
         age = self._age()
-        if age > TTL_SECONDS and self._may_retry():
-            self._renew(must_wait=age > STALE_MAX_SECONDS)
+        if age > STALE_MAX_SECONDS:
+            self._renew(must_wait=True)
+        elif age > TTL_SECONDS and self._may_retry():
+            self._renew(must_wait=False)
         picture = self._picture
         if picture is None or self._age() > STALE_MAX_SECONDS:
             raise NotReady(headers={"Retry-After": "1"}, private="the signing keys cannot be read")
@@ -86,14 +88,13 @@ class Keyring:
 
     def _renew(self, *, must_wait: bool) -> None:
         """Renew the picture, one caller at a time; the others go on with what there is unless they must wait."""
-        on_event_loop = _on_event_loop()
-        if not self._renewing.acquire(blocking=must_wait and not on_event_loop):
+        if not self._renewing.acquire(timeout=WAIT_SECONDS if must_wait else 0):
             return
         try:
             if not self._may_retry():
                 return  # somebody else renewed it while this caller waited
             self._tried_at = time.monotonic()
-            if on_event_loop:
+            if _on_event_loop():
                 self._renew_beside(must_wait)
             else:
                 self._load()

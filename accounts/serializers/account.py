@@ -14,6 +14,7 @@ class AccountOrganization(serializers.Serializer[Any]):
 
     orgId = serializers.CharField()
     membershipId = serializers.CharField()
+    role = serializers.CharField(help_text="owner, admin, billing or member, as of now.")
 
 
 class AccountResponse(serializers.Serializer[Any]):
@@ -29,8 +30,8 @@ class AccountResponse(serializers.Serializer[Any]):
     tokenExpiresAt = serializers.DateTimeField()
 
 
-def render_account(account: Account, principal: Principal) -> dict[str, Any]:
-    """Render the account of the principal."""
+def render_account(account: Account, principal: Principal, role: str | None) -> dict[str, Any]:
+    """Render the account of the principal; `role` is the one that it has now in its token's organization."""
     return {
         "did": account.did,
         "displayName": account.display_name or None,
@@ -38,12 +39,12 @@ def render_account(account: Account, principal: Principal) -> dict[str, Any]:
         "clientId": principal.client_id,
         "product": principal.product,
         "scopes": sorted(principal.scopes),
-        "organization": _organization(principal),
+        "organization": _organization(principal, role),
         "tokenExpiresAt": rfc3339(principal.expires_at),
     }
 
 
-def _organization(principal: Principal) -> dict[str, Any] | None:
+def _organization(principal: Principal, role: str | None) -> dict[str, Any] | None:
     if principal.org_id is None:
         return None
-    return {"orgId": principal.org_id, "membershipId": principal.membership_id}
+    return {"orgId": principal.org_id, "membershipId": principal.membership_id, "role": role}

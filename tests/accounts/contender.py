@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import django
@@ -24,15 +25,13 @@ from gateway.contract.errors import ApiError  # noqa: E402
 
 def admit(did: str, digests: list[str], expires_at: int) -> list[str]:
     """Take each proof; tell the code of each refusal, or `ok`."""
-    return [_code(lambda digest=digest: _admit(did, digest, expires_at)) for digest in digests]
+    return [_code(partial(_admit, did, digest, expires_at)) for digest in digests]
 
 
 def redeem(assertions: list[str], jkt: str) -> list[str]:
     """Exchange each assertion; tell the code of each refusal, or `ok`."""
-    return [
-        _code(lambda text=text: exchange.exchange(assertion=text, jkt=jkt, scope=None, now=timezone.now()))
-        for text in assertions
-    ]
+    attempt = partial(exchange.exchange, jkt=jkt, scope=None, now=timezone.now())
+    return [_code(partial(attempt, assertion=assertion)) for assertion in assertions]
 
 
 def start_keys() -> list[str]:

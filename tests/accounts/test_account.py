@@ -1,16 +1,77 @@
 """GET /v1/account."""
 
+from datetime import UTC, datetime
+
+import jwt as pyjwt
 import pytest
 from django.test import Client
 
-from tests.factories.accounts import make_caller
+from tests.factories.accounts import Caller, make_account, make_caller
+from tests.factories.organizations import Team
+from tests.factories.proofs import Signer, mint_token
 
 pytestmark = pytest.mark.django_db
+
+PATH = "/v1/account"
 
 
 def test_tells_whose_token_it_is(client: Client) -> None:
     caller = make_caller("wallet:read", "usage:read", product="studio")
-    response = client.get("/v1/account", headers=caller.headers("GET", "/v1/account"))
-    assert response.status_code == 200, response.content
-    print(response.json(), response.headers)
+    caller.account.display_name = "Alice"
+    caller.account.created_at = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+    caller.account.save()
+    response = client.get(PATH, headers=caller.headers("GET", PATH))
+    expires_at = datetime.fromtimestamp(pyjwt.decode(caller.token, options={"verify_signature": False})["exp"], UTC)
+    assert response.status_code == 200
+    assert response.json() == {
+        "did": "did:web:studio.example:alice",
+        "displayName": "Alice",
+        "createdAt": "2026-11-21T09:30:00Z",
+        "clientId": "https://studio.example",
+        "product": "studio",
+        "scopes": ["usage:read", "wallet:read"],
+        "organization": None,
+        "tokenExpiresAt": f"{expires_at:%Y-%m-%dT%H:%M:%SZ}",
+    }
     assert response["Cache-Control"] == "no-store"
+
+
+def test_needs_no_capability_and_no_name(client: Client) -> None:
+    caller = make_caller()
+    body = client.get(PATH, headers=caller.headers("GET", PATH)).json()
+    assert (body["displayName"], body["product"], body["scopes"]) == (None, None, [])
+
+
+def test_an_organizations_token_names_it(client: Client) -> None:
+    team = Team("olivia")
+    membership_id = team["olivia"].id
+    signer = Signer()
+    caller = Caller(
+        team.owner, (), signer, mint_token(team.owner.did, [], signer, org_id=team.id, membership_id=membership_id)
+    )
+    body = client.get(PATH, headers=caller.headers("GET", PATH)).json()
+    assert body["organization"] == {"orgId": team.id, "membershipId": membership_id, "role": "owner"}
+
+
+def test_nothing_in_the_request_selects_another_account(client: Client) -> None:
+    make_account("bob")
+    caller = make_caller()
+    path = PATH + "?did=did:web:studio.example:bob"
+    headers = {**caller.headers("GET", PATH), "X-Account": "did:web:studio.example:bob"}
+    assert client.get(path, headers=headers).json()["did"] == "did:web:studio.example:alice"
+
+
+def test_without_a_token_it_asks_for_one(client: Client) -> None:
+    response = client.get(PATH)
+    assert response.status_code == 401
+    assert response.json()["error"] == {
+        "code": "invalid_dpop_proof",
+        "message": "Send a DPoP proof.",
+        "type": "authentication_error",
+        "param": None,
+        "details": {},
+        "request_id": response["X-Request-Id"],
+    }
+    assert response["WWW-Authenticate"] == (
+        'DPoP error="invalid_dpop_proof", error_description="Send a DPoP proof.", algs="ES256 EdDSA"'
+    )

@@ -91,7 +91,7 @@ def test_another_algorithm_is_refused(alg: str) -> None:
 def test_kid_selects_among_several_keys() -> None:
     old, new = ProductServer(kid="old"), ProductServer(kid="new")
     issuer = replace(ISSUER, keys=(*old.jwks["keys"], *new.jwks["keys"]))
-    times = {"iat": NOW, "exp": NOW + 60}
+    times: dict[str, Any] = {"iat": NOW, "exp": NOW + 60}
     for server in (old, new):
         check(server.assertion(**times), issuer=issuer)
     refused(old.assertion(**times, header={"kid": "new"}), "does not verify", issuer=issuer)

@@ -1,5 +1,6 @@
 """One proof by itself: header, claims, target and time, with a clock that stands still."""
 
+import contextlib
 import hashlib
 import json
 from typing import Any
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.rules import dpop
-from gateway.contract.errors import ApiError, InvalidDpopProof
+from gateway.contract.errors import InvalidDpopProof
 from tests.factories.proofs import Signer, b64
 
 NOW = 1_790_000_000.0
@@ -156,7 +157,9 @@ def test_an_iat_that_is_no_date_is_refused(iat: object) -> None:
     refused(make(iat=iat), "iat")
 
 
-@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 400, "1" + "0" * 30, "1_790_000_000", "0x10", "٣"])
+@pytest.mark.parametrize(
+    "text", ["NaN", "Infinity", "-Infinity", "1e999", "9" * 400, "1" + "0" * 30, "1_790_000_000", "0x10", "٣"]
+)
 def test_an_iat_that_is_no_json_number_is_refused(text: str) -> None:
     header = json.dumps({"typ": "dpop+jwt", "alg": "ES256", "jwk": FIXED.jwk})
     claims = f'{{"htm":"GET","htu":"{URL}","jti":"a","iat":{text}}}'
@@ -261,10 +264,8 @@ def test_any_claims_are_read_or_refused(claims: dict[str, Any]) -> None:
     header = {"typ": "dpop+jwt", "alg": "ES256", "jwk": FIXED.jwk}
     good = {"htm": "GET", "htu": URL, "jti": "a", "iat": int(NOW)}
     text = json.dumps({**good, **claims}).encode(errors="surrogatepass")
-    try:
+    with contextlib.suppress(InvalidDpopProof):
         read(FIXED.sign_raw(json.dumps(header).encode(), text))
-    except ApiError as error:
-        assert error.code == "invalid_dpop_proof"
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(["typ", "alg", "jwk", "kid", "crit"], JSON)))

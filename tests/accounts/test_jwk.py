@@ -1,5 +1,6 @@
 """Public keys, strictly."""
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -220,10 +221,8 @@ def test_any_object_is_refused(value: dict[str, Any]) -> None:
 
 @given(st.fixed_dictionaries({}, optional={"use": JSON, "alg": JSON, "key_ops": JSON, "kid": JSON, "ext": JSON}))
 def test_any_dress_of_a_good_key_is_read_or_refused(dress: dict[str, Any]) -> None:
-    try:
+    with contextlib.suppress(jwk.JwkError):
         assert jwk.parse({**FIXED.jwk, **dress}).thumbprint == FIXED.jkt
-    except jwk.JwkError:
-        pass
 
 
 FIXED = Signer()

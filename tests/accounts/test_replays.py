@@ -104,9 +104,9 @@ def test_a_proof_that_may_have_been_purged_is_refused(alice: Account) -> None:
 def test_a_proof_stays_taken_when_what_follows_rolls_back() -> None:
     alice, proof = make_account("alice"), ticket()
     replays.admit(proof, did=alice.did)
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         Account.objects.update(display_name="changed")
-        raise ZeroDivisionError
+        transaction.set_rollback(True)
     assert outcome(proof, did=alice.did) == "invalid_dpop_proof"
     assert Account.objects.get().display_name == ""
 
@@ -115,9 +115,9 @@ def test_a_proof_stays_taken_when_what_follows_rolls_back() -> None:
 def test_of_replays_at_once_in_several_processes_one_passes() -> None:
     alice = make_account("alice")
     digests = [os.urandom(32).hex() for _ in range(40)]
-    told = race(4, job="admit", did=alice.did, digests=digests, expires_at=int(time.time()) + 75)
+    told = race(3, job="admit", did=alice.did, digests=digests, expires_at=int(time.time()) + 75)
     for outcomes in zip(*told, strict=True):
-        assert Counter(outcomes) == {"ok": 1, "invalid_dpop_proof": 3}
+        assert Counter(outcomes) == {"ok": 1, "invalid_dpop_proof": 2}
     assert ProofReplay.objects.count() == 40
 
 
