@@ -86,7 +86,7 @@ class AllocationInline(ReadOnlyInline):
 class ReservationAdmin(ReadOnlyAdmin):
     """Calls. One in review is charged or released here, once."""
 
-    list_display = ("id", "stage", "model", "route", "owner", "hold", "charge_made", "review_reason", "created_at")
+    list_display = ("id", "created_at", "stage", "model", "hold", "charge_made", "owner", "review_reason")
     list_filter = ("state", RouteFilter, "created_at")
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "request_id__exact", "wallet__owner_key__exact", "idempotency_key__exact")

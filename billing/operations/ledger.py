@@ -1,6 +1,6 @@
 """The only Python that calls the ledger's SQL functions (`billing/sql`, which documents each).
 
-Every function here makes a `Statement`: `await ledger.settle(...).on(connection)` on the event loop,
+Every function here makes a `Statement`: `await ledger.settle(...).on(connection)` on an asynchronous connection,
 `ledger.settle(...).run()` elsewhere. `flush=False` commits without waiting for the disk; `flush()` then makes it
 durable, before anything that depends on it leaves the house.
 """

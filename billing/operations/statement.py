@@ -1,6 +1,6 @@
 """One call of a function in the database, ready to run on whichever connection the caller has."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
@@ -15,9 +15,8 @@ Row = TypeVar("Row")
 class Statement(Generic[Row]):
     """SQL text with named placeholders, its parameters, and how to read its row.
 
-    `await statement.on(connection)` runs it on an asynchronous psycopg connection, `statement.run()` on Django's. In a
-    pipeline of one's own: `cursor = await connection.execute(statement.sql, statement.parameters)`, and after the
-    pipeline `statement.read(await cursor.fetchone())`.
+    `await statement.on(connection)` runs it on an asynchronous psycopg connection, `statement.run()` on Django's;
+    a pipeline takes the three members as they are.
     """
 
     sql: str
@@ -49,16 +48,3 @@ def call(function: str, read: Callable[[Any], Row], /, **parameters: Any) -> Sta
 def _select(function: str, names: tuple[str, ...]) -> str:
     arguments = ", ".join(f"p_{name} => %({name})s" for name in names)
     return f"SELECT * FROM {function}({arguments})"  # noqa: S608 (the names are ours)
-
-
-async def in_one_trip(connection: AsyncConnection[Any], *statements: Statement[Any]) -> Sequence[Any]:
-    """Run statements one after the other, each a transaction of its own, in one network round trip.
-
-    The connection must be in autocommit. Raises the first failure; the statements after it have run all the same.
-    """
-    cursors = []
-    async with connection.pipeline() as pipeline:
-        for statement in statements:
-            cursors.append(await connection.execute(statement.sql, statement.parameters))
-            await pipeline.sync()
-    return [statement.read(await cursor.fetchone()) for statement, cursor in zip(statements, cursors, strict=True)]
