@@ -10,55 +10,10 @@ from gateway.contract.errors import ApiError, InputTooLarge, InvalidRequest, Mod
 from gateway.outbound.redaction import redacted
 from inference.adapters.base import Attempt, Failed, Outcome, Overloaded, Rejected
 from inference.adapters.exchange import Refusal
+from inference.adapters.vendor_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
 
-_CONTEXT_LENGTH = "The input and the output limit together are longer than the model's context."
-_CONTENT_POLICY = "The model's provider refused the content under its usage policy."
-_PROMPT = "The model's provider refused the prompt."
-_UNSUPPORTED = "The model does not support this parameter, or not this value of it."
-_VALUE = "A parameter's value is not valid for this model."
-_MISSING = "A required parameter is missing."
-_IMAGE = "An image could not be read."
-
-# Codes of the public vendor API that a client can act upon. Everything else stays between us and the upstream.
-_TEXT_OF_CODE = {
-    "context_length_exceeded": _CONTEXT_LENGTH,
-    "string_above_max_length": _VALUE,
-    "content_policy_violation": _CONTENT_POLICY,
-    "content_filter": _CONTENT_POLICY,
-    "responsibleaipolicyviolation": _CONTENT_POLICY,
-    "invalid_prompt": _PROMPT,
-    "unsupported_parameter": _UNSUPPORTED,
-    "unsupported_value": _UNSUPPORTED,
-    "unknown_parameter": _UNSUPPORTED,
-    "invalid_parameter": _VALUE,
-    "invalid_value": _VALUE,
-    "invalid_type": _VALUE,
-    "missing_required_parameter": _MISSING,
-    "integer_above_max_value": _VALUE,
-    "integer_below_min_value": _VALUE,
-    "decimal_above_max_value": _VALUE,
-    "decimal_below_min_value": _VALUE,
-    "array_above_max_length": _VALUE,
-    "array_below_min_length": _VALUE,
-    "string_below_min_length": _VALUE,
-    "empty_array": _VALUE,
-    "invalid_base64": _VALUE,
-    "invalid_image": _IMAGE,
-    "invalid_image_format": _IMAGE,
-    "invalid_image_url": _IMAGE,
-    "image_parse_error": _IMAGE,
-    "image_too_large": _IMAGE,
-    "image_too_small": _IMAGE,
-    "unsupported_image_media_type": _IMAGE,
-}
-
-_OVERLOAD_CODES = frozenset(
-    {"overloaded", "overloaded_error", "server_overloaded", "engine_overloaded", "model_overloaded", "slow_down"}
-)
-_OVERLOAD_TEXT = re.compile(r"(?i)\boverloaded\b|\bat capacity\b|\bslow down\b")
 _PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)
 _RETRY_AFTER_MAX_SECONDS = 3600.0
-_OUT_OF_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 
 
 def outcome_of(attempt: Attempt, refusal: Refusal) -> Outcome:
@@ -83,7 +38,7 @@ def outcome_of(attempt: Attempt, refusal: Refusal) -> Outcome:
 
 def _quota_alarm(attempt: Attempt, refusal: Refusal) -> str | None:
     """Waiting does not mend an account at the upstream that has run out of money."""
-    return describe(attempt, refusal) if _code(error_object(refusal.body)) in _OUT_OF_QUOTA_CODES else None
+    return describe(attempt, refusal) if _code(error_object(refusal.body)) in OUT_OF_QUOTA_CODES else None
 
 
 def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,18 +72,18 @@ def _invalid_request(attempt: Attempt, error: Mapping[str, Any]) -> ApiError:
     """Keep a recognised code and the parameter at fault; the text is ours, for the upstream's may hold anything."""
     code = _code(error)
     private = redacted(f"upstream {attempt.target.name} refused: {error.get('message')}", [attempt.target.api_key])
-    if code not in _TEXT_OF_CODE:
+    if code not in TEXT_OF_CODE:
         return InvalidRequest("The model's provider refused the request.", private=private)
     param = _param(attempt, error.get("param"))
-    return InvalidRequest(_TEXT_OF_CODE[code], param=param, details={"code": code}, private=private)
+    return InvalidRequest(TEXT_OF_CODE[code], param=param, details={"code": code}, private=private)
 
 
 def _param(attempt: Attempt, param: Any) -> str | None:
-    """Pass on the name of a parameter only where it is one that the client sent."""
+    """Pass on the name of a parameter only where the client sent it, or the vendor's API has it."""
     if not isinstance(param, str):
         return None
     named = _PARAM.fullmatch(param)
-    return param if named and named[1] in attempt.body else None
+    return param if named and (named[1] in attempt.body or named[1] in PARAMS) else None
 
 
 def _code(error: Mapping[str, Any]) -> str:
@@ -138,4 +93,4 @@ def _code(error: Mapping[str, Any]) -> str:
 
 def _says_overloaded(error: Mapping[str, Any]) -> bool:
     named = {str(error.get(name)).lower() for name in ("code", "type")}
-    return bool(named & _OVERLOAD_CODES or _OVERLOAD_TEXT.search(str(error.get("message"))[:2000]))
+    return bool(named & OVERLOAD_CODES or OVERLOAD_WORDS.search(str(error.get("message"))[:2000]))

@@ -137,15 +137,18 @@ async def test_an_answer_where_a_stream_was_asked_for_is_an_answer(upstream: Fak
             "invalid_value",
             "messages[0].content",
         ),
-        # A parameter that the client did not send could be anything, a host's name too.
-        ("reject-unprocessable", "invalid_value", "seed"),
+        ("reject-parameter", "invalid_parameter", "temperature"),
+        ("small-1?status=400&error_code=unknown_parameter&error_param=own_member", "unknown_parameter", "own_member"),
+        # A name that neither the client nor the vendor's API knows could be anything, a host's too.
         ("small-1?status=400&error_code=invalid_value&error_param=inference-7.internal", "invalid_value", None),
+        ("small-1?status=400&error_code=invalid_value&error_param=host7", "invalid_value", None),
+        ("small-1?status=400&error_code=invalid_value&error_param=seed.%0Ahost7", "invalid_value", None),
     ],
 )
 async def test_a_recognised_refusal_keeps_its_code_and_param(
     upstream: FakeUpstream, model: str, code: str, param: str | None
 ) -> None:
-    for outcome in await both_ways(chat(upstream.base_url, model, {"seed": 1})):
+    for outcome in await both_ways(chat(upstream.base_url, model, {"seed": 1, "own_member": 1})):
         assert isinstance(outcome, Rejected)
         assert outcome.alarm is None
         error = outcome.error
@@ -155,7 +158,7 @@ async def test_a_recognised_refusal_keeps_its_code_and_param(
 
 async def test_an_unrecognised_refusal_keeps_nothing(upstream: FakeUpstream) -> None:
     model = "small-1?status=400&error_code=secret_internal_code&error_param=seed"
-    for outcome in await both_ways(chat(upstream.base_url, model, {"seed": 1})):
+    for outcome in await both_ways(chat(upstream.base_url, model, {"seed": 1, "own_member": 1})):
         assert isinstance(outcome, Rejected)
         assert (outcome.error.code, outcome.error.param, outcome.error.details) == ("invalid_request", None, {})
 

@@ -1,0 +1,65 @@
+"""The public vendor API's vocabulary of errors, and what we say in its place."""
+
+import re
+
+_CONTEXT_LENGTH = "The input and the output limit together are longer than the model's context."
+_CONTENT_POLICY = "The model's provider refused the content under its usage policy."
+_PROMPT = "The model's provider refused the prompt."
+_UNSUPPORTED = "The model does not support this parameter, or not this value of it."
+_VALUE = "A parameter's value is not valid for this model."
+_MISSING = "A required parameter is missing."
+_IMAGE = "An image could not be read."
+
+# Codes of the public vendor API that a client can act upon. Everything else stays between us and the upstream.
+TEXT_OF_CODE = {
+    "context_length_exceeded": _CONTEXT_LENGTH,
+    "string_above_max_length": _VALUE,
+    "content_policy_violation": _CONTENT_POLICY,
+    "content_filter": _CONTENT_POLICY,
+    "responsibleaipolicyviolation": _CONTENT_POLICY,
+    "invalid_prompt": _PROMPT,
+    "unsupported_parameter": _UNSUPPORTED,
+    "unsupported_value": _UNSUPPORTED,
+    "unknown_parameter": _UNSUPPORTED,
+    "invalid_parameter": _VALUE,
+    "invalid_value": _VALUE,
+    "invalid_type": _VALUE,
+    "missing_required_parameter": _MISSING,
+    "integer_above_max_value": _VALUE,
+    "integer_below_min_value": _VALUE,
+    "decimal_above_max_value": _VALUE,
+    "decimal_below_min_value": _VALUE,
+    "array_above_max_length": _VALUE,
+    "array_below_min_length": _VALUE,
+    "string_below_min_length": _VALUE,
+    "empty_array": _VALUE,
+    "invalid_base64": _VALUE,
+    "invalid_image": _IMAGE,
+    "invalid_image_format": _IMAGE,
+    "invalid_image_url": _IMAGE,
+    "image_parse_error": _IMAGE,
+    "image_too_large": _IMAGE,
+    "image_too_small": _IMAGE,
+    "unsupported_image_media_type": _IMAGE,
+}
+
+# Parameters of the public vendor API: a refusal may name one that the client left out. Any other name could be anything.
+PARAMS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    audio background dimensions encoding_format file frequency_penalty function_call functions image include input
+    instructions language logit_bias logprobs max_completion_tokens max_output_tokens max_tokens messages metadata
+    modalities model n output_compression output_format parallel_tool_calls prediction presence_penalty
+    previous_response_id prompt prompt_cache_key quality reasoning reasoning_effort response_format safety_identifier
+    seed size speed stop store stream stream_options style temperature text timestamp_granularities tool_choice tools
+    top_logprobs top_p truncation user verbosity voice
+    """,
+    )
+)
+
+OVERLOAD_CODES = frozenset(
+    {"overloaded", "overloaded_error", "server_overloaded", "engine_overloaded", "model_overloaded", "slow_down"}
+)
+OVERLOAD_WORDS = re.compile(r"(?i)\boverloaded\b|\bat capacity\b|\bslow down\b")
+OUT_OF_QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
