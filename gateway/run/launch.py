@@ -1,6 +1,5 @@
 """Brings one gateway up, keeps it up, and takes it down: the story of `make run`."""
 
-import http.client
 import os
 import signal
 import socket
@@ -10,25 +9,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from urllib.parse import urlsplit
 
 from gateway.run.children import spawn, stop
 from gateway.run.errors import StartError
 from gateway.run.home import Home, occupy
 from gateway.run.options import PROJECT_DIR, Options
+from gateway.run.ports import listen
 from gateway.run.postgres import Cluster
+from gateway.run.probe import answers
 from gateway.run.services import services
 from gateway.run.supervisor import Supervisor
 
-BACKLOG = 2048
 TICK_SECONDS = 0.1
 READY_SECONDS = 120.0
-PROBE_SECONDS = 2.0
+GIVE_UP_SECONDS = 2.0
 COMPLAINT = "CommandError: "
 
 
 class Launch:
-    """One run of the gateway, from `start` to the signal that ends it."""
+    """One run of the gateway, from its first check to the signal that ends it."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -41,16 +40,17 @@ class Launch:
         """
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._note)
-        with listen(self._options) as listener, occupy(self._options.data_dir) as home, self._database() as cluster:
-            url = cluster.url if cluster else self._options.database_url
-            assert url is not None
-            addresses = {"DATABASE_URL": url, "GATEWAY_BASE_URL": self._options.base_url}
+        options = self._options
+        with (
+            listen(options.host, options.port) as listener,
+            occupy(options.data_dir) as home,
+            self._database() as cluster,
+        ):
+            addresses = self._addresses(cluster)
             environment = self._environment(home, addresses)
             home.record(addresses, {})
-            if not self._is_stopping():
-                self._prepare(environment)
-            if not self._is_stopping():
-                self._serve(home, cluster, listener, environment, addresses)
+            self._prepare(environment)
+            self._serve(Parts(home, cluster, listener, environment, addresses))
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         """Remember that somebody wants us to end; a second signal means at once."""
@@ -75,6 +75,12 @@ class Launch:
         finally:
             cluster.stop()
 
+    def _addresses(self, cluster: Cluster | None) -> dict[str, str]:
+        """Return what other shells look for."""
+        url = cluster.url if cluster else self._options.database_url
+        assert url is not None
+        return {"DATABASE_URL": url, "GATEWAY_BASE_URL": self._options.base_url}
+
     def _environment(self, home: Home, addresses: Mapping[str, str]) -> dict[str, str]:
         """Return what every process of this gateway sees: what we were given, and what was missing from it."""
         given = {name: value for name, value in os.environ.items() if value}
@@ -92,17 +98,49 @@ class Launch:
             child = spawn(command, environment=environment, directory=PROJECT_DIR, output=log)
             while child.poll() is None and not self._is_stopping():
                 time.sleep(0.02)
-            stop(child, signal.SIGTERM, PROBE_SECONDS)
+            stop(child, signal.SIGTERM, GIVE_UP_SECONDS)
             log.seek(0)
             text = log.read().decode(errors="replace").strip()
-        if self._is_stopping():
-            return
-        if child.returncode:
+        if child.returncode and not self._is_stopping():
             raise StartError(_first_complaint(text, log_path))
-        if text:
+        if text and not child.returncode:
             print(text, flush=True)
 
-    def _serve(
+    def _serve(self, parts: "Parts") -> None:
+        """Run the services until a signal, the server first; say `ready` once the gateway answers that it is."""
+        server, *helpers = services(self._options, parts.listener.fileno(), parts.environment)
+        supervisor = Supervisor([server], say)
+        try:
+            self._watch(parts, supervisor, time.monotonic() + READY_SECONDS, until_ready=True)
+            if not self._is_stopping():
+                # Not sooner, because all of them would share the processors while somebody waits.
+                supervisor.add(helpers)
+                supervisor.tick(0)
+                parts.record(supervisor)
+                print(f"ready: {self._options.base_url}", flush=True)
+            self._watch(parts, supervisor, float("inf"), until_ready=False)
+        finally:
+            # No new connection may wait for a server that will not come.
+            parts.listener.close()
+            supervisor.stop(self._is_urgent)
+            parts.home.record(parts.addresses, {})
+
+    def _watch(self, parts: "Parts", supervisor: Supervisor, deadline: float, *, until_ready: bool) -> None:
+        """Mend what ends, until a signal comes or, if so wanted, the gateway answers."""
+        while not self._is_stopping():
+            if supervisor.tick(TICK_SECONDS):
+                parts.record(supervisor)
+            parts.mend_database()
+            if until_ready and answers(self._options):
+                return
+            if time.monotonic() > deadline:
+                raise StartError(f"The server did not get ready in {READY_SECONDS:.0f} s.")
+
+
+class Parts:
+    """What a running gateway consists of, beside its services."""
+
+    def __init__(
         self,
         home: Home,
         cluster: Cluster | None,
@@ -110,79 +148,28 @@ class Launch:
         environment: Mapping[str, str],
         addresses: Mapping[str, str],
     ) -> None:
-        """Run the services until a signal; say `ready` once the gateway answers that it is."""
-        server, *helpers = services(self._options, listener.fileno(), environment)
-        supervisor = Supervisor([server], say)
-        deadline = time.monotonic() + READY_SECONDS
-        is_ready = False
-        try:
-            while not self._is_stopping():
-                if supervisor.tick(TICK_SECONDS):
-                    home.record(addresses, supervisor.pids())
-                if cluster and cluster.has_ended():
-                    _restart(cluster)
-                if not is_ready and self._answers():
-                    is_ready = True
-                    # Not sooner, because all of them would share the processors while somebody waits.
-                    supervisor.add(helpers)
-                    supervisor.tick(0)
-                    home.record(addresses, supervisor.pids())
-                    print(f"ready: {self._options.base_url}", flush=True)
-                if not is_ready and time.monotonic() > deadline:
-                    raise StartError(f"The server did not get ready in {READY_SECONDS:.0f} s.")
-        finally:
-            # No new connection may wait for a server that will not come.
-            listener.close()
-            supervisor.stop(self._is_urgent)
-            home.record(addresses, {})
+        self.home = home
+        self.listener = listener
+        self.environment = environment
+        self.addresses = addresses
+        self._cluster = cluster
 
-    def _answers(self) -> bool:
-        """Tell whether GET /healthz answers 200, straight from the server, whatever proxy the base URL names."""
-        connection = http.client.HTTPConnection(self._options.probe_host, self._options.port, timeout=PROBE_SECONDS)
-        try:
-            connection.request("GET", "/healthz", headers={"Host": urlsplit(self._options.base_url).netloc})
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
-        finally:
-            connection.close()
+    def record(self, supervisor: Supervisor) -> None:
+        """Write down which processes run."""
+        self.home.record(self.addresses, supervisor.pids())
 
-
-@contextmanager
-def listen(options: Options) -> Iterator[socket.socket]:
-    """Take the port for as long as the gateway runs. Raises StartError when somebody else has it."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise StartError(f"HOST={options.host} is no address of this machine: {error.strerror}.") from error
-    with listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Accepted connections inherit it; uvicorn cannot set it on a socket that it was given by number, and an
-        # answer's body would wait 40 ms for the acknowledgement of its headers.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        try:
-            listener.bind(address)
-            listener.listen(BACKLOG)
-        except OSError as error:
-            where = f"{options.host}:{options.port}"
-            raise StartError(f"Cannot listen on {where}: {error.strerror}; set another PORT or HOST.") from error
-        yield listener
+    def mend_database(self) -> None:
+        """Start an embedded database again that ended; its port must stay, because every process knows it."""
+        if self._cluster is None or not self._cluster.has_ended():
+            return
+        say("the database ended; starting it again")
+        if self._cluster.start() != self.addresses["DATABASE_URL"]:
+            raise StartError("The database's port was taken by another process; start again.")
 
 
 def say(message: str) -> None:
     """Tell the person at the terminal what happened."""
     print(f"gateway: {message}", file=sys.stderr, flush=True)
-
-
-def _restart(cluster: Cluster) -> None:
-    """Start a database again that ended; its port must stay, because every process knows it."""
-    before = cluster.url
-    say("the database ended; starting it again")
-    if cluster.start() != before:
-        raise StartError("The database's port was taken by another process; start again.")
 
 
 def _first_complaint(text: str, log_path: Path) -> str:

@@ -1,33 +1,47 @@
-"""Looks at TCP ports of this machine."""
+"""Looks for TCP ports of this machine, and takes one."""
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gateway.run.errors import StartError
+
+BACKLOG = 2048
 
 
 def free_port(host: str = "127.0.0.1") -> int:
     """Return a port that nobody listens on at the moment; another process may still take it first."""
-    with _listener() as listener:
+    with socket.socket() as listener:
         listener.bind((host, 0))
         return int(listener.getsockname()[1])
 
 
 def is_free(host: str, port: int) -> bool:
     """Tell whether this process could listen on `host:port` now."""
-    return bind_failure(host, port) is None
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen()
+        except OSError:
+            return False
+    return True
 
 
-def bind_failure(host: str, port: int) -> OSError | None:
-    """Return why `host:port` cannot be listened on, or None when it can."""
+@contextmanager
+def listen(host: str, port: int) -> Iterator[socket.socket]:
+    """Take a port for as long as the gateway runs. Raises StartError when somebody else has it."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with _listener(family, kind, protocol) as listener:
-            listener.bind(address)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        return error
-    return None
-
-
-def _listener(family: int = socket.AF_INET, kind: int = socket.SOCK_STREAM, protocol: int = 0) -> socket.socket:
-    """Return an unbound socket that may take over a port whose last connections still linger."""
-    listener = socket.socket(family, kind, protocol)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    return listener
+        raise StartError(f"HOST={host} is no address of this machine: {error.strerror}.") from error
+    family, kind, protocol, _, address = found[0]
+    with socket.socket(family, kind, protocol) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except OSError as error:
+            message = f"Cannot listen on {host}:{port}: {error.strerror}; set another PORT or HOST."
+            raise StartError(message) from error
+        yield listener

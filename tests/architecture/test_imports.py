@@ -1,0 +1,50 @@
+"""Who may import whom, as .importlinter says, and that its own contract notices what it should."""
+
+import subprocess
+import sys
+
+import grimp
+import pytest
+
+from gateway.run.options import PROJECT_DIR
+from tests.architecture.public_layers import PublicLayersContract
+
+LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+OPTIONS = {
+    "apps": ["accounts", "billing"],
+    "public_layers": ["operations", "models"],
+    "also_public": ["accounts.authentication"],
+    "assemblers": ["gateway.urls"],
+}
+
+
+def test_no_import_goes_upward_or_into_the_private_parts_of_an_app() -> None:
+    command = [sys.executable, "-c", LINT, "--no-logo", "--no-cache"]
+    outcome = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "is_allowed"),
+    [
+        ("billing.views.wallet", "accounts.operations.tokens", True),
+        ("billing.views.wallet", "accounts.models", True),
+        ("billing.views.wallet", "accounts.authentication", True),
+        ("billing.views.wallet", "accounts.views.account", False),
+        ("billing.operations.holds", "accounts.serializers", False),
+        ("billing.admin", "accounts.admin", False),
+        ("billing.apps", "accounts", False),
+        ("gateway.checks", "accounts.tasks", False),
+        ("gateway.urls", "accounts.urls", True),
+        ("accounts.views.account", "accounts.serializers.account", True),
+    ],
+)
+def test_an_app_shows_its_public_layers_only(importer: str, imported: str, is_allowed: bool) -> None:
+    graph = grimp.ImportGraph()
+    for module in {"accounts", "billing", importer, imported}:
+        graph.add_module(module)
+    graph.add_import(importer=importer, imported=imported)
+    contract = PublicLayersContract("public layers", {}, OPTIONS)
+    check = contract.check(graph, verbose=False)
+    assert check.kept == is_allowed
+    assert check.metadata["broken"] == ([] if is_allowed else [f"{importer} imports {imported}"])

@@ -1,0 +1,59 @@
+"""The code keeps to a size that one reads at a glance."""
+
+import ast
+from collections.abc import Iterator
+
+from gateway.run.options import PROJECT_DIR
+
+APPS = ("accounts", "billing", "inference", "integrations", "judgement", "organizations")
+CODE = (*APPS, "gateway")
+FILE_LINES_MAX = 300
+FUNCTION_LINES_MAX = 70
+FUNCTION_LINES_USUAL = 30
+# A catalogue of one kind of thing is best read in one piece.
+CATALOGUES = {"gateway/contract/errors.py", "billing/operations/ledger.py"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield every written module of the service: its path and its text."""
+    for package in CODE:
+        for path in sorted((PROJECT_DIR / package).rglob("*.py")):
+            if "migrations" not in path.parts:
+                yield str(path.relative_to(PROJECT_DIR)), path.read_text(encoding="utf-8")
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    """Yield every function's place and its number of lines."""
+    for path, text in sources():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, Function) and node.end_lineno:
+                yield f"{path}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
+
+
+def test_the_top_of_the_house_holds_the_known_rooms() -> None:
+    rooms = {path.parent.name for path in PROJECT_DIR.glob("*/__init__.py")}
+    assert rooms - {*CODE, "tests", "bench", "clients"} == set()
+
+
+def test_a_file_holds_one_noun() -> None:
+    long = {path: text.count("\n") for path, text in sources() if text.count("\n") > FILE_LINES_MAX}
+    assert long.keys() - CATALOGUES == set(), long
+
+
+def test_functions_are_short() -> None:
+    sizes = dict(functions())
+    assert {place: size for place, size in sizes.items() if size > FUNCTION_LINES_MAX} == {}
+    usual = sum(size <= FUNCTION_LINES_USUAL for size in sizes.values())
+    assert usual / len(sizes) > 0.9
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [path for path, text in sources() if text.strip() and not ast.get_docstring(ast.parse(text))]
+    assert silent == []
+
+
+def test_apps_do_not_send_signals_to_each_other() -> None:
+    users = [path for path, text in sources() if path.startswith(APPS) and "django.dispatch" in text]
+    assert users == []
