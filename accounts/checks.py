@@ -9,9 +9,7 @@ from django.core.checks import CheckMessage, Error, register
 
 
 @register()
-def proofs_survive_failed_requests(
-    app_configs: Sequence[AppConfig] | None = None, **kwargs: Any
-) -> list[CheckMessage]:
+def proofs_survive_failed_requests(app_configs: Sequence[AppConfig] | None = None, **kwargs: Any) -> list[CheckMessage]:
     """Refuse a transaction around whole requests: a failing one would give its proof back."""
     if any(database.get("ATOMIC_REQUESTS") for database in settings.DATABASES.values()):
         return [Error("ATOMIC_REQUESTS would roll back taken DPoP proofs.", id="accounts.E001")]

@@ -122,8 +122,8 @@ def _check_edwards_point(raw: bytes) -> None:
     y = int.from_bytes(raw, "little") & ((1 << 255) - 1)
     if y >= _ED_P or y in _ED_SMALL_ORDER_Y:
         raise JwkError("not a usable Ed25519 point")
-    x_squared = (y * y - 1) * pow(_ED_D * y * y + 1, -1, _ED_P) % _ED_P
-    if pow(x_squared, (_ED_P - 1) // 2, _ED_P) != 1:
+    # x² = (y² - 1) / (d y² + 1) is a square exactly when the product of both sides of the fraction is one.
+    if pow((y * y - 1) * (_ED_D * y * y + 1), (_ED_P - 1) // 2, _ED_P) != 1:
         raise JwkError("not a point on Ed25519")
 
 

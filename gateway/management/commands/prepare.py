@@ -12,7 +12,9 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
+from django.utils import timezone
 
+from accounts.operations import signing_keys
 from gateway.run.files import write_private
 
 POSTGRESQL_OLDEST = 150000
@@ -23,7 +25,7 @@ OPERATOR_EMAIL = "operator@localhost"
 
 
 class Command(BaseCommand):
-    """Migrates, applies GATEWAY_CONFIG and, outside production, makes an operator for the admin."""
+    """Migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production, makes an operator."""
 
     help = "Migrate, apply GATEWAY_CONFIG and make a development operator; safe to repeat."
     requires_system_checks: list[str] = []
@@ -35,6 +37,7 @@ class Command(BaseCommand):
             cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
             try:
                 call_command("migrate", verbosity=0, interactive=False)
+                signing_keys.ensure_active_key(now=timezone.now())
                 if settings.GATEWAY_CONFIG:
                     self._apply(Path(settings.GATEWAY_CONFIG))
                 if os.environ.get("GATEWAY_ENV") != "production":
