@@ -3,6 +3,8 @@
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
 from unfold.decorators import display
 
 from billing.models import Budget, CreditLot, Loss, Transfer, Wallet
@@ -42,7 +44,7 @@ class WalletAdmin(ReadOnlyAdmin):
     search_fields = ("owner_key__exact", "id__exact")
     search_help_text = "The whole DID, organization id or wallet id."
     ordering = ("id",)
-    fields = ("id", "owner_kind", "owner_key", "balance", "held", "debt", "created_at")
+    fields = ("id", "owner_kind", "owner_key", "balance", "credits", "held", "debt", "created_at", "related")
     inlines = (CreditInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Wallet]:
@@ -50,6 +52,13 @@ class WalletAdmin(ReadOnlyAdmin):
         lots = CreditLot.objects.filter(wallet=OuterRef("pk"), closed_at=None).values("wallet")
         total = lots.annotate(total=Sum("remaining_microusd")).values("total")
         return super().get_queryset(request).annotate(credits_microusd=Subquery(total))
+
+    @display(description="See its")
+    def related(self, wallet: Wallet) -> str:
+        """Link to what happened with the wallet's money."""
+        pages = (("calls", "reservation", wallet.owner_key), ("ledger", "transfer", wallet.pk))
+        links = [(reverse(f"admin:billing_{name}_changelist", query={"q": key}), title) for title, name, key in pages]
+        return format_html_join(", ", '<a class="underline" href="{}">{}</a>', links)
 
     @display(description="Balance")
     def balance(self, wallet: Wallet) -> str:

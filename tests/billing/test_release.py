@@ -1,0 +1,69 @@
+"""A call that costs nothing gives its whole hold back and frees its key."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from billing.models import CreditLot, Loss, LotAllocation, Reservation, Transfer
+from billing.operations import ledger
+from billing.queries.wallets import WalletView
+from gateway.contract.ids import new_id
+from tests.factories.billing import Purse, release, review, settle, state
+
+
+def test_gives_cash_and_credits_back(purse: Purse) -> None:
+    lot = purse.grant(50)
+    before = purse.pay(100).wallet
+    call = purse.call(120)
+    assert release(call, resolution="rejected") == ("released", 120)
+    assert purse.wallet == before
+    assert CreditLot.objects.get(pk=lot).held_microusd == 0
+    assert LotAllocation.objects.get().spent_microusd == 0
+    assert not Transfer.objects.filter(kind="charge").exists()
+    assert Reservation.objects.get(pk=call).resolution == "rejected"
+
+
+def test_releases_once(purse: Purse) -> None:
+    call = purse.pay(100).call(50)
+    release(call)
+    assert release(call) == ("already", 50)
+    assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
+
+
+def test_a_settled_call_stays_settled(purse: Purse) -> None:
+    call = purse.pay(100).call(50)
+    settle(call, 10)
+    assert release(call) == ("settled", 50)
+    assert purse.wallet.balance_microusd == 90
+
+
+def test_a_call_in_review_is_released_by_who_may_alone(purse: Purse) -> None:
+    call = purse.pay(100).call(50)
+    review(call)
+    assert release(call).outcome == "conflict"
+    assert state(call) == "review"
+    assert release(call, expected=["review"]).outcome == "released"
+
+
+def test_an_unknown_call_is_told_apart(purse: Purse) -> None:
+    assert release(new_id("use")) == ("unknown", None)
+
+
+def test_what_is_given_back_to_an_expired_credit_is_swept(purse: Purse) -> None:
+    expiry = timezone.now() + timedelta(seconds=1)
+    lot = purse.grant(100, expires_at=expiry)
+    call = purse.call(80)
+    after = expiry + timedelta(seconds=1)
+    assert [tuple(row) for row in ledger.sweep_lots(now=after).rows()] == [(lot, 20)]
+    release(call, now=after)
+    assert [tuple(row) for row in ledger.sweep_lots(now=after).rows()] == [(lot, 80)]
+    assert ledger.sweep_lots(now=after).rows() == []
+    posted = Transfer.objects.filter(kind="expiry").order_by("seq").values_list("source", "seq", "amount_microusd")
+    assert list(posted) == [(lot, 0, 20), (lot, 1, 80)]
+
+
+def test_books_a_loss_where_asked(purse: Purse) -> None:
+    call = purse.pay(100).call(50)
+    review(call)
+    release(call, expected=["review"], book_loss=True)
+    assert list(Loss.objects.values_list("reservation", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
