@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gateway.contract.aliases import Route
-from inference.adapters.base import Attempt, Chunk, Outcome, Stream, StreamBroken, UpstreamTarget
+from inference.adapters.base import Ambiguous, Attempt, Chunk, Outcome, Stream, StreamBroken, UpstreamTarget
 from inference.rules.plan import CallPlan, DeploymentTarget
 
 API_KEY = "sk-upstream-secret-0001"
@@ -57,6 +57,12 @@ def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> 
         call_id="use_01k6wq5zj3y8r2v7n4m9tbcdef",
         public_id=PUBLIC_ID,
     )
+
+
+def assert_ambiguous(outcome: Outcome, code: str) -> None:
+    """Insist on an outcome that nobody knows, told to the client as `code`."""
+    assert isinstance(outcome, Ambiguous), outcome
+    assert outcome.error.code == code
 
 
 async def opened(outcome: Stream | Outcome) -> Stream:

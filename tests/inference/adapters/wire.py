@@ -30,6 +30,9 @@ class Wire:
     left: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+GOOD = b'{"choices":[{"index":0,"message":{"content":"ok"}}],"usage":{"prompt_tokens":1}}'
+"""The least that is an answer to a chat."""
+
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 

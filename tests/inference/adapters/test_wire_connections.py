@@ -1,0 +1,194 @@
+"""How connections to an upstream are made, kept and given up: nothing hangs, nothing leaks, nothing is sent twice."""
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from gateway.outbound.session import close_session, session
+from inference.adapters.base import Answer, Unreachable
+from inference.adapters.openai import OpenAIAdapter
+from tests.inference.adapters.attempts import assert_ambiguous, chat, eventually
+from tests.inference.adapters.wire import GOOD, chunked_head, response, serving
+from tests.support.upstream import FakeUpstream
+
+adapter = OpenAIAdapter()
+
+
+async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() -> None:
+    late = response(GOOD.replace(b'"ok"', b'"evil"'))
+
+    async def answer_twice(writer: asyncio.StreamWriter) -> None:
+        writer.write(response(GOOD))
+        await writer.drain()
+        await asyncio.sleep(0.03)
+        writer.write(late)
+        await writer.drain()
+
+    async with serving(answer_twice) as wire:
+        for _ in range(3):
+            outcome = await adapter.send(chat(wire.base_url))
+            assert isinstance(outcome, Answer)
+            assert outcome.body["choices"][0]["message"]["content"] == "ok"
+            await asyncio.sleep(0.06)
+        assert [request.connection for request in wire.requests] == [1, 2, 3]
+
+
+async def test_a_kept_connection_that_dies_under_a_call_is_lost_and_not_sent_again() -> None:
+    async def hang_up(writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with serving(response(GOOD), hang_up, response(GOOD)) as wire:
+        assert isinstance(await adapter.send(chat(wire.base_url)), Answer)
+        assert_ambiguous(await adapter.send(chat(wire.base_url)), "upstream_error")
+        assert [request.connection for request in wire.requests] == [1, 1]
+
+
+async def test_a_kept_connection_that_was_closed_meanwhile_is_replaced() -> None:
+    async def answer_and_close(writer: asyncio.StreamWriter) -> None:
+        writer.write(response(GOOD))
+        await writer.drain()
+        writer.close()
+
+    async with serving(answer_and_close) as wire:
+        for _ in range(3):
+            assert isinstance(await adapter.send(chat(wire.base_url)), Answer)
+            await asyncio.sleep(0.02)
+        assert [request.connection for request in wire.requests] == [1, 2, 3]
+
+
+async def test_calls_share_a_connection_one_after_another() -> None:
+    async with serving(response(GOOD)) as wire:
+        for _ in range(5):
+            assert isinstance(await adapter.send(chat(wire.base_url)), Answer)
+        assert {request.connection for request in wire.requests} == {1}
+
+
+async def test_connections_send_small_packets_at_once() -> None:
+    async with serving(chunked_head()) as wire, session().post(wire.base_url) as answer:
+        assert answer.connection is not None
+        assert answer.connection.transport is not None
+        raw: socket.socket = answer.connection.transport.get_extra_info("socket")
+        assert raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+async def test_cookies_are_not_kept() -> None:
+    async with serving(response(GOOD, extra="Set-Cookie: session=1; Path=/\r\n")) as wire:
+        for _ in range(2):
+            await adapter.send(chat(wire.base_url))
+    assert all("Cookie" not in request.headers for request in wire.requests)
+
+
+async def test_the_environment_names_no_proxy_and_no_credentials(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login evil password evil\n")
+    netrc.chmod(0o600)
+    async with serving(response(GOOD)) as proxy, serving(response(GOOD)) as wire:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.base_url.removesuffix("/v1"))
+        monkeypatch.setenv("NETRC", os.fspath(netrc))
+        outcome = await adapter.send(chat(wire.base_url, api_key=""))
+        assert proxy.requests == []
+    assert isinstance(outcome, Answer)
+    assert "Authorization" not in wire.requests[0].headers
+
+
+async def test_an_upstreams_organization_and_project_go_with_the_call() -> None:
+    options = {"organization": "org-1", "project": "proj-2"}
+    async with serving(response(GOOD)) as wire:
+        await adapter.send(chat(wire.base_url, options=options))
+    headers = wire.requests[0].headers
+    assert (headers["OpenAI-Organization"], headers["OpenAI-Project"]) == ("org-1", "proj-2")
+    assert wire.requests[0].line == "POST /v1/chat/completions HTTP/1.1"
+
+
+async def test_tls_to_a_server_without_it_took_nothing() -> None:
+    async with serving(response(GOOD)) as wire:
+        outcome = await adapter.send(chat(wire.base_url.replace("http://", "https://")))
+    assert isinstance(outcome, Unreachable)
+    assert wire.requests == []
+
+
+async def test_a_certificate_that_nobody_vouches_for_took_nothing(tmp_path: Path) -> None:
+    server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0, ssl=_self_signed(tmp_path))
+    port = server.sockets[0].getsockname()[1]
+    try:
+        outcome = await adapter.send(chat(f"https://127.0.0.1:{port}/v1"))
+    finally:
+        server.close()
+    assert isinstance(outcome, Unreachable)
+
+
+async def test_a_connection_that_never_comes_took_nothing(full_port: int, settings: Any) -> None:
+    settings.UPSTREAM_CONNECT_SECONDS = 0.2
+    outcome = await adapter.send(chat(f"http://127.0.0.1:{full_port}/v1", timeout_seconds=2))
+    assert isinstance(outcome, Unreachable)
+
+
+async def test_waiting_for_a_free_connection_took_nothing(upstream: FakeUpstream, settings: Any) -> None:
+    settings.UPSTREAM_CONNECTIONS_MAX, settings.UPSTREAM_CONNECT_SECONDS = 1, 0.2
+    await close_session()
+    held = asyncio.create_task(adapter.send(chat(upstream.base_url, "small-1?delay_ms=600", timeout_seconds=2)))
+    await asyncio.sleep(0.05)
+    assert isinstance(await adapter.send(chat(upstream.base_url)), Unreachable)
+    assert isinstance(await held, Answer)
+    await close_session()
+    assert len(list(upstream.ledger)) == 1
+
+
+async def test_cancelling_a_call_hangs_up() -> None:
+    async def stay_silent(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0)
+
+    async with serving(stay_silent) as wire:
+        call = asyncio.create_task(adapter.send(chat(wire.base_url, timeout_seconds=30)))
+        await eventually(lambda: bool(wire.requests))
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(2):
+            await wire.left.wait()
+
+
+@pytest.fixture
+def full_port() -> Iterator[int]:
+    """Listen on a port whose queue is full, so that further connections get no answer at all."""
+    with contextlib.ExitStack() as opened:
+        listener = opened.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(8):
+            client = opened.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+def _self_signed(folder: Path) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(
+        name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1)
+    )
+    pem = folder / "server.pem"
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    pem.write_bytes(private + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pem)
+    return context
