@@ -22,10 +22,10 @@ END $$;
 CREATE OR REPLACE FUNCTION billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE billing_reservation r
      SET evidence = p_evidence, deadline_at = greatest(r.deadline_at, p_deadline)
    WHERE r.id = p_usage_id AND r.state = 'dispatched';
-  PERFORM set_config('synchronous_commit', 'off', true);
   RETURN FOUND;
 END $$;
 

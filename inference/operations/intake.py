@@ -14,9 +14,11 @@ from typing import Any, Protocol
 from accounts.authentication import Verified, verify
 from gateway.api.access import require_scope
 from gateway.api.json import canonical, strict_loads
+from gateway.contract.aliases import Route
 from gateway.contract.capabilities import infer
 from gateway.contract.errors import ApiError, InvalidRequest, ModelNotFound, ModelUnavailable, UnsupportedMediaType
 from gateway.contract.ids import new_id
+from inference.adapters.registry import adapter_named
 from inference.queries import catalogue
 from inference.rules.demand import RouteRules
 from inference.rules.headers import Metering, read_metering
@@ -111,11 +113,20 @@ def _size(intake: Intake, body: dict[str, Any], model: ServedModel, metering: Me
     if rules.route not in model.routes:
         raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
     demand = rules.read(body, len(compact), model)
-    price = model.price_at(datetime.now(UTC)) if model.is_served else None
-    if price is None or not price.prices.serves(rules.route):
-        raise ModelUnavailable
+    price = _price_of(model, rules.route)
     sized = size(demand, model, price, metering.max_cost_microusd)
     return Ready(sized, price, new_id("use"), new_id(rules.id_prefix))
+
+
+def _price_of(model: ServedModel, route: Route) -> PriceVersion:
+    """Give the prices in force of a model that can be called, or raise ModelUnavailable."""
+    price = model.price_at(datetime.now(UTC))
+    if not model.is_served or price is None or not price.prices.serves(route):
+        raise ModelUnavailable
+    adapters = (adapter_named(deployment.upstream.adapter) for deployment in model.deployments)
+    if not any(adapter and route in adapter.routes for adapter in adapters):
+        raise ModelUnavailable
+    return price
 
 
 def _check_content_type(headers: list[tuple[bytes, bytes]]) -> None:

@@ -1,0 +1,132 @@
+"""A client that leaves pays for what was delivered, at every moment, and nothing stays held."""
+
+import socket
+import time
+
+import orjson
+import pytest
+
+from tests.factories.proofs import BASE_URL
+from tests.support.stage import CHAT, chat
+from tests.support.upstream.tokens import count_text
+
+
+def raw_request(caller, body, key="one"):
+    content = orjson.dumps(body)
+    headers = {
+        **caller.signer.headers("POST", BASE_URL + CHAT, caller.token),
+        "Host": "gateway",
+        "Content-Type": "application/json",
+        "Content-Length": str(len(content)),
+        "Idempotency-Key": key,
+        "x-service-max-cost-microusd": "100000",
+    }
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"POST {CHAT} HTTP/1.1\r\n{lines}\r\n".encode() + content
+
+
+def connect(caller):
+    host, port = caller.origin.removeprefix("http://").split(":")
+    connection = socket.create_connection((host, int(port)))
+    connection.settimeout(10)
+    return connection
+
+
+def wait_for(condition, seconds=8.0):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.02)
+
+
+def settled(caller):
+    return caller.calls and caller.calls[0].state == "settled"
+
+
+def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage):
+    alias, caller = stage.model("small-1?delay_ms=400", max_output_tokens=20), stage.caller(balance=5_000)
+    with connect(caller) as connection:
+        connection.sendall(raw_request(caller, chat(alias)))
+        wait_for(lambda: len(stage.upstream.ledger) == 1)
+    wait_for(lambda: settled(caller))
+    call = caller.only_call
+    again = caller.post(chat(alias), key="one")
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["x-service-charge-microusd"] == str(call.charge_microusd)
+    assert caller.wallet == {"balance": 5_000 - call.charge_microusd, "held": 0, "debt": 0}
+    assert len(stage.upstream.ledger) == 1
+
+
+def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage):
+    alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
+    caller = stage.caller(balance=5_000)
+    body = chat(alias, stream=True)
+    with connect(caller) as connection:
+        connection.sendall(raw_request(caller, body))
+        got = b""
+        while got.count(b"\ndata: ") < 12:
+            got += connection.recv(4096)
+    wait_for(lambda: settled(caller))
+    wait_for(lambda: stage.upstream.ledger.entries[0].outcome == "left")
+    call, [entry] = caller.only_call, stage.upstream.ledger
+    record = call.usage_record
+    assert record.basis == "delivered"
+    assert 10 <= record.output_tokens <= entry.completion_tokens <= 40
+    cost = -(-(record.input_tokens * 150_000 + record.output_tokens * 600_000) // 10**6)
+    assert call.charge_microusd == cost
+    assert caller.wallet == {"balance": 5_000 - cost, "held": 0, "debt": 0}
+    again = caller.post(body, key="one")
+    assert again.headers["idempotent-replayed"] == "true"
+    assert b'"upstream_error"' in again.content
+    assert again.content.startswith(b"data: ")
+
+
+def test_leaving_before_the_first_byte_charges_the_input_alone(stage):
+    alias = stage.model("small-1?delay_ms=500", max_output_tokens=50)
+    caller = stage.caller(balance=5_000)
+    with connect(caller) as connection:
+        connection.sendall(raw_request(caller, chat(alias, stream=True)))
+        wait_for(lambda: len(stage.upstream.ledger) == 1)
+        time.sleep(0.15)
+    wait_for(lambda: settled(caller))
+    record = caller.only_call.usage_record
+    assert record.output_tokens <= 1
+    assert caller.wallet["held"] == 0
+
+
+@pytest.mark.parametrize("pause", [0, 0.01, 0.03, 0.06, 0.12])
+def test_leaving_at_any_moment_leaves_nothing_held(stage, pause):
+    alias = stage.model("small-1?tokens=8&token_delay_ms=5", max_output_tokens=50)
+    caller = stage.caller(balance=5_000)
+    for stream in (False, True):
+        with connect(caller) as connection:
+            connection.sendall(raw_request(caller, chat(alias, stream=stream), key=f"{stream}"))
+            time.sleep(pause)
+    time.sleep(0.2)
+    wait_for(lambda: all(call.state in {"settled", "released"} for call in caller.calls))
+    charged = sum(call.charge_microusd or 0 for call in caller.calls)
+    assert caller.wallet == {"balance": 5_000 - charged, "held": 0, "debt": 0}
+
+
+def test_leaving_after_the_last_byte_changes_nothing(stage):
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
+    body = chat(alias, stream=True)
+    with connect(caller) as connection:
+        connection.sendall(raw_request(caller, body))
+        got = b""
+        while b"data: [DONE]" not in got:
+            got += connection.recv(4096)
+    wait_for(lambda: settled(caller))
+    record = caller.only_call.usage_record
+    assert record.basis == "upstream"
+    assert record.input_tokens == count_text(body["messages"][0]["content"])
+
+
+def test_a_client_that_leaves_before_its_body_has_come_costs_nothing(stage):
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
+    with connect(caller) as connection:
+        connection.sendall(raw_request(caller, chat(alias))[:-10])
+        time.sleep(0.1)
+    time.sleep(0.1)
+    assert caller.calls == []
+    assert len(stage.upstream.ledger) == 0

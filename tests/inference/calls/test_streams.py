@@ -1,0 +1,153 @@
+"""Streams that do not simply run to their end."""
+
+import time
+
+import orjson
+import pytest
+
+from billing.operations import reviews
+from tests.support.stage import chat
+from tests.support.upstream import LEAKS
+
+
+def read(caller, alias, **members):
+    with caller.stream(chat(alias, **members)) as answer:
+        assert answer.status_code == 200, answer.read()
+        return [line for line in answer.iter_lines() if line]
+
+
+def receipt_of(lines):
+    return orjson.loads(lines[-1].removeprefix(": service "))
+
+
+def wait_for(condition, seconds=5.0):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "preset", ["cut-mid-stream", "cut-mid-event", "cut-first-event", "cut-before-done", "no-done", "error-event"]
+)
+def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_came(stage, preset):
+    alias, caller = stage.model(preset, max_output_tokens=50), stage.caller(balance=5_000)
+    with caller.stream(chat(alias)) as answer:
+        lines = [line for line in answer.iter_lines() if line]
+    assert not [leak for leak in LEAKS if leak in "\n".join(lines)]
+    if answer.status_code != 200:  # nothing had come
+        assert caller.only_call.state == "review"
+        return
+    error = orjson.loads(lines[-2].removeprefix("data: "))["error"]
+    assert error["code"] in {"upstream_error", "upstream_invalid"}
+    call = caller.only_call
+    assert receipt_of(lines) == {"usage_id": call.id, "charge_microusd": None}
+    assert call.state == "review"
+    assert caller.wallet["held"] == call.hold_microusd
+    assert 0 < call.evidence["charge_microusd"] <= call.hold_microusd
+    assert reviews.reconcile() >= 1
+    call = caller.only_call
+    assert (call.state, call.charge_microusd) == ("settled", call.evidence["charge_microusd"])
+    assert call.usage_record.basis == "delivered"
+    assert caller.wallet == {"balance": 5_000 - call.charge_microusd, "held": 0, "debt": 0}
+    assert reviews.reconcile() == 0 or caller.only_call.charge_microusd == call.charge_microusd
+
+
+def test_a_stream_that_ignores_its_limit_is_cut_there(stage):
+    alias, caller = stage.model("endless", max_output_tokens=30), stage.caller(balance=5_000)
+    lines = read(caller, alias)
+    call = caller.only_call
+    assert lines[-2] == "data: [DONE]"
+    last = orjson.loads(lines[-3].removeprefix("data: "))
+    assert last["choices"][0]["finish_reason"] == "length"
+    assert last["model"] == alias
+    assert (call.state, call.charge_microusd) == ("settled", receipt_of(lines)["charge_microusd"])
+    assert call.charge_microusd <= call.hold_microusd
+    assert call.usage_record.output_tokens == 30
+    assert call.usage_record.basis == "delivered"
+    wait_for(lambda: stage.upstream.ledger.entries[0].outcome == "left")
+    assert stage.upstream.ledger.entries[0].completion_tokens < 200
+
+
+def test_an_honest_stream_at_its_limit_is_not_cut(stage):
+    alias, caller = stage.model("small-1?tokens=500", max_output_tokens=400), stage.caller(balance=5_000)
+    lines = read(caller, alias, stream_options={"include_usage": True})
+    assert stage.upstream.ledger.entries[0].outcome == "complete"
+    usage = orjson.loads(lines[-3].removeprefix("data: "))["usage"]
+    assert usage["completion_tokens"] == 400
+    assert caller.only_call.usage_record.basis == "upstream"
+
+
+def test_a_stream_without_usage_is_left_to_reconciliation(stage):
+    alias, caller = stage.model("usage-missing", max_output_tokens=50), stage.caller(balance=5_000)
+    lines = read(caller, alias)
+    call = caller.only_call
+    assert lines[-2] == "data: [DONE]"
+    assert receipt_of(lines) == {"usage_id": call.id, "charge_microusd": None}
+    assert (call.state, call.review_reason) == ("review", "usage_missing")
+    assert call.evidence["output_tokens"] == stage.upstream.ledger.entries[0].completion_tokens
+
+
+@pytest.mark.parametrize("preset", ["usage-negative", "usage-huge", "usage-string", "usage-fractional"])
+def test_a_stream_whose_usage_is_none_ends_in_an_error(stage, preset):
+    alias, caller = stage.model(preset, max_output_tokens=50), stage.caller(balance=5_000)
+    lines = read(caller, alias)
+    assert orjson.loads(lines[-2].removeprefix("data: "))["error"]["code"] == "upstream_invalid"
+    assert caller.only_call.state == "review"
+
+
+def test_usage_is_shown_only_where_it_was_asked_for(stage):
+    alias, caller = stage.model(max_output_tokens=50), stage.caller()
+    assert not [line for line in read(caller, alias) if '"usage":{' in line]
+    shown = [line for line in read(caller, alias, stream_options={"include_usage": True}) if '"usage":{' in line]
+    assert len(shown) == 1
+
+
+@pytest.mark.parametrize(
+    "preset", ["sse-bytewise", "sse-coalesced", "sse-comments", "sse-crlf", "sse-multiline", "sse-split-utf8"]
+)
+def test_any_framing_of_the_events_gives_the_same_answer_and_charge(stage, preset):
+    alias, caller = stage.model(preset, max_output_tokens=50), stage.caller()
+    lines = read(caller, alias)
+    [entry] = stage.upstream.ledger
+    call = caller.only_call
+    assert (call.state, call.usage_record.output_tokens) == ("settled", entry.completion_tokens)
+    chunks = [orjson.loads(line.removeprefix("data: ")) for line in lines[:-2]]
+    assert {chunk["model"] for chunk in chunks} == {alias}
+    assert len({chunk["id"] for chunk in chunks}) == 1
+
+
+def test_an_upstream_that_answers_a_stream_in_one_piece_is_streamed_on(stage):
+    alias, caller = stage.model("swapped", max_output_tokens=50), stage.caller()
+    lines = read(caller, alias, stream_options={"include_usage": True})
+    call = caller.only_call
+    assert lines[-2] == "data: [DONE]"
+    assert receipt_of(lines) == {"usage_id": call.id, "charge_microusd": call.charge_microusd}
+    chunks = [orjson.loads(line.removeprefix("data: ")) for line in lines[:-2]]
+    assert chunks[0]["choices"][0]["delta"]["content"]
+    assert chunks[1]["choices"][0]["finish_reason"]
+    assert chunks[-1]["usage"]["completion_tokens"] == call.usage_record.output_tokens
+
+
+def test_a_refusal_before_the_stream_is_an_ordinary_error(stage):
+    alias, caller = stage.model("rate-limited", max_output_tokens=50), stage.caller(balance=5_000)
+    with caller.stream(chat(alias)) as answer:
+        body = orjson.loads(answer.read())
+    assert (answer.status_code, body["error"]["code"]) == (503, "upstream_overloaded")
+    assert caller.wallet == {"balance": 5_000, "held": 0, "debt": 0}
+
+
+def test_a_stream_that_was_decided_elsewhere_is_stopped(stage, settings):
+    from billing.operations import ledger
+
+    settings.STREAM_CHECKPOINT_SECONDS = 0.1
+    alias, caller = stage.model("small-1?tokens=400&token_delay_ms=10", max_output_tokens=500), stage.caller()
+    with caller.stream(chat(alias)) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        released = ledger.release(usage_id=answer.headers["x-service-usage-id"], expected=("dispatched",)).run()
+        rest = [line for line in lines if line]
+    assert released.outcome == "released"
+    assert orjson.loads(rest[-2].removeprefix("data: "))["error"]["code"] == "not_ready"
+    assert caller.only_call.state == "released"
+    assert stage.upstream.ledger.entries[0].completion_tokens < 400
