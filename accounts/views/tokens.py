@@ -27,6 +27,7 @@ from accounts.serializers.tokens import ExchangeRequest, OAuthTokenRequest, Toke
 from accounts.views.public_tokens import ERRORS, PROOF, answer, redemption, rotate
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, read
 from gateway.api.access import public
+from gateway.api.schema import refuses
 from gateway.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType
 
 OAUTH_REQUEST = PolymorphicProxySerializer(
@@ -77,6 +78,7 @@ class OAuthToken(TokenViewSet):
         responses={200: PublicTokenResponse, **ERRORS},
         auth=[],
     )
+    @refuses(UnsupportedGrantType)
     @public
     def redeem(self, request: Request) -> Response:
         """Return a token that is bound to the key of the DPoP header."""

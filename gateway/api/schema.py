@@ -89,6 +89,10 @@ class GatewaySchema(AutoSchema):
         parameters either."""
         return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
 
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """Tell drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""
+        return False
+
     def get_tags(self) -> list[str]:
         """Return the chapter of the reference page."""
         chapter = self.path.removeprefix("/v1/").partition("/")[0]

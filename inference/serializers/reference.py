@@ -59,7 +59,7 @@ CHAT_ANSWER = _object(
 )
 CHAT_EVENTS: Schema = {
     "type": "string",
-    "description": "Server-sent events of `chat.completion.chunk`. Before the closing `data: [DONE]` stands the comment "
+    "description": "Server-sent events of `chat.completion.chunk`. The last line, after `data: [DONE]`, is the comment "
     '`: service {"usage_id":"use_…","charge_microusd":9}`.',
 }
 EMBEDDING_REQUEST = _object(

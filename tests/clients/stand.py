@@ -177,7 +177,7 @@ class Stand:
             chunk = {**_frame("chat.completion.chunk"), "choices": [choice]}
             await response.write(f"data: {json.dumps(chunk)}\n\n".encode())
         closing = json.dumps({"usage_id": "use_1", "charge_microusd": CHARGE})
-        for part in (f": service {closing[:9]}", f"{closing[9:]}\n\n", "data: [DONE]\n\n"):
+        for part in ("data: [DONE]\n\n", f": service {closing[:9]}", f"{closing[9:]}\n\n"):
             await response.write(part.encode())
             await asyncio.sleep(0.005)  # parts of the comment come in packets of their own
         return response

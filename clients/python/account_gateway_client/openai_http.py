@@ -4,6 +4,7 @@ OpenAI(base_url=gateway.api_url, api_key="unused", http_client=gateway.http_clie
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from contextlib import suppress
 from typing import Any
 
 import httpx2
@@ -13,6 +14,7 @@ from account_gateway_client.errors import GatewayUnreachable
 from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
 from account_gateway_client.signing import Repairs, RequestSigner
 
+DONE = b"data: [DONE]"
 ReceiptHandler = Callable[[Receipt], None]
 # The SDK's own defaults: a model may take its time, a connection may not.
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
@@ -89,6 +91,11 @@ class Watched:
         self._tail = (self._tail + chunk)[-TAIL_BYTES:]
         return chunk
 
+    @property
+    def awaits_receipt(self) -> bool:
+        """Tell whether a stream's events are over, so that its receipt comes at once."""
+        return DONE in self._tail and not self._ended
+
     def end(self) -> None:
         """Complete the receipt and hand it over, once."""
         if self._ended:
@@ -103,14 +110,24 @@ class _SyncTee(httpx2.SyncByteStream):
     def __init__(self, stream: Any, watched: Watched) -> None:
         self._stream = stream
         self._watched = watched
+        self._chunks: Iterator[bytes] = iter(())
 
     def __iter__(self) -> Iterator[bytes]:
-        for chunk in self._stream:
+        self._chunks = iter(self._stream)
+        for chunk in self._chunks:
             yield self._watched.see(chunk)
 
     def close(self) -> None:
+        if self._watched.awaits_receipt:
+            self._read_on()
         self._stream.close()
         self._watched.end()
+
+    def _read_on(self) -> None:
+        """Read what comes after `[DONE]`, where the SDK stops: the receipt, and the end, which frees the connection."""
+        with suppress(httpx2.HTTPError):
+            for chunk in self._chunks:
+                self._watched.see(chunk)
 
 
 class _AsyncTee(httpx2.AsyncByteStream):

@@ -1,0 +1,53 @@
+"""The OpenAPI document, and a validator for its schemas."""
+
+import json
+from functools import cache
+from typing import Any
+
+from django.test import Client
+from jsonschema import Draft202012Validator
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Fetch the document as a client does."""
+    response = Client().get("/openapi.json")
+    assert (response.status_code, response["Content-Type"]) == (200, "application/json")
+    parsed: dict[str, Any] = json.loads(response.content)
+    return parsed
+
+
+def operations() -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the operations by method and path."""
+    return {
+        (method.upper(), path): operation
+        for path, methods in document()["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def validate(value: Any, schema: dict[str, Any]) -> None:
+    """Check a value against a schema of the document, or raise jsonschema's ValidationError."""
+    _validator(json.dumps(schema, sort_keys=True)).validate(value)
+
+
+def answer_schema(operation: dict[str, Any], status: int, media: str = "application/json") -> dict[str, Any]:
+    """Return the schema of one answer; KeyError where it is not described."""
+    schema: dict[str, Any] = operation["responses"][str(status)]["content"][media]["schema"]
+    return schema
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    """Make a validator; the document's components stand beside the schema, where its references point."""
+    return Draft202012Validator(_modern({**json.loads(schema), "components": document()["components"]}))
+
+
+def _modern(node: Any) -> Any:
+    """Write OpenAPI 3.0's `nullable` as JSON Schema does."""
+    if isinstance(node, list):
+        return [_modern(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    copied = {name: _modern(value) for name, value in node.items() if name != "nullable"}
+    return {"anyOf": [copied, {"type": "null"}]} if node.get("nullable") is True else copied

@@ -1,0 +1,72 @@
+"""The OpenAPI document describes exactly the routes that exist, and each as its action declares it."""
+
+import io
+
+from django.core.management import call_command
+from django.test import Client
+
+from gateway.contract.errors import CATALOGUE
+from tests.contract.document import document, operations
+from tests.contract.routes import mapped_routes
+
+DESCRIBED = operations()
+MAPPED = {(route.method, route.path.replace("<", "{").replace(">", "}")): route for route in mapped_routes()}
+
+
+def test_it_has_every_route_with_its_methods_and_no_other() -> None:
+    assert {key for key in DESCRIBED if key[1].startswith("/v1/")} == set(MAPPED)
+
+
+def test_it_is_valid_and_made_without_a_warning() -> None:
+    written = io.StringIO()
+    call_command("spectacular", "--validate", "--fail-on-warn", stdout=written)
+    assert "openapi: 3" in written.getvalue()
+
+
+def test_what_a_route_asks_of_its_caller_is_in_it() -> None:
+    for key, route in MAPPED.items():
+        operation = DESCRIBED[key]
+        protected = [] if route.access.public else [{"accessToken": [], "proof": []}]
+        assert operation["security"] == protected, key
+        if route.access.capability:
+            assert f"`{route.access.capability}`" in operation["description"]
+
+
+def test_metered_routes_describe_their_headers() -> None:
+    metered = {key for key, route in MAPPED.items() if route.access.model}
+    assert ("POST", "/v1/chat/completions") in metered
+    for key, operation in DESCRIBED.items():
+        named = {parameter.get("$ref", "").rpartition("/")[2] for parameter in operation.get("parameters", ())}
+        assert ({"IdempotencyKey", "MaxCost"} <= named) == (key in metered), key
+        success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+        assert ("x-service-usage-id" in success.get("headers", {})) == (key in metered), key
+
+
+def test_every_error_is_of_the_catalogue_and_every_route_describes_its_refusals() -> None:
+    for key in MAPPED:
+        for status, answer in DESCRIBED[key]["responses"].items():
+            if int(status) >= 400:
+                error = answer["content"]["application/json"]["schema"]["allOf"][1]["properties"]["error"]
+                codes = error.get("enum") or error["properties"]["code"]["enum"]
+                assert set(codes) <= set(CATALOGUE), key
+        assert {"500", "503"} <= set(DESCRIBED[key]["responses"]), key
+
+
+def test_it_says_nothing_twice_and_names_everything() -> None:
+    ids = [operation["operationId"] for operation in DESCRIBED.values()]
+    assert len(set(ids)) == len(ids)
+    chapters = [tag["name"] for tag in document()["tags"]]
+    for key, operation in DESCRIBED.items():
+        assert operation["tags"][0] in chapters, key
+        assert operation.get("summary") or operation.get("description"), key
+
+
+def test_the_page_and_the_document_are_public_and_load_nothing_from_elsewhere() -> None:
+    page = Client().get("/docs")
+    text = page.content.decode()
+    assert page.status_code == 200
+    assert "http://" not in text
+    assert "https://" not in text
+    policy = page["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
