@@ -9,6 +9,9 @@ WORKERS ?= 2
 LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-header \
 	--no-emit-index-url --no-emit-find-links --allow-unsafe
 
+# For commands of manage.py that look at a database, without touching anybody's.
+BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway.run.temporary
+
 .DEFAULT_GOAL := help
 .PHONY: help run demo test check fmt lock bench bench-peers venv venv-dev venv-peers python
 
@@ -29,8 +32,8 @@ check: venv-dev ## lint, formatting, types, import rules, migrations and start-u
 	$(RUN) -m ruff format --check
 	$(RUN) -m mypy
 	$(RUN) -c 'from importlinter.cli import lint_imports_command; lint_imports_command()' --no-logo
-	DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) manage.py makemigrations --check --dry-run
-	DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) manage.py check --fail-level WARNING
+	$(BESIDE_DATABASE) $(RUN) manage.py makemigrations --check --dry-run
+	$(BESIDE_DATABASE) $(RUN) manage.py check --fail-level WARNING
 
 fmt: venv-dev ## format the code and mend what a linter can
 	$(RUN) -m ruff format

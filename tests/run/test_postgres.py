@@ -16,6 +16,7 @@ from gateway.run.binaries import Binaries, _installations
 from gateway.run.children import signal_group
 from gateway.run.errors import StartError
 from gateway.run.identity import database_identity
+from gateway.run.options import PROJECT_DIR
 from gateway.run.postgres import Cluster
 from tests.support.database import make_home
 from tests.support.launching import eventually
@@ -213,3 +214,14 @@ def test_a_data_directory_is_opened_for_passing_through_only(cluster: Cluster) -
     allowed = {0o711, 0o701} if database_identity() else {0o700}
     assert cluster.home.stat().st_mode & 0o777 in allowed
     assert (Path(cluster.home) / "postgres").stat().st_mode & 0o077 == 0
+
+
+def test_a_command_gets_a_database_that_goes_with_it() -> None:
+    program = (
+        "import os, sys; from psycopg import connect; connect(os.environ['DATABASE_URL']).close();"
+        "print(os.environ['DATA_DIR']); sys.exit(7)"
+    )
+    command = [sys.executable, "-m", "gateway.run.temporary", sys.executable, "-c", program]
+    outcome = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True)
+    assert (outcome.returncode, outcome.stderr) == (7, "")
+    assert not Path(outcome.stdout.strip()).exists()

@@ -4,16 +4,14 @@ import atexit
 import os
 import shutil
 import signal
-import tempfile
 from pathlib import Path
 from types import FrameType
 
-from gateway.run.identity import database_identity
+from gateway.run import temporary
 from gateway.run.postgres import Cluster
 
 URL_VARIABLE = "TEST_DATABASE_URL"
 DATA_VARIABLE = "TEST_DATA_DIR"
-PLACES = (tempfile.gettempdir(), "/tmp", "/var/tmp")
 
 
 def provide_database() -> str:
@@ -37,8 +35,7 @@ def provide_data_dir() -> str:
 
 def make_home() -> Path:
     """Return a new directory that the database's user can enter; it is removed when this process ends."""
-    home = Path(tempfile.mkdtemp(prefix="gateway-tests-", dir=_place()))
-    home.chmod(0o711)
+    home = temporary.make_home("gateway-tests-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     return home
 
@@ -49,12 +46,6 @@ def _start() -> str:
     atexit.register(cluster.stop)
     signal.signal(signal.SIGTERM, _interrupt)
     return cluster.start()
-
-
-def _place() -> str:
-    """Return a temporary directory that the database's user can enter."""
-    identity = database_identity()
-    return next((place for place in PLACES if identity is None or identity.reaches(Path(place))), PLACES[0])
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
