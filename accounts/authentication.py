@@ -17,19 +17,14 @@ from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from accounts.operations import nonces, replays
+from accounts.operations import nonces, presented_tokens, replays
 from accounts.operations.challenges import challenge, challenged
-from accounts.operations.keyring import keyring
-from accounts.rules import access_token, dpop, htu, jwt
-from accounts.rules.bounded_cache import BoundedCache
+from accounts.rules import dpop, htu, jwt
 from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.principal import Principal
 from gateway.contract.errors import InvalidDpopProof, InvalidToken
 
-VERIFIED_TOKENS_MAX = 20_000
-
 _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *")
-_verified_tokens: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(VERIFIED_TOKENS_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +110,7 @@ def _verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) 
     proof = _read_proof(sent, method, raw_path, now)
     token = _token(credentials)
     digest = hashlib.sha256(token.encode("ascii")).digest()
-    principal = _holder(token, digest, now)
+    principal = presented_tokens.holder_of(token, digest, now)
     if principal.jkt != proof.key.thumbprint:
         raise InvalidToken("The access token is bound to another key.")
     dpop.check_access_token_hash(proof, jwt.encode(digest))
@@ -142,32 +137,6 @@ def _token(credentials: str | None) -> str:
     if parts is None:
         raise InvalidToken("Send the access token as Authorization: DPoP <token>.")
     return parts["token"]
-
-
-def _holder(token: str, digest: bytes, now: float) -> Principal:
-    """Say who holds a token. A token that was verified before is only checked against its end and its key's."""
-    known = _verified_tokens.get(digest)
-    kid, principal = known or _read_token(token)
-    if keyring.verifying_key(kid) is None:
-        raise InvalidToken(private="the signing key is retired")
-    if not now < principal.expires_at:
-        raise InvalidToken("The access token has expired.")
-    if known is None:
-        _verified_tokens.put(digest, (kid, principal))
-    return principal
-
-
-def _read_token(token: str) -> tuple[str, Principal]:
-    base_url = settings.GATEWAY_BASE_URL
-    try:
-        jws = jwt.parse(token)
-        key = keyring.verifying_key(jws.header.get("kid"))
-        if key is None or jws.header.get("typ") != access_token.TOKEN_TYPE:
-            raise InvalidToken(private="typ or kid is not of an access token")
-        jwt.verify(jws, key)
-        return key.thumbprint, access_token.principal_of(jws.claims, issuer=base_url, audience=base_url)
-    except ValueError as error:
-        raise InvalidToken(private=str(error)) from None
 
 
 def _header(headers: Mapping[Any, Any], name: str) -> str | None:

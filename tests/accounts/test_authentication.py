@@ -12,10 +12,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts import authentication
 from accounts.authentication import Verified, verify, verify_proof
 from accounts.models import ProofReplay, SigningKey
-from accounts.operations import nonces, signing_keys
+from accounts.operations import nonces, presented_tokens, signing_keys
 from accounts.operations.keyring import keyring
 from accounts.rules import jwt
 from accounts.rules.principal import Principal
@@ -223,17 +222,17 @@ def test_an_old_keys_tokens_outlive_its_rotation_but_not_its_retirement(signer: 
 
 def test_a_verified_token_costs_one_signature_check_and_is_not_kept_in_the_clear(signer: Signer) -> None:
     token = mint_token(DID, [], signer)
-    authentication._verified_tokens.clear()
+    presented_tokens._known.clear()
     attempt(token, signer.proof("GET", URL, token))
-    assert len(authentication._verified_tokens) == 1
-    (key,) = authentication._verified_tokens._items
+    assert len(presented_tokens._known) == 1
+    (key,) = presented_tokens._known._items
     assert len(key) == 32
     attempt(token, signer.proof("GET", URL, token))
-    assert len(authentication._verified_tokens) == 1
+    assert len(presented_tokens._known) == 1
 
 
 def test_a_refused_token_is_not_remembered(signer: Signer) -> None:
-    authentication._verified_tokens.clear()
+    presented_tokens._known.clear()
     token = mint_token(DID, [], signer)
     end = pyjwt.decode(token, options={"verify_signature": False})["exp"]
     refused(
@@ -241,7 +240,7 @@ def test_a_refused_token_is_not_remembered(signer: Signer) -> None:
         {"authorization": f"DPoP {token}", "dpop": signer.proof("GET", URL, token, iat=end)},
         now=end,
     )
-    assert len(authentication._verified_tokens) == 0
+    assert len(presented_tokens._known) == 0
 
 
 @pytest.mark.parametrize("raw_path", ["/v1/%zz", "/v1/\x00", "/v1/é", "/" + "a" * 10_000])

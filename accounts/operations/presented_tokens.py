@@ -1,0 +1,46 @@
+"""Verifies the access tokens that requests present. RFC 9068 section 4.
+
+A client sends its token with every request of five minutes; the signature is checked at the first. What is remembered
+is the token's hash, never the token.
+"""
+
+from django.conf import settings
+
+from accounts.operations.keyring import keyring
+from accounts.rules import access_token, jwt
+from accounts.rules.bounded_cache import BoundedCache
+from accounts.rules.principal import Principal
+from gateway.contract.errors import InvalidToken
+
+REMEMBERED_MAX = 20_000
+
+_known: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(REMEMBERED_MAX)
+
+
+def holder_of(token: str, digest: bytes, now: float) -> Principal:
+    """Say who holds a token at Unix time `now`, or raise InvalidToken or NotReady. `digest` is the token's SHA-256.
+
+    A token that was verified before is only checked against its end and its key's.
+    """
+    known = _known.get(digest)
+    kid, principal = known or _verify(token)
+    if keyring.verifying_key(kid) is None:
+        raise InvalidToken(private="the signing key is retired")
+    if not now < principal.expires_at:
+        raise InvalidToken("The access token has expired.")
+    if known is None:
+        _known.put(digest, (kid, principal))
+    return principal
+
+
+def _verify(token: str) -> tuple[str, Principal]:
+    base_url = settings.GATEWAY_BASE_URL
+    try:
+        jws = jwt.parse(token)
+        key = keyring.verifying_key(jws.header.get("kid"))
+        if key is None or jws.header.get("typ") != access_token.TOKEN_TYPE:
+            raise InvalidToken(private="typ or kid is not of an access token")
+        jwt.verify(jws, key)
+        return key.thumbprint, access_token.principal_of(jws.claims, issuer=base_url, audience=base_url)
+    except ValueError as error:
+        raise InvalidToken(private=str(error)) from None
