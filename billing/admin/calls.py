@@ -39,12 +39,16 @@ class ChargeForm(ReleaseForm):
     )
     field_order = ("amount_microusd", "reason")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.hold_microusd = Reservation.objects.values_list("hold_microusd", flat=True).get(pk=self.object_id)
+        self.fields["amount_microusd"].help_text = f"At most the hold, {self.hold_microusd}."
+
     def clean_amount_microusd(self) -> int:
         """Refuse more than was held: the customer never agreed to it."""
         amount: int = self.cleaned_data["amount_microusd"]
-        hold = Reservation.objects.values_list("hold_microusd", flat=True).get(pk=self.object_id)
-        if amount > hold:
-            raise forms.ValidationError(f"The hold is {hold} micro-USD.")
+        if amount > self.hold_microusd:
+            raise forms.ValidationError(f"The hold is {self.hold_microusd} micro-USD.")
         return amount
 
 
