@@ -8,6 +8,8 @@ from typing import IO
 
 READ_BYTES = 65536
 LINES_KEPT = 20
+# What Celery says on its way out, to nobody's use.
+NOISE = ("", "worker: Warm shutdown (MainProcess)")
 
 
 class Output:
@@ -31,7 +33,7 @@ class Output:
 
     def last_words(self, name: str) -> str:
         """Return the last line that says something among what `name` printed."""
-        return next((line.strip() for line in reversed(self._recent[name]) if line.strip()), "it said nothing")
+        return self._recent[name][-1].strip() if self._recent[name] else "it said nothing"
 
     def _read(self, key: selectors.SelectorKey) -> None:
         """Take what one pipe holds and print its whole lines."""
@@ -49,6 +51,8 @@ class Output:
             self._close(key)
 
     def _print(self, name: str, line: str) -> None:
+        if line.strip() in NOISE:
+            return
         self._recent[name].append(line)
         print(f"{name:>6} | {line}", file=sys.stderr, flush=True)
 

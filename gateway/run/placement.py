@@ -16,6 +16,7 @@ from gateway.run.identity import Identity
 
 SHARED_ROOT = Path("/var/lib/account-gateway")
 READABLE_DIRECTORY = 0o755
+OWNER_FILE = "data-directory"
 
 
 def place_data(link: Path, identity: Identity | None) -> Path:
@@ -32,8 +33,11 @@ def place_data(link: Path, identity: Identity | None) -> Path:
         link.parent.chmod(link.parent.stat().st_mode | stat.S_IXOTH)
     if identity.reaches(link.parent):
         return link
-    place = Path(tempfile.mkdtemp(prefix="data-", dir=_shared_root()))
+    root = _shared_root()
+    _forget_temporary_data(root)
+    place = Path(tempfile.mkdtemp(prefix="data-", dir=root))
     place.chmod(READABLE_DIRECTORY)
+    (place / OWNER_FILE).write_text(str(link), encoding="utf-8")
     link.symlink_to(place / link.name)
     return place / link.name
 
@@ -57,6 +61,14 @@ def _resolve(link: Path) -> Path:
     if not target.parent.is_dir():
         raise StartError(f"{link} points to {target}, which is gone; restore it or remove the link to start anew.")
     return target
+
+
+def _forget_temporary_data(root: Path) -> None:
+    """Remove the data of directories that lay among the temporary files and are gone; any other data stays."""
+    for note in root.glob(f"data-*/{OWNER_FILE}"):
+        link = Path(note.read_text(encoding="utf-8"))
+        if link.is_relative_to(tempfile.gettempdir()) and not link.is_symlink():
+            shutil.rmtree(note.parent, ignore_errors=True)
 
 
 def _shared_root() -> Path:

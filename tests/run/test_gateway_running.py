@@ -116,4 +116,5 @@ def test_stops_cleanly_and_frees_its_port(gateway: RunningGateway) -> None:
     assert processes_of(gateway.data_dir) == []
     assert gateway.health() == 0
     assert gateway.children() == {}
+    assert gateway.stderr == ""
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()

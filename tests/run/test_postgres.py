@@ -184,6 +184,16 @@ def test_data_moves_where_its_user_can_enter(cluster: Cluster, monkeypatch: pyte
     assert count(cluster.start()) == 1
 
 
+def test_moved_data_goes_with_a_temporary_directory_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = make_home() / "shared"
+    for name, owner in (("data-gone", "/tmp/gateway-gone/postgres"), ("data-kept", "/srv/unmounted/postgres")):
+        (shared / name).mkdir(parents=True)
+        (shared / name / placement.OWNER_FILE).write_text(owner)
+    monkeypatch.setattr(placement.tempfile, "tempdir", "/tmp")
+    placement._forget_temporary_data(shared)
+    assert [path.name for path in shared.iterdir()] == ["data-kept"]
+
+
 def test_programs_move_where_their_user_can_run_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """The Python package's programs in a virtual environment that only root enters."""
     monkeypatch.setattr(placement, "SHARED_ROOT", make_home() / "shared")
