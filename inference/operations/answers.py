@@ -62,4 +62,5 @@ def kept(answer: WholeAnswer) -> Replay | None:
 
 def answer_again(replay: Replay) -> WholeAnswer:
     """Render a stored answer: the same bytes, in one piece, with nothing charged."""
-    return WholeAnswer(replay.status, {**dict(map(tuple, replay.headers)), IDEMPOTENT_REPLAYED: "true"}, replay.body)
+    headers = {name: value for name, value in replay.headers}  # noqa: C416 - lists, as JSON kept them, not tuples
+    return WholeAnswer(replay.status, {**headers, IDEMPOTENT_REPLAYED: "true"}, replay.body)

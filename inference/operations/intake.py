@@ -29,7 +29,7 @@ from inference.rules.sizing import Sized, size
 class MeteredRequest(Protocol):
     """What is needed of a request. Header names are lower case; the body is read once, when it is its turn."""
 
-    method: str | None
+    method: str
     raw_path: bytes
     raw_headers: list[tuple[bytes, bytes]]
     request_id: str
@@ -70,7 +70,7 @@ class Refused:
 def begin(request: MeteredRequest, rules: RouteRules) -> Intake:
     """Check proof and token, or raise: where they fail, there is nothing to take."""
     path = request.raw_path.partition(b"?")[0].decode("latin-1")
-    verified = verify(request.method or "", path, _joined(request.raw_headers), time.time())
+    verified = verify(request.method, path, _joined(request.raw_headers), time.time())
     return Intake(request, rules, verified)
 
 

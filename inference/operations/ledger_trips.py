@@ -29,13 +29,13 @@ def is_pipelined() -> bool:
 async def alone(statement: Statement[Row]) -> Row:
     """Run one statement, flushed by its own commit, that waits for no wallet's lock."""
     async with ledger_connection() as connection, Trip(connection, statement) as trip:
-        return await trip.result()  # type: ignore[no-any-return]
+        return await trip.result()
 
 
 async def then_flush(owner: Owner, statement: Statement[Row]) -> Row:
     """Run a statement that locks a wallet, durable when this returns. In sync mode it flushes itself."""
     statements = (statement, ledger.flush()) if is_pipelined() else (statement,)
-    return (await _in_turn(owner, *statements))[0]  # type: ignore[no-any-return]
+    return (await _in_turn(owner, *statements))[0]
 
 
 async def both(owner: Owner, first: Statement[Row], second: Statement[bool]) -> tuple[Row, bool]:

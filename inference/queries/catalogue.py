@@ -94,12 +94,14 @@ _holder = _Holder()
 
 async def current() -> Catalogue:
     """Give the catalogue without waiting, but for the first time and after the database was away for long."""
-    return _holder.usable() or await asyncio.wrap_future(_holder.refresh())
+    picture = _holder.usable()
+    return picture if picture is not None else await asyncio.wrap_future(_holder.refresh())
 
 
 def current_sync() -> Catalogue:
     """Give the catalogue to synchronous code."""
-    return _holder.usable() or _holder.refresh().result()
+    picture = _holder.usable()
+    return picture if picture is not None else _holder.refresh().result()
 
 
 def forget() -> None:

@@ -38,12 +38,8 @@ class EmbeddingRules:
             raise ModelUnavailable("This model has no representation upstream.")
         input_bytes = sum(_bytes_of(item) for item in inputs)
         tokens = sum(len(item) if isinstance(item, list) else tokens_of_bytes(len(item.encode())) for item in inputs)
-        counted = {"input_bytes": input_bytes, "items": len(inputs)}
-        return Demand(
-            body=body,
-            bound=Quantities(input_tokens=size_bytes, **counted),
-            estimate=Quantities(input_tokens=tokens, **counted),
-        )
+        bound = Quantities(input_tokens=size_bytes, input_bytes=input_bytes, items=len(inputs))
+        return Demand(body=body, bound=bound, estimate=replace(bound, input_tokens=tokens))
 
     def read_usage(self, usage: Mapping[str, Any], demand: Demand, prices: PriceBook) -> Quantities:
         """Read `prompt_tokens`; bytes and items are our own count."""

@@ -4,6 +4,7 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.authentication import caller
 from gateway.api.access import authenticated_only
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import infer
@@ -21,7 +22,7 @@ class ModelViewSet(ApiViewSet):
     @authenticated_only
     def list(self, request: Request) -> Response:
         """List every enabled alias, and the raw models that the caller's integration may use."""
-        models = catalogue.current_sync().listed(request.user.client_id)
+        models = catalogue.current_sync().listed(caller(request).client_id)
         return Response({"object": "list", "data": [_rendered(model, request) for model in models]})
 
     @describe_model
@@ -29,12 +30,12 @@ class ModelViewSet(ApiViewSet):
     def retrieve(self, request: Request, model: str) -> Response:
         """Show one of them."""
         found = catalogue.current_sync().models.get(model)
-        if found is None or not found.enabled or not found.is_visible_to(request.user.client_id):
+        if found is None or not found.enabled or not found.is_visible_to(caller(request).client_id):
             raise ModelNotFound(param="model")
         return Response(_rendered(found, request))
 
 
 def _rendered(model: ServedModel, request: Request) -> dict[str, object]:
     price = model.price_at(timezone.now())
-    authorized = request.user.allows(infer(model.name))
+    authorized = caller(request).allows(infer(model.name))
     return render_model(model, price.prices if price else None, authorized=authorized)

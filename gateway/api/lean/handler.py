@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
-from asgiref.sync import markcoroutinefunction
 from corsheaders.middleware import CorsMiddleware
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
@@ -30,7 +29,6 @@ class LeanHandler:
 
     def __init__(self, patterns: Sequence[URLPattern]) -> None:
         self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
-        markcoroutinefunction(self._respond.__func__)
         self._cors = CorsMiddleware(self._respond)
 
     def serves(self, path: str) -> bool:
@@ -86,6 +84,7 @@ class LeanRequest(ASGIRequest):
 
     def __init__(self, scope: Scope, reader: BodyReader, presence: Presence, request_id: str) -> None:
         super().__init__(scope, BytesIO())
+        self.method: str
         self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
         self.raw_path = scope.get("raw_path") or scope["path"].encode()
         self.request_id = request_id

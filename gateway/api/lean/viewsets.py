@@ -1,7 +1,7 @@
 """The base of every asynchronous viewset under /v1."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from asgiref.sync import markcoroutinefunction
 from django.http import HttpRequest
@@ -25,10 +25,10 @@ class LeanViewSet(ViewSet):
     statement that places the hold. DRF's request, negotiation and authentication are not run.
     """
 
-    http_method_names: ClassVar[list[str]] = ["get", "post", "put", "patch", "delete"]
+    http_method_names = ["get", "post", "put", "patch", "delete"]
 
     @classmethod
-    def as_view(cls, actions: dict[str, str] | None = None, **initkwargs: Any) -> Any:
+    def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
         """Make the URLconf's callable, with the attributes by which tools find the viewset behind it."""
         declared = super().as_view(actions, **initkwargs)
         methods = {method.upper(): action for method, action in (actions or {}).items()}

@@ -1,0 +1,175 @@
+"""`kill -9` at every moment between hold and answer: each call ends settled once, released, or in review with its hold."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from billing.models import Transfer, UsageRecord
+from billing.operations import ledger, reviews
+from billing.queries import audit
+from tests.support.stage import chat
+from tests.support.upstream.server import closed_port
+
+BALANCE = 5_000
+
+# Moment, whether a stream, the upstream's behaviour, the state after the reaper came, what a retry then gets.
+MOMENTS = [
+    ("before the hold", False, "small-1", None, 200),
+    ("held", False, "small-1", "released", 200),
+    ("marked as sent", False, "small-1", "review", 409),
+    ("before sending", False, "small-1", "review", 409),
+    ("answered", False, "small-1", "review", 409),
+    ("answer rendered", False, "small-1", "review", 409),
+    ("before the charge", False, "small-1", "review", 409),
+    ("charged, not flushed", False, "small-1", "settled", "replay"),
+    ("charged", False, "small-1", "settled", "replay"),
+    ("answered", False, "reject-parameter", "review", 409),
+    ("before the release", False, "reject-parameter", "review", 409),
+    ("before the review", False, "usage-missing", "review", 409),
+    ("in review", False, "usage-missing", "review", 409),
+    ("before opening a stream", True, "small-1", "review", 409),
+    ("stream opened", True, "small-1", "review", 409),
+    ("stream done", True, "small-1", "review", 409),
+    ("stream charged", True, "small-1", "settled", "replay"),
+    ("stream broken", True, "cut-mid-stream", "review", 409),
+]
+
+
+def database_url() -> str:
+    at = connection.settings_dict
+    return f"postgresql://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def mortal_gateway(moment: str | None = None) -> Iterator[tuple[str, subprocess.Popen]]:
+    """Run a gateway in a process of its own."""
+    port = closed_port()
+    environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
+    environment |= {"MOMENT": moment} if moment else {}
+    server = subprocess.Popen([sys.executable, "-m", "tests.faults.mortal_server"], env=environment)
+    try:
+        until = time.monotonic() + 60
+        while not listens(port):
+            assert server.poll() is None, "the server did not start"
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}", server
+    finally:
+        server.kill()
+        server.wait()
+
+
+def send_and_die(caller, body, origin):
+    """Send a request whose answer never comes, or not whole."""
+    caller.origin = origin
+    try:
+        answer = caller.post(body, key="one", timeout=20)
+    except (httpx.TransportError, httpx.StreamError):
+        return
+    pytest.fail(f"the server lived: {answer.status_code} {answer.text}")
+
+
+def reap_later():
+    """Do what the jobs do once every deadline has passed."""
+    while ledger.reap(limit=100, now=timezone.now() + timedelta(hours=2)).rows():
+        pass
+
+
+def assert_charged_once(caller, call):
+    assert UsageRecord.objects.filter(reservation=call).count() == 1
+    charged = Transfer.objects.filter(kind="charge", source=call.id)
+    assert sum(transfer.amount_microusd for transfer in charged) == call.charge_microusd
+    assert caller.wallet == {"balance": BALANCE - call.charge_microusd, "held": 0, "debt": 0}
+
+
+@pytest.mark.parametrize(
+    ("moment", "stream", "behaviour", "state", "retry"), MOMENTS, ids=[f"{row[0]} ({row[2]})" for row in MOMENTS]
+)
+def test_a_killed_call_is_charged_once_or_waits_with_its_hold(stage, moment, stream, behaviour, state, retry):
+    alias, caller = stage.model(behaviour, max_output_tokens=20), stage.caller(balance=BALANCE)
+    body, home = chat(alias, stream=stream), caller.origin
+    with mortal_gateway(moment) as (origin, server):
+        send_and_die(caller, body, origin)
+        assert server.wait(timeout=20) == -signal.SIGKILL
+    reap_later()
+    assert audit.findings() == []
+    caller.origin = home
+    again = caller.post(body, key="one")
+    calls = caller.calls
+    if state is None:
+        assert [call.state for call in calls] == ["settled"]
+        return
+    first = calls[0]
+    assert first.state == state
+    if retry == "replay":
+        assert again.headers["idempotent-replayed"] == "true"
+        assert again.headers["x-service-usage-id"] == first.id
+        assert_charged_once(caller, first)
+    elif retry == 409:
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "idempotency_in_progress")
+        assert caller.wallet == {"balance": BALANCE, "held": first.hold_microusd, "debt": 0}
+    else:
+        assert again.status_code == retry
+        assert caller.wallet["held"] == 0
+    assert len(calls) == (2 if state == "released" else 1)
+
+
+def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage):
+    alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
+    caller = stage.caller(balance=BALANCE)
+    with mortal_gateway() as (origin, server):
+        caller.origin = origin
+        with caller.stream(chat(alias), key="one") as answer:
+            lines = answer.iter_lines()
+            for _ in range(20):
+                next(lines)
+            server.send_signal(signal.SIGKILL)
+            with pytest.raises(httpx.TransportError):
+                list(lines)
+    reap_later()
+    call = caller.only_call
+    assert (call.state, call.review_reason) == ("review", "deadline_passed")
+    assert 0 < call.evidence["charge_microusd"] <= call.hold_microusd
+    reviews.reconcile()
+    call = caller.only_call
+    assert (call.state, call.charge_microusd) == ("settled", call.evidence["charge_microusd"])
+    assert_charged_once(caller, call)
+    assert audit.findings() == []
+
+
+def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage):
+    alias, caller = stage.model("small-1?delay_ms=3000", max_output_tokens=20), stage.caller(balance=BALANCE)
+    with mortal_gateway() as (origin, server):
+        caller.origin = origin
+        with ThreadPoolExecutor() as threads:
+            pending = threads.submit(send_and_die, caller, chat(alias), origin)
+            while not stage.upstream.ledger.entries:
+                time.sleep(0.01)
+            server.send_signal(signal.SIGKILL)
+            pending.result()
+    reap_later()
+    reviews.reconcile()
+    call = caller.only_call
+    assert (call.state, call.evidence) == ("review", None)
+    assert caller.wallet == {"balance": BALANCE, "held": call.hold_microusd, "debt": 0}
+    assert reviews.charge(call.id, cost_microusd=3)
+    assert not reviews.charge(call.id, cost_microusd=3)
+    assert caller.wallet == {"balance": BALANCE - 3, "held": 0, "debt": 0}
+    assert audit.findings() == []

@@ -1,0 +1,209 @@
+"""No input gives anything but an answer of the catalogue, and what is refused leaves nothing behind."""
+
+import socket
+import uuid
+
+import httpx
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gateway.contract.errors import CATALOGUE
+from tests.support.stage import CHAT, EMBEDDINGS, chat
+
+QUICK = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+scalars = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(max_size=20)
+)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=12,
+)
+KNOWN = [
+    "messages", "max_tokens", "max_completion_tokens", "n", "stream", "stream_options", "tools", "tool_choice",
+    "response_format", "modalities", "service_tier", "store", "temperature", "logit_bias", "input", "dimensions",
+    "encoding_format", "input_type", "functions", "user", "audio", "web_search_options",
+]  # fmt: skip
+
+
+def assert_refused_or_answered(stage, caller, answer):
+    """Check the answer's shape; a refusal must have cost nothing and not have reached the upstream."""
+    assert answer.status_code != 500, answer.text
+    assert answer.headers["x-request-id"]
+    assert answer.headers["cache-control"] == "no-store"
+    assert all(call.state == "settled" for call in caller.calls)
+    if answer.status_code == 200:
+        return
+    error = answer.json()["error"]
+    assert set(error) == {"code", "message", "type", "param", "details", "request_id"}
+    assert error["code"] in CATALOGUE
+    assert len(stage.upstream.ledger) == len(caller.calls)
+
+
+@pytest.fixture
+def world(stage):
+    return stage, stage.model(max_output_tokens=20), stage.caller(balance=10_000_000)
+
+
+@QUICK
+@given(members=st.dictionaries(st.sampled_from(KNOWN), values, max_size=5), whole=st.booleans())
+def test_any_members_of_a_chat(world, members, whole):
+    stage, alias, caller = world
+    body = chat(alias, **members) if whole else {"model": alias, **members}
+    answer = caller.post(None, content=orjson.dumps(body))
+    assert_refused_or_answered(stage, caller, answer)
+
+
+@QUICK
+@given(messages=st.lists(
+    st.fixed_dictionaries(
+        {"role": st.sampled_from(["user", "tool", "x"])},
+        optional={
+            "content": values | st.lists(st.fixed_dictionaries({"type": st.sampled_from(
+                ["text", "image_url", "file", "input_audio", "refusal", "new"])}, optional={
+                    "text": values, "image_url": values, "file": values, "cache_control": values})),
+            "tool_calls": values, "audio": values, "cache_control": values,
+        },
+    ), max_size=3))  # fmt: skip
+def test_any_messages(world, messages):
+    stage, alias, caller = world
+    assert_refused_or_answered(stage, caller, caller.post({"model": alias, "messages": messages}))
+
+
+@QUICK
+@given(body=st.binary(max_size=60) | values.map(orjson.dumps))
+def test_any_body(world, body):
+    stage, _, caller = world
+    answer = caller.post(None, content=body)
+    assert answer.status_code >= 400
+    assert_refused_or_answered(stage, caller, answer)
+
+
+@QUICK
+@given(input_=values, extra=st.dictionaries(st.sampled_from(KNOWN), values, max_size=3))
+def test_any_embedding(stage, input_, extra):
+    alias = stage.model(options={"routes": ["embeddings"]}, price={"input_token": "0.1"})
+    caller = stage.caller()
+    body = {**extra, "model": alias, "input": input_}
+    assert_refused_or_answered(stage, caller, caller.post(body, path=EMBEDDINGS))
+
+
+header_values = st.text(
+    st.characters(min_codepoint=0x20, max_codepoint=0xFF, exclude_characters="\x7f"), max_size=60
+).map(lambda text: text.strip().encode("latin-1"))
+
+
+@QUICK
+@given(
+    name=st.sampled_from(
+        [
+            "Idempotency-Key",
+            "x-service-max-cost-microusd",
+            "Content-Type",
+            "Authorization",
+            "DPoP",
+            "X-Request-Id",
+            "Origin",
+        ]
+    ),
+    value=header_values,
+)
+def test_any_header(world, name, value):
+    stage, alias, caller = world
+    answer = caller.post(chat(alias), headers={name: value})
+    assert_refused_or_answered(stage, caller, answer)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'{"model": "x", "a": ' + b"[" * 65 + b"]" * 65 + b"}", "invalid_json"),
+        (b"[" * 200_000, "invalid_json"),
+        (b'{"a":' * 100_000, "invalid_json"),
+        (b'{"model": NaN}', "invalid_json"),
+        (b'{"model": "\\ud800"}', "invalid_json"),
+        (b'{"model": 1e999}', "invalid_json"),
+        (b'{"model": ' + b"9" * 5000 + b"}", "invalid_json"),
+        (b"\xff\xfe{}", "invalid_json"),
+        (b"", "invalid_json"),
+        (b'\xef\xbb\xbf{"model": "x"}', "invalid_json"),
+    ],
+)
+def test_malformed_json_is_refused(world, body, code):
+    stage, _, caller = world
+    answer = caller.post(None, content=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+    assert_refused_or_answered(stage, caller, answer)
+
+
+def test_a_megabyte_of_text_is_served(world):
+    stage, _, caller = world
+    alias = stage.model(max_output_tokens=5, context_tokens=2_000_000)
+    body = {"model": alias, "messages": [{"role": "user", "content": "naïve 日本語 " * 50_000}]}
+    answer = caller.post(body, max_cost=10_000_000)
+    assert answer.status_code == 200, answer.text
+    assert caller.only_call.hold_microusd >= len(orjson.dumps(body)) * 0.15
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_body_beyond_the_limit_is_refused_before_it_is_read(world, announced):
+    stage, _, caller = world
+    piece = b"x" * 65536
+
+    def pieces():
+        for _ in range(170):
+            yield piece
+
+    headers = {**caller.headers(CHAT), "Content-Type": "application/json", "Idempotency-Key": "k"}
+    headers["x-service-max-cost-microusd"] = "9"
+    if announced:
+        headers["Content-Length"] = str(170 * 65536)
+    try:
+        answer = stage.client.post(stage.origin + CHAT, content=pieces(), headers=headers)
+    except httpx.TransportError:
+        pass  # the server had answered and hung up before everything was written
+    else:
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
+    assert caller.calls == []
+
+
+def test_a_chunked_body_is_read(world):
+    stage, alias, caller = world
+    body = orjson.dumps(chat(alias))
+    headers = {**caller.headers(CHAT), "Content-Type": "application/json", "Idempotency-Key": "k"}
+    headers["x-service-max-cost-microusd"] = "90000"
+    answer = stage.client.post(stage.origin + CHAT, content=iter([body[:7], body[7:20], body[20:]]), headers=headers)
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", 'application/JSON;charset="utf-8"'])
+def test_a_content_type_may_name_its_charset(world, content_type):
+    _, alias, caller = world
+    assert caller.post(chat(alias), headers={"Content-Type": content_type}).status_code == 200
+
+
+@pytest.mark.parametrize("content_type", [None, "text/json", "application/json; charset=latin-1", "application/json2"])
+def test_another_content_type_is_refused(world, content_type):
+    stage, alias, caller = world
+    answer = caller.post(chat(alias), headers={"Content-Type": content_type})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
+    assert len(stage.upstream.ledger) == 0
+
+
+def test_a_query_that_is_no_utf8_is_no_crash(world):
+    stage, alias, caller = world
+    host, port = stage.origin.removeprefix("http://").split(":")
+    body = orjson.dumps(chat(alias))
+    headers = {**caller.headers(CHAT), "Content-Type": "application/json", "Idempotency-Key": uuid.uuid4().hex}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    start = f"POST {CHAT}?a=\xff HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n".encode("latin-1")
+    with socket.create_connection((host, int(port)), timeout=10) as raw:
+        raw.sendall(start + lines.encode() + b"x-service-max-cost-microusd: 90000\r\n\r\n" + body)
+        answer = raw.recv(4096)
+    assert answer.startswith(b"HTTP/1.1 400"), answer
+    assert caller.calls == []

@@ -1,0 +1,109 @@
+"""The handler's own manners: methods, paths, CORS, request ids, other servers."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+import websockets
+
+from tests.support.stage import CHAT, EMBEDDINGS, chat
+from tests.support.upstream.server import closed_port
+
+
+@pytest.mark.parametrize("path", [CHAT, EMBEDDINGS])
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_another_method_is_not_allowed(stage, path, method):
+    answer = stage.client.request(method, stage.origin + path)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (405, "method_not_allowed")
+    assert answer.headers["allow"] == "POST"
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.json()["error"]["request_id"] == answer.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v1/chat/completionsx", "/v1/chat", "/v1/nothing"])
+def test_a_path_beside_a_route_is_not_found(stage, path):
+    answer = stage.client.post(stage.origin + path)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_well_formed_request_id_is_echoed(stage):
+    answer = stage.client.post(stage.origin + CHAT, headers={"X-Request-Id": "mine-1"})
+    assert answer.headers["x-request-id"] == answer.json()["error"]["request_id"] == "mine-1"
+    answer = stage.client.post(stage.origin + CHAT, headers={"X-Request-Id": "not mine"})
+    assert answer.headers["x-request-id"].startswith("req_")
+
+
+def test_an_answer_to_a_refused_proof_carries_its_challenge(stage):
+    answer = stage.client.post(stage.origin + CHAT, json={})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "invalid_dpop_proof")
+    assert answer.headers["www-authenticate"].startswith('DPoP error="invalid_dpop_proof"')
+
+
+def test_a_configured_origin_may_call_from_a_browser(stage, settings):
+    settings.CORS_ALLOWED_ORIGINS = ["https://app.example"]
+    asked = {
+        "Origin": "https://app.example",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "dpop, authorization, idempotency-key",
+    }
+    answer = stage.client.options(stage.origin + CHAT, headers=asked)
+    assert answer.status_code == 200
+    assert answer.headers["access-control-allow-origin"] == "https://app.example"
+    assert "dpop" in answer.headers["access-control-allow-headers"]
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    answer = caller.post(chat(alias), headers={"Origin": "https://app.example"})
+    assert answer.headers["access-control-allow-origin"] == "https://app.example"
+    assert "x-service-charge-microusd" in answer.headers["access-control-expose-headers"]
+    stranger = caller.post(chat(alias), headers={"Origin": "https://evil.example"})
+    assert "access-control-allow-origin" not in stranger.headers
+
+
+def test_several_requests_share_a_connection(stage):
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    with httpx.Client(limits=httpx.Limits(max_connections=1)) as one:
+        caller.client = one
+        assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
+        assert caller.post({}, headers={"DPoP": None}).status_code == 401  # its body is never read
+        assert caller.post(chat(alias)).status_code == 200
+
+
+def test_a_handshake_without_a_route_is_refused(stage):
+    async def shake():
+        with pytest.raises(websockets.InvalidStatus) as refused:
+            await websockets.connect(stage.origin.replace("http", "ws") + "/v1/nothing")
+        return refused.value.response
+
+    response = asyncio.run(shake())
+    assert response.status_code == 404
+    assert b'"not_found"' in response.body
+
+
+def test_daphne_serves_the_model_routes_too(stage):
+    """Daphne sends no lifespan events: everything is opened at its first use."""
+    from tests.faults.test_call_crash import database_url, listens
+
+    port = closed_port()
+    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "-v", "0"]
+    server = subprocess.Popen(
+        [*command, "gateway.asgi:application"], env={**os.environ, "DATABASE_URL": database_url()}
+    )
+    try:
+        while not listens(port):
+            assert server.poll() is None
+            time.sleep(0.05)
+        alias, caller = stage.model(max_output_tokens=20), stage.caller()
+        caller.origin = f"http://127.0.0.1:{port}"
+        assert caller.post(chat(alias)).status_code == 200
+        with caller.stream(chat(alias)) as answer:
+            lines = [line for line in answer.iter_lines() if line]
+        assert lines[-1].startswith(": service ")
+        assert {call.state for call in caller.calls} == {"settled"}
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=20)
