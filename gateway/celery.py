@@ -4,11 +4,12 @@ import os
 
 from celery import Celery
 
-from gateway import filequeue
+from gateway import filequeue, schedule
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 
 filequeue.register()
 app = Celery("gateway")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.beat_schedule = schedule.beat_schedule()
 app.autodiscover_tasks()

@@ -1,0 +1,29 @@
+"""When the jobs run: every periodic task of the house in one place. Seconds between runs, by the task's name.
+
+Each job may run twice or late. A run that found no worker within its own interval is dropped, so that a worker that
+was away does not repeat itself for an hour.
+"""
+
+from typing import Any
+
+MINUTE = 60.0
+HOUR = 60 * MINUTE
+
+INTERVAL_SECONDS = {
+    "accounts.tasks.purge_assertions": 5 * MINUTE,
+    "accounts.tasks.purge_proofs": MINUTE,
+    "accounts.tasks.tend_signing_keys": 10 * MINUTE,
+    "billing.tasks.audit_ledger": 10 * MINUTE,
+    "billing.tasks.purge_replays": 10 * MINUTE,
+    "billing.tasks.reap": 15.0,
+    "billing.tasks.reconcile": 30.0,
+    "billing.tasks.sweep_lots": 5 * MINUTE,
+}
+
+
+def beat_schedule() -> dict[str, dict[str, Any]]:
+    """Render the intervals as Celery's beat wants them."""
+    return {
+        name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
+        for name, seconds in INTERVAL_SECONDS.items()
+    }

@@ -1,0 +1,21 @@
+"""The periodic jobs."""
+
+from gateway.celery import app
+from gateway.schedule import INTERVAL_SECONDS, beat_schedule
+
+OWN_APPS = ("accounts.", "billing.", "inference.", "integrations.", "judgement.", "organizations.")
+
+
+def test_every_job_is_on_the_schedule_and_exists() -> None:
+    app.loader.import_default_modules()
+    jobs = {name for name in app.tasks if name.startswith(OWN_APPS)}
+    assert set(INTERVAL_SECONDS) == jobs
+
+
+def test_beat_is_told() -> None:
+    assert app.conf.beat_schedule == beat_schedule()
+
+
+def test_reconciliation_runs_at_least_every_minute() -> None:
+    assert INTERVAL_SECONDS["billing.tasks.reconcile"] <= 60
+    assert INTERVAL_SECONDS["billing.tasks.reap"] <= 60
