@@ -1,0 +1,65 @@
+"""What the code imports is pinned, so that a fresh clone has it."""
+
+import ast
+import re
+import sys
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from gateway.run.options import PROJECT_DIR
+
+SERVICE = ("accounts", "billing", "gateway", "inference", "integrations", "judgement", "organizations")
+HOUSE = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
+
+
+def imported(package: str) -> set[str]:
+    """Return the top-level names from outside the project that a package imports anywhere."""
+    names = set()
+    for path in (PROJECT_DIR / package).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    return names - HOUSE - set(sys.stdlib_module_names)
+
+
+def normal(name: str) -> str:
+    """Return a distribution's name as package indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pinned(file: str) -> dict[str, str]:
+    """Return the version of each distribution that a requirements file pins."""
+    text = (PROJECT_DIR / file).read_text(encoding="utf-8")
+    return {normal(name): version for name, version in re.findall(r"^([\w.-]+)==([^ ;]+)", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize(
+    ("package", "file"),
+    [
+        *((package, "requirements.txt") for package in SERVICE),
+        ("bench", "requirements-dev.txt"),
+        ("clients", "requirements-dev.txt"),
+        ("tests", "requirements-dev.txt"),
+    ],
+)
+def test_every_import_is_pinned(package: str, file: str) -> None:
+    distributions = packages_distributions()
+    known = pinned(file)
+    missing = {
+        name for name in imported(package) if not {normal(d) for d in distributions.get(name, [])} & known.keys()
+    }
+    assert missing == set()
+
+
+def test_tests_run_on_what_a_gateway_runs_on() -> None:
+    assert pinned("requirements.txt").items() <= pinned("requirements-dev.txt").items()
+
+
+@pytest.mark.parametrize("file", ["requirements.txt", "requirements-dev.txt", "requirements-peers.txt"])
+def test_pins_name_hashes_and_no_place(file: str) -> None:
+    text = (PROJECT_DIR / file).read_text(encoding="utf-8")
+    assert text.count("==") <= text.count("--hash=sha256:")
+    assert not re.search(r"://|@ |--(index|extra|find)", text)
