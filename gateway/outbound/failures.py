@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 
 
 class Failure(StrEnum):
@@ -29,7 +30,7 @@ _FAILURES: tuple[tuple[Failure, tuple[type[BaseException], ...]], ...] = (
     # ServerDisconnectedError, and then the request may have arrived.
     (Failure.NOT_SENT, (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError)),
     (Failure.TIMED_OUT, (TimeoutError,)),
-    (Failure.MALFORMED, (TooLargeError, aiohttp.ClientResponseError)),
+    (Failure.MALFORMED, (TooLargeError, aiohttp.ClientResponseError, HttpProcessingError)),
 )
 
 

@@ -3,10 +3,9 @@
 import asyncio
 
 import aiohttp
-from aiohttp.client_reqrep import ConnectionKey
-from aiohttp.connector import Connection
-from aiohttp.tracing import Trace
 from django.conf import settings
+
+from gateway.outbound.connections import CarefulConnector
 
 KEEPALIVE_SECONDS = 4.0
 """Shorter than the 5 s after which uvicorn and Node close an idle connection. A request that meets a connection in the
@@ -36,21 +35,6 @@ async def close_session() -> None:
         await current.close()
 
 
-class CleanConnector(aiohttp.TCPConnector):
-    """A pool that never hands out a connection on which something arrived while nobody had asked.
-
-    The stock pool only looks whether a connection is still up, and whatever an upstream sent too late, or twice, would
-    be taken for the answer to the next call: one customer's answer given to another.
-    """
-
-    async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
-        while (connection := await super()._get(key, traces)) is not None:
-            if connection.protocol is not None and not connection.protocol.should_close:
-                return connection
-            connection.close()
-        return None
-
-
 def _open() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=_connector(),
@@ -69,7 +53,7 @@ def _connector() -> aiohttp.TCPConnector:
     The event loop sets TCP_NODELAY on every connection.
     """
     most = settings.UPSTREAM_CONNECTIONS_MAX
-    return CleanConnector(
+    return CarefulConnector(
         limit=most, limit_per_host=max(1, most * 3 // 4), keepalive_timeout=KEEPALIVE_SECONDS, ttl_dns_cache=30
     )
 

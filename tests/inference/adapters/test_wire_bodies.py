@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import time
 import tracemalloc
 import zlib
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Rejected
 from inference.adapters.openai import OpenAIAdapter
-from tests.inference.adapters.attempts import assert_ambiguous, chat, embedding
+from tests.inference.adapters.attempts import assert_ambiguous, chat, embedding, opened, read_until_broken
 from tests.inference.adapters.wire import GOOD, chunk, chunked_head, reset, response, serving
 from tests.support.upstream import mute_port
 
@@ -82,6 +83,41 @@ async def test_a_body_in_broken_chunks_is_ambiguous(body: bytes, abrupt: bool) -
     outcome = await answered_with(answer)
     assert isinstance(outcome, Ambiguous), outcome
     assert outcome.error.code in {"upstream_invalid", "upstream_error"}
+
+
+BROKEN_CHUNKS = [b"zz\r\n", b"5\r\nabcdefgh\r\n", b"ffffffffffffffffff\r\n", b"5;\x00\r\n", b"-1\r\n"]
+
+
+@pytest.mark.parametrize("broken", BROKEN_CHUNKS)
+async def test_framing_that_breaks_behind_the_first_bytes_is_told_at_once(broken: bytes) -> None:
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(chunked_head("application/json") + chunk(GOOD[:20]))
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        writer.write(broken)
+        await writer.drain()
+
+    started = time.monotonic()
+    assert_ambiguous(await answered_with(answer, timeout_seconds=5), "upstream_invalid")
+    assert time.monotonic() - started < 2
+
+
+@pytest.mark.parametrize("broken", BROKEN_CHUNKS)
+async def test_a_stream_whose_framing_breaks_is_broken_at_once(broken: bytes) -> None:
+    async def answer(writer: asyncio.StreamWriter) -> None:
+        writer.write(chunked_head() + chunk(b'data: {"choices":[{"index":0,"delta":{"content":"ok"}}]}\n\n'))
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        writer.write(broken)
+        await writer.drain()
+
+    async with serving(answer) as wire:
+        started = time.monotonic()
+        stream = await opened(await adapter.open_stream(chat(wire.base_url, timeout_seconds=5)))
+        chunks, end = await read_until_broken(stream)
+    assert sum(part.output_deltas for part in chunks) == 1
+    assert end.error.code == "upstream_invalid"
+    assert time.monotonic() - started < 2
 
 
 async def test_a_body_shorter_than_its_length_is_lost() -> None:
