@@ -58,9 +58,13 @@ METERED = (
 )
 
 
-def refuses(*refusals: type[ApiError]) -> Callable[[Action], Action]:
-    """Declare the errors that an action answers with besides those that follow from its access and body."""
-    decorate: Callable[[Action], Action] = extend_schema(extensions={CODES: [refusal.code for refusal in refusals]})
+def refuses(*refusals: type[ApiError], status: int | None = None) -> Callable[[Action], Action]:
+    """Declare the errors that an action answers with besides those that follow from its access and body.
+
+    `status` is theirs here, where it is another than the catalogue's.
+    """
+    codes = {refusal.code: status or refusal.default_status for refusal in refusals}
+    decorate: Callable[[Action], Action] = extend_schema(extensions={CODES: codes})
     return decorate
 
 
@@ -121,10 +125,10 @@ class GatewaySchema(AutoSchema):
             answer.setdefault("headers", {}).update({name: reference("headers", name) for name in names})
 
     def _add_errors(self, operation: Operation) -> None:
-        codes = {error.code for error in self._implied(operation)} | set(operation.pop(CODES, ()))
+        statuses = {error.code: self._status_of(error) for error in self._implied(operation)}
         by_status: dict[int, list[type[ApiError]]] = {}
-        for code in sorted(codes):
-            by_status.setdefault(self._status_of(errors.CATALOGUE[code]), []).append(errors.CATALOGUE[code])
+        for code, status in sorted({**statuses, **operation.pop(CODES, {})}.items()):
+            by_status.setdefault(status, []).append(errors.CATALOGUE[code])
         style = OAUTH_ERROR if self._is_token_route else API_ERROR
         for status, refusals in by_status.items():
             operation["responses"][str(status)] = _error_answer(status, refusals, style)
@@ -155,8 +159,6 @@ class GatewaySchema(AutoSchema):
         # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
         if self._is_token_route and error in (errors.InvalidDpopProof, errors.UseDpopNonce):
             return 400
-        if self._is_metered and error is errors.ProductDisabled:
-            return 403  # it denies access here, and conflicts with nothing
         return error.default_status
 
 

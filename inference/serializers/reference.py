@@ -99,7 +99,7 @@ def _metered(operation_id: str, summary: str, request: Schema, answers: dict[Any
     describe = extend_schema(
         operation_id=operation_id, tags=["Models"], summary=summary, request={JSON: request}, responses=answers
     )
-    return lambda action: describe(refuses(NotMember, NoSeat, ProductDisabled)(action))
+    return lambda action: describe(refuses(NotMember, NoSeat, ProductDisabled, status=403)(action))
 
 
 def _answer(schema: Schema, description: str = "") -> OpenApiResponse:

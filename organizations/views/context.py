@@ -7,7 +7,9 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.api.access import authenticated_only
+from gateway.api.schema import refuses
 from gateway.api.viewsets import ApiViewSet
+from gateway.contract.errors import Forbidden, NoSeat, NotMember, ProductDisabled
 from organizations.operations import context
 from organizations.serializers.context import ContextRequest, ContextToken
 
@@ -15,6 +17,7 @@ from organizations.serializers.context import ContextRequest, ContextToken
 class ContextView(ApiViewSet):
     """Exchange a person's token for one that acts for an organization."""
 
+    @refuses(NotMember, NoSeat, ProductDisabled, Forbidden, status=403)
     @extend_schema(operation_id="mintContextToken", request=ContextRequest, responses=ContextToken)
     @authenticated_only
     def create(self, request: Request) -> Response:

@@ -6,8 +6,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.api.access import requires
+from gateway.api.schema import refuses
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import Capability
+from gateway.contract.errors import InvitationUnavailable
 from organizations.operations import invitations as operations
 from organizations.queries import invitations
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS, Role
@@ -53,6 +55,7 @@ class InvitationsView(OrganizationViewSet):
 class AcceptanceView(ApiViewSet):
     """POST /v1/org-invitations/accept."""
 
+    @refuses(InvitationUnavailable)
     @extend_schema(operation_id="acceptInvitation", request=InvitationToken, responses=Joined)
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:

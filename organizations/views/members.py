@@ -5,7 +5,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from gateway.api.access import requires
+from gateway.api.schema import refuses
 from gateway.contract.capabilities import Capability
+from gateway.contract.errors import LastOwner
 from organizations.operations import members
 from organizations.queries import memberships
 from organizations.rules.roles import PEOPLE_MANAGERS, Role
@@ -22,6 +24,7 @@ class MembersView(OrganizationViewSet):
         """List all memberships, removed ones included, newest first."""
         return Response({"data": MemberView(memberships.every(org_id), many=True).data})
 
+    @refuses(LastOwner)
     @extend_schema(operation_id="changeMemberRole", request=RoleChange, responses=MemberView)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, org_id: str, membership_id: str) -> Response:
@@ -34,6 +37,7 @@ class MembersView(OrganizationViewSet):
         )
         return Response(MemberView(membership).data)
 
+    @refuses(LastOwner)
     @extend_schema(operation_id="removeMember", responses=MemberView)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, membership_id: str) -> Response:

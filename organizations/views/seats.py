@@ -7,9 +7,10 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.api.access import requires
+from gateway.api.schema import refuses
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import Capability
-from gateway.contract.errors import Forbidden
+from gateway.contract.errors import BillingPastDue, Forbidden, ProductDisabled, SeatCapReached
 from organizations.operations import seats as operations
 from organizations.queries import access, seats
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS
@@ -33,6 +34,7 @@ class SeatsView(OrganizationViewSet):
 class SeatAssignmentView(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/seats/<membership_id>."""
 
+    @refuses(ProductDisabled, SeatCapReached, BillingPastDue)
     @extend_schema(operation_id="assignSeat", request=None, responses=SeatView)
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def assign(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:

@@ -1,0 +1,117 @@
+"""Whatever is sent, a route answers with a success that it describes or an error of the catalogue, never with a 500.
+
+Schemathesis makes the requests from the OpenAPI document: valid ones, ones with one fault, and the edges of each rule.
+"""
+
+import time
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+
+from account_gateway_client import Gateway
+from gateway.contract.errors import CATALOGUE
+from tests.contract.document import document, operations, validate
+from tests.support.demo_house import DemoHouse
+
+# With 12 requests at most, a route takes a few tenths of a second; a slow machine makes fewer, of every route.
+SECONDS_EACH = 0.4
+SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:persona", "orgs:read", "orgs:manage")
+# What stands behind the gateway may be missing; that is told as such.
+HONEST_5XX = {"model_unavailable", "integration_unavailable"}
+BOUNDED = settings(
+    max_examples=12,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=list(HealthCheck),
+)
+
+
+SCHEMA: Any = schemathesis.openapi.from_dict(document())
+OPERATIONS = sorted((method, path) for method, path in operations())
+# What takes nothing can be asked for in one way only, and it is a valid one.
+FAULTLESS = {("GET", "/healthz")} | {key for key in OPERATIONS if key[1].startswith("/.well-known/")}
+MADE_UP = [
+    pytest.param(*key, mode, id=f"{key[0]} {key[1]} {mode.value}")
+    for key in OPERATIONS
+    for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
+    if mode is GenerationMode.POSITIVE or key not in FAULTLESS
+]
+
+
+@pytest.fixture(scope="module")
+def gateway(demo_house: DemoHouse) -> Gateway:
+    return demo_house.sign_in(*SCOPES)
+
+
+@pytest.mark.parametrize("signed", [False, True], ids=["stranger", "caller"])
+@pytest.mark.parametrize(("method", "path", "mode"), MADE_UP)
+def test_made_up_requests(
+    method: str,
+    path: str,
+    mode: GenerationMode,
+    signed: bool,
+    demo_house: DemoHouse,
+    gateway: Gateway,
+) -> None:
+    deadline = time.monotonic() + SECONDS_EACH
+    made_up = SCHEMA[path][method].as_strategy(generation_mode=mode)
+
+    @BOUNDED
+    @given(made_up)
+    def attempt(case: schemathesis.Case) -> None:
+        if time.monotonic() < deadline:
+            check(case, send(case, demo_house.base_url, gateway if signed else None))
+
+    attempt()
+
+
+def test_nothing_of_it_left_a_hold_or_a_wrong_sum(demo_house: DemoHouse, gateway: Gateway) -> None:
+    told = demo_house.run("manage.py", "audit_ledger")
+    assert told.returncode == 0, told.stderr
+    assert gateway.wallet()["heldMicrousd"] == 0
+    assert "Traceback" not in demo_house.log
+
+
+def send(case: schemathesis.Case, base_url: str, gateway: Gateway | None) -> requests.Response:
+    """Send a made-up request as it is; with a gateway, under its token and with a proof for just this request."""
+    arguments = case.as_transport_kwargs(base_url=base_url)
+    for name in ("Authorization", "DPoP"):
+        arguments["headers"].pop(name, None)
+    return requests.request(auth=gateway.requests_auth if gateway else None, timeout=20, **arguments)
+
+
+def check(case: schemathesis.Case, response: requests.Response) -> None:
+    """Check an answer against its description; an undescribed error must still be of the catalogue."""
+    told = f"{case.method} {response.request.url} {response.request.body!r}: {response.status_code} {response.text}"
+    assert response.headers.get("X-Request-Id"), told
+    operation = operations().get((case.method.upper(), case.path), {})
+    if response.status_code < 400:
+        described = operation["responses"][str(response.status_code)].get("content", {})
+        media = response.headers.get("Content-Type", "").partition(";")[0]
+        assert media in described or not response.content, told
+        if media == "application/json":
+            validate(response.json(), described[media]["schema"])
+        return
+    body = response.json()
+    oauth = isinstance(body.get("error"), str)
+    validate(body, {"$ref": f"#/components/schemas/{'OAuthError' if oauth else 'Error'}"})
+    code = body["error"] if oauth else body["error"]["code"]
+    assert code in CATALOGUE, told
+    assert response.status_code < 500 or code in HONEST_5XX, told
+    if response.status_code != 405 and case.path.startswith("/v1/"):
+        assert code in codes_of(operation, response.status_code), told
+
+
+def codes_of(operation: dict[str, Any], status: int) -> set[str]:
+    """Return the codes that the document gives for this status of a route."""
+    answer = operation.get("responses", {}).get(str(status))
+    if answer is None:
+        return set()
+    error = answer["content"]["application/json"]["schema"]["allOf"][1]["properties"]["error"]
+    return set(error.get("enum") or error["properties"]["code"]["enum"])
