@@ -254,7 +254,7 @@ IMPOSSIBLE = [
 def test_the_database_refuses_wrong_money(ledger: dict[str, str], statement: str) -> None:
     with (
         connection.cursor() as cursor,
-        pytest.raises(IntegrityError, match="violates (check|unique) constraint"),
+        pytest.raises(IntegrityError, match=r"violates (check|unique) constraint"),
         transaction.atomic(),
     ):
         cursor.execute(statement)

@@ -1,0 +1,172 @@
+"""The ledger's rules once more, as plainly as Python can say them: the oracle of the model test.
+
+Counters that the database keeps (held, spent) are sums over calls here.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+DAY = timedelta(hours=24)
+
+
+@dataclass
+class Lot:
+    """A credit; `remaining` is what was granted less what was spent and swept."""
+
+    id: str
+    product: str | None
+    remaining: int
+    expires_at: datetime | None
+
+
+@dataclass
+class Budget:
+    """A limit for one subject."""
+
+    product: str | None
+    member: str | None
+    limit: int
+    enabled: bool = True
+
+    def counts(self, call: "Call") -> bool:
+        """Tell whether the call is its subject's."""
+        return self.product in (None, call.product) and self.member in (None, call.member)
+
+
+@dataclass
+class Call:
+    """A call with what it holds of cash and of each lot, in order."""
+
+    id: str
+    hold: int
+    product: str | None
+    member: str | None
+    key: str | None
+    body: bytes
+    created_at: datetime
+    state: str = "reserved"
+    cash: int = 0
+    lots: list[tuple[Lot, int]] = field(default_factory=list)
+    charge: int | None = None
+    closed_at: datetime | None = None
+    has_answer: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether its hold stands."""
+        return self.closed_at is None
+
+
+@dataclass
+class LedgerModel:
+    """One organization's wallet, lots, budgets and calls."""
+
+    balance: int = 0
+    debt: int = 0
+    lots: list[Lot] = field(default_factory=list)
+    budgets: dict[str, Budget] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+
+    def cash_held(self) -> int:
+        """Sum what open calls hold of the balance."""
+        return sum(call.cash for call in self.calls.values() if call.is_open)
+
+    def lot_held(self, lot: Lot) -> int:
+        """Sum what open calls hold of a lot."""
+        return sum(amount for call in self.calls.values() if call.is_open for held, amount in call.lots if held is lot)
+
+    def budget_held(self, budget: Budget) -> int:
+        """Sum what the budget's open calls hold."""
+        return sum(call.hold for call in self.calls.values() if call.is_open and budget.counts(call))
+
+    def budget_spent(self, budget: Budget, now: datetime) -> int:
+        """Sum what the budget's calls were charged this month."""
+        return sum(
+            call.charge or 0
+            for call in self.calls.values()
+            if call.closed_at and (call.closed_at.year, call.closed_at.month) == (now.year, now.month)
+            if budget.counts(call)
+        )
+
+    def reserve(self, call: Call, now: datetime) -> str:
+        """Place a call's hold, or name why not."""
+        return self._key_outcome(call, now) or self._budget_outcome(call, now) or self._hold(call, now)
+
+    def _key_outcome(self, call: Call, now: datetime) -> str | None:
+        for other in self.calls.values():
+            if call.key is None or other.key != call.key or other.state == "released":
+                continue
+            if other.closed_at and other.closed_at + DAY <= now:
+                continue
+            if other.body != call.body:
+                return "key_reused"
+            if other.is_open:
+                return "in_progress"
+            return "replay" if other.has_answer else "gone"
+        return None
+
+    def _budget_outcome(self, call: Call, now: datetime) -> str | None:
+        for budget in self.budgets.values():
+            used = self.budget_spent(budget, now) + self.budget_held(budget)
+            if budget.enabled and budget.counts(call) and used + call.hold > budget.limit:
+                return "budget_exceeded"
+        return None
+
+    def _hold(self, call: Call, now: datetime) -> str:
+        left = call.hold
+        for lot in sorted(self.lots, key=_spending_order):
+            free = lot.remaining - self.lot_held(lot)
+            is_usable = lot.product in (None, call.product) and (lot.expires_at is None or lot.expires_at > now)
+            if is_usable and min(free, left) > 0:
+                call.lots.append((lot, min(free, left)))
+                left -= min(free, left)
+        if self.debt or left > self.balance - self.cash_held():
+            call.lots.clear()
+            return "insufficient_funds"
+        call.cash = left
+        self.calls[call.id] = call
+        return "reserved"
+
+    def settle(self, call: Call, cost: int, now: datetime, has_answer: bool) -> str:
+        """Charge a call, or say what it is."""
+        if call.state not in ("dispatched", "review"):
+            return {"settled": "already", "released": "released", "reserved": "conflict"}[call.state]
+        left = call.charge = min(cost, call.hold)
+        for lot, amount in call.lots:
+            lot.remaining -= min(amount, left)
+            left -= min(amount, left)
+        self.balance -= left
+        call.state, call.closed_at, call.has_answer = "settled", now, has_answer
+        return "settled"
+
+    def release(self, call: Call, now: datetime, states: tuple[str, ...]) -> str:
+        """Give a call's hold back, or say what it is."""
+        if call.state not in states:
+            return {"settled": "settled", "released": "already"}.get(call.state, "conflict")
+        call.state, call.closed_at = "released", now
+        return "released"
+
+    def sweep(self, now: datetime) -> set[str]:
+        """Book what expired and is not held; name the lots."""
+        due = [
+            lot for lot in self.lots if lot.expires_at and lot.expires_at <= now and lot.remaining > self.lot_held(lot)
+        ]
+        for lot in due:
+            lot.remaining = self.lot_held(lot)
+        return {lot.id for lot in due}
+
+    def pay(self, amount: int) -> None:
+        """Bring money in: debt first."""
+        repaid = min(self.debt, amount)
+        self.debt -= repaid
+        self.balance += amount - repaid
+
+    def refund(self, amount: int) -> None:
+        """Take money back: what is free, the rest is owed."""
+        taken = min(self.balance - self.cash_held(), amount)
+        self.balance -= taken
+        self.debt += amount - taken
+
+
+def _spending_order(lot: Lot) -> tuple[bool, bool, datetime | None, str]:
+    return lot.product is None, lot.expires_at is None, lot.expires_at, lot.id
