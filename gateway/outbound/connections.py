@@ -38,7 +38,8 @@ class CarefulConnector(aiohttp.TCPConnector):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self._factory = partial[ResponseHandler](CarefulHandler, loop=self._loop)
+        handler: type[ResponseHandler] = CarefulHandler
+        self._factory = partial(handler, loop=self._loop)
 
     async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
         while (connection := await super()._get(key, traces)) is not None:
