@@ -31,6 +31,7 @@ def review_count(request: HttpRequest) -> int | None:
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
     if request.user.has_perm("billing.view_reservation"):
+        context["title"] = "Overview"
         context["cards"] = [_held(), _in_review(), _losses(), _debts()]
         context["lists"] = [_reviews(), _recent_losses()]
     return context

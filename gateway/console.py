@@ -1,11 +1,14 @@
 """What the admin pages of every app share: read-only tables, money and times, secrets that are never shown."""
 
+import json
 from decimal import Decimal
 from typing import Any
 
 from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
+from django.core.exceptions import ValidationError
 from django.db.models import Model
+from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.paginator import InfinitePaginator
@@ -91,6 +94,25 @@ class LinesField(SimpleArrayField):
         """Read the lines that say something."""
         lines = value.splitlines() if isinstance(value, str) else list(value or ())
         return [line.strip() for line in lines if line.strip()]
+
+
+def json_object(value: Any) -> dict[str, Any]:
+    """Return an object, an empty one for nothing, or raise ValidationError."""
+    if not isinstance(value or {}, dict):
+        raise ValidationError("This must be a JSON object.")
+    return value or {}
+
+
+class ReadableJSONField(forms.JSONField):
+    """JSON, shown over several lines."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", UnfoldAdminTextareaWidget(attrs={"rows": 10, "class": "font-mono"}))
+        super().__init__(**kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Render what is stored; what was typed and could not be read stays as it was."""
+        return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 class SecretField(forms.CharField):

@@ -91,13 +91,15 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     @admin.action(description="Suspend", permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
         """Refuse the tokens of these accounts from now on."""
-        changed = [account for account in queryset if suspension.suspend(account=account, now=timezone.now())]
+        permitted = [account for account in queryset if self.has_change_permission(request, account)]
+        changed = [account for account in permitted if suspension.suspend(account=account, now=timezone.now())]
         self._tell(request, changed, "Suspended")
 
     @admin.action(description="Unsuspend", permissions=["change"])
     def unsuspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
         """Let these accounts back in."""
-        changed = [account for account in queryset if suspension.unsuspend(account=account)]
+        permitted = [account for account in queryset if self.has_change_permission(request, account)]
+        changed = [account for account in permitted if suspension.unsuspend(account=account)]
         self._tell(request, changed, "Unsuspended")
 
     def _tell(self, request: HttpRequest, changed: list[Account], done: str) -> None:

@@ -7,9 +7,10 @@ from django.core.exceptions import ValidationError
 from accounts.models import (
     Integration,
 )
+from accounts.models.validators import validate_jwks
 from accounts.rules import dids
 from gateway.addresses import WEB_WORDS, is_web_address
-from gateway.console import ConsoleAdmin, LinesField
+from gateway.console import ConsoleAdmin, LinesField, ReadableJSONField
 from gateway.contract.capabilities import Capability
 
 
@@ -17,8 +18,9 @@ class IntegrationForm(forms.ModelForm):
     """Checks what the file checks."""
 
     capabilities = LinesField(
-        help_text=f"One a line: {', '.join(Capability)}, infer:<alias>, or infer:* for every alias."
+        help_text=f"One a line: {', '.join(Capability)}, infer: and the name of an alias, or infer:* for every alias."
     )
+    jwks = ReadableJSONField(label="JWKS", validators=[validate_jwks], help_text="Public keys alone.")
 
     class Meta:
         model = Integration

@@ -7,7 +7,8 @@ from pathlib import Path
 import environ
 
 from gateway.run.environment import load as load_data_dir
-from gateway.settings.console import UNFOLD  # noqa: F401
+from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.portal import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -42,6 +43,7 @@ INSTALLED_APPS = [
     "channels",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    *PORTAL_APPS,
     "gateway",
     "accounts",
     "billing",
@@ -66,6 +68,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    *PORTAL_MIDDLEWARE,
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -83,6 +86,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "accounts.portal.context.brand",
             ]
         },
     }
@@ -99,10 +103,9 @@ DATABASES["default"]["OPTIONS"] = {
 }
 
 AUTH_USER_MODEL = "accounts.Account"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 
@@ -22,11 +23,16 @@ def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
     return {"title": title, "separator": True, "items": list(items)}
 
 
+FORMAT_MODULE_PATH = ["gateway.formats"]
+
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Account Gateway",
     "SITE_HEADER": "Account Gateway",
     "SITE_SUBHEADER": "Operator console",
     "SITE_SYMBOL": "account_balance_wallet",
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("gateway/icon.svg")},
+    ],
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
@@ -95,6 +101,8 @@ UNFOLD: dict[str, Any] = {
                 "People and keys",
                 _item("Accounts", "person", "accounts.account"),
                 _item("Device sessions", "phonelink_lock", "accounts.devicesession"),
+                _item("Portal sessions", "computer", "usersessions.usersession"),
+                _item("Second factors", "passkey", "mfa.authenticator"),
                 _item("Signing keys", "key", "accounts.signingkey"),
                 _item("Operator groups", "group", "auth.group"),
             ),

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from unfold.admin import TabularInline
 from unfold.decorators import display
 
-from gateway.console import ConsoleAdmin
+from gateway.console import ConsoleAdmin, ReadableJSONField, json_object
 from gateway.contract.aliases import Route
 from inference.models import Alias, Deployment, RawModel
 
@@ -26,11 +26,11 @@ class DeploymentInline(TabularInline):
 class ServedForm(forms.ModelForm):
     """Checks the options that aliases and raw models share."""
 
+    options = ReadableJSONField(required=False)
+
     def clean_options(self) -> dict[str, Any]:
         """Refuse routes that do not exist: every process reads them."""
-        options = self.cleaned_data["options"] or {}
-        if not isinstance(options, dict):
-            raise ValidationError("Options are a JSON object.")
+        options = json_object(self.cleaned_data["options"])
         routes = options.get("routes", [])
         if not isinstance(routes, list) or not set(map(str, routes)) <= set(Route):
             raise ValidationError(f"Routes are a list of {', '.join(Route)}.")
@@ -58,6 +58,7 @@ class AliasAdmin(ConsoleAdmin):
 
     form = AliasForm
     inlines = (DeploymentInline,)
+    fields = ("name", "enabled", "max_output_tokens", "context_tokens", "options")
     list_display = ("name", "routes", "deployments", "max_output_tokens", "context_tokens", "enabled")
     list_filter = ("enabled", "deployments__upstream")
     search_fields = ("name",)

@@ -29,6 +29,7 @@ class RawModelAdmin(ConsoleAdmin):
     """Upstream models under their own names."""
 
     form = RawModelForm
+    fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens", "options")
     list_display = ("model", "upstream", "max_output_tokens", "context_tokens", "enabled")
     list_filter = ("enabled", "upstream")
     list_select_related = ("upstream",)

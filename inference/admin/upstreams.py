@@ -7,17 +7,21 @@ from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 from unfold.decorators import display
+from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from gateway.addresses import WEB_WORDS, is_web_address
-from gateway.console import ConsoleAdmin, SecretField
+from gateway.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
 from inference.models import Upstream
 
 
 class UpstreamForm(forms.ModelForm):
     """Takes a credential without ever showing it."""
 
-    api_key = SecretField(label="API key", help_text="It rests encrypted and is never shown. Leave blank to keep it.")
-    remove_api_key = forms.BooleanField(required=False, label="Remove the API key")
+    api_key = SecretField(
+        label="New API key", help_text="It rests encrypted and is never shown. Leave blank to keep it."
+    )
+    remove_api_key = forms.BooleanField(required=False, label="Remove the API key", widget=UnfoldBooleanSwitchWidget)
+    options = ReadableJSONField(required=False)
 
     class Meta:
         model = Upstream
@@ -47,6 +51,10 @@ class UpstreamForm(forms.ModelForm):
             raise ValidationError("A credential is printable ASCII without spaces.")
         return typed or self.instance.api_key
 
+    def clean_options(self) -> dict[str, Any]:
+        """Keep options an object."""
+        return json_object(self.cleaned_data["options"])
+
     def clean(self) -> dict[str, Any]:
         """Refuse an upstream without an address, and the demo adapter in production."""
         cleaned = super().clean() or {}
@@ -65,11 +73,26 @@ class UpstreamAdmin(ConsoleAdmin):
     """Providers of models."""
 
     form = UpstreamForm
-    list_display = ("name", "adapter", "base_url", "credential", "timeout_seconds", "enabled")
+    list_display = ("name", "protocol", "address", "credential", "timeout_seconds", "enabled")
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url")
     ordering = ("name",)
     readonly_fields = ("credential",)
+    fieldsets = (
+        (None, {"fields": ("name", "adapter", "base_url", "enabled")}),
+        ("Credential", {"fields": ("credential", "api_key", "remove_api_key")}),
+        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "options")}),
+    )
+
+    @display(description="Adapter", ordering="adapter")
+    def protocol(self, upstream: Upstream) -> str:
+        """Name the adapter as the configuration file does."""
+        return upstream.adapter
+
+    @display(description="Base URL", empty_value="-")
+    def address(self, upstream: Upstream) -> str | None:
+        """Say where it is."""
+        return upstream.base_url or None
 
     @display(description="API key", label={"set": "success", "not set": "warning", "not needed": "info"})
     def credential(self, upstream: Upstream) -> str:

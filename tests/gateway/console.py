@@ -3,6 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
@@ -26,6 +30,7 @@ def furnish(folder: Path) -> None:
     ledger.to_review(usage_id=make_call(), reason="timeout", evidence={"output_tokens": 3}).run()
     make_call()
     make_session()
+    make_sign_in()
 
 
 def make_call(*, hold_microusd: int = 50_000, is_sent: bool = True) -> str:
@@ -67,3 +72,12 @@ def make_session() -> DeviceSession:
         created_at=now,
         expires_at=now + timedelta(days=30),
     )
+
+
+def make_sign_in() -> None:
+    """Let Alice sign in to the portal with an address, a second factor and another provider's identity."""
+    alice = Account.objects.get(did=ALICE)
+    EmailAddress.objects.create(user=alice, email="alice@studio.example", primary=True, verified=True)
+    Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={"secret": "JBSWY3DPEHPK3PXP"})
+    SocialAccount.objects.create(user=alice, provider="studio", uid="42", extra_data={"token": "sk-literal-secret"})
+    UserSession.objects.create(user=alice, ip="192.0.2.1", user_agent="Browser", session_key="k" * 32, data={})

@@ -1,0 +1,64 @@
+"""How people sign in to the portal: to look at. The library's own pages would show second-factor secrets and tokens."""
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
+from django.contrib import admin
+from django.http import HttpRequest
+
+from gateway.console import ReadOnlyAdmin
+
+for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
+    if admin.site.is_registered(_model):
+        admin.site.unregister(_model)
+
+
+@admin.register(EmailAddress)
+class EmailAddressAdmin(ReadOnlyAdmin):
+    """Addresses, and whether they were verified."""
+
+    list_display = ("email", "user", "primary", "verified")
+    list_filter = ("primary", "verified")
+    list_select_related = ("user",)
+    search_fields = ("email", "user__did")
+    ordering = ("-id",)
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(ReadOnlyAdmin):
+    """Second factors and passkeys, without their secrets. One is removed for a person who lost it."""
+
+    list_display = ("user", "type", "created_at", "last_used_at")
+    list_filter = ("type",)
+    list_select_related = ("user",)
+    search_fields = ("user__did", "user__email")
+    ordering = ("-id",)
+    fields = ("user", "type", "created_at", "last_used_at")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
+        """Let operators with every right help a person who is locked out."""
+        return bool(request.user.is_superuser)
+
+
+@admin.register(UserSession)
+class UserSessionAdmin(ReadOnlyAdmin):
+    """Browsers that are signed in to the portal, without their session keys."""
+
+    list_display = ("user", "ip", "user_agent", "created_at", "last_seen_at")
+    list_select_related = ("user",)
+    search_fields = ("user__did", "user__email", "ip")
+    ordering = ("-id",)
+    fields = ("user", "ip", "user_agent", "created_at", "last_seen_at")
+
+
+@admin.register(SocialAccount)
+class SocialAccountAdmin(ReadOnlyAdmin):
+    """Identities at other providers that people sign in with."""
+
+    list_display = ("user", "provider", "uid", "date_joined", "last_login")
+    list_filter = ("provider",)
+    list_select_related = ("user",)
+    search_fields = ("user__did", "uid")
+    ordering = ("-id",)
+    fields = ("user", "provider", "uid", "date_joined", "last_login")

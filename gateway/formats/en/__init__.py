@@ -1,0 +1,1 @@
+"""English, written as engineers do."""

@@ -1,0 +1,42 @@
+"""`manage.py reencrypt`, after a new key was put in front of FIELD_ENCRYPTION_KEYS: the old one can then go."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import BaseCommand, CommandError
+from django.db import models, transaction
+
+from gateway.fields import EncryptedTextField
+
+
+class Command(BaseCommand):
+    """Write every encrypted column anew with the first key, all or none."""
+
+    help = "Write every encrypted column anew with the first key of FIELD_ENCRYPTION_KEYS, all or none."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say how many rows of each column there were."""
+        try:
+            with transaction.atomic():
+                counts = [(label, _reencrypt(model, name)) for label, model, name in _columns()]
+        except ImproperlyConfigured as error:
+            raise CommandError(f"{error} Nothing was changed.") from None
+        for label, count in counts:
+            self.stdout.write(f"{label}: {count} row{'' if count == 1 else 's'}")
+
+
+def _columns() -> Iterator[tuple[str, type[models.Model], str]]:
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:  # noqa: SLF001 (documented)
+            if isinstance(field, EncryptedTextField):
+                yield f"{model._meta.label}.{field.name}", model, field.name  # noqa: SLF001
+
+
+def _reencrypt(model: type[models.Model], name: str) -> int:
+    rows = model._default_manager.select_for_update(no_key=True).exclude(**{name: ""}).only("pk", name)  # noqa: SLF001
+    rows = rows.exclude(**{f"{name}__isnull": True}).order_by("pk")
+    for row in rows:
+        row.save(update_fields=[name])
+    return len(rows)
