@@ -12,6 +12,7 @@ urlpatterns = [
     path("docs", reference.page),
     path("admin/", admin.site.urls),
     path("", include("accounts.urls")),
+    path("", include("accounts.portal.urls")),
     path("", include("billing.urls")),
     path("", include("organizations.urls")),
     path("", include("inference.urls")),

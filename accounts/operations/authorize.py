@@ -69,6 +69,12 @@ def needs_consent(request: AuthorizationRequest) -> bool:
     return not PublicClient.objects.filter(client_id=request.client_id, enabled=True, trusted=True).exists()
 
 
+def client_name(request: AuthorizationRequest) -> str:
+    """Name who asks, for people: a registered client's name, else the origin without its scheme."""
+    registered = PublicClient.objects.filter(client_id=request.client_id).values_list("name", flat=True).first()
+    return registered or request.client_id.partition("://")[2]
+
+
 def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Iterable[str], now: datetime) -> str:
     """Answer a request with a code for the scopes that the person left ticked; give the location to go to.
 

@@ -1,6 +1,7 @@
 """Decentralized identifiers: their syntax, and for which ones an integration may speak. W3C DID Core section 3.1."""
 
 import re
+from urllib.parse import urlsplit
 
 DID_MAX_CHARACTERS = 512
 
@@ -27,3 +28,9 @@ def speaks_for(prefix: str, did: str) -> bool:
     if not is_did(did) or not did.startswith(prefix) or did == prefix:
         return False
     return prefix.endswith(":") or did[len(prefix)] == ":"
+
+
+def portal_did(portal_url: str, account_id: str) -> str:
+    """Name a portal account: a did:web under the portal's host, whose document the portal serves."""
+    host = urlsplit(portal_url).netloc.replace(":", "%3A")
+    return f"did:web:{host}:accounts:{account_id}"

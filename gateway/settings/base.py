@@ -186,6 +186,9 @@ UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
 STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
 REDIS_URL = env("REDIS_URL", default="")
+if REDIS_URL:
+    # Attempts to sign in are counted across processes.
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
 if CELERY_BROKER_URL == "files://localhost":
     _queue = DATA_DIR / "celery"

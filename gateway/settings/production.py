@@ -11,6 +11,9 @@ if not FIELD_ENCRYPTION_KEYS:
 if not GATEWAY_BASE_URL.startswith("https://"):
     raise ImproperlyConfigured("Set GATEWAY_BASE_URL to the public https:// address of the gateway.")
 
+# Bound to this very host: no subdomain can set or read them (RFC 6265bis, cookie prefixes).
+SESSION_COOKIE_NAME = "__Host-session"
+CSRF_COOKIE_NAME = "__Host-csrftoken"
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_HSTS_SECONDS = 31_536_000

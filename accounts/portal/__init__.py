@@ -1,0 +1,1 @@
+"""The portal: pages where people sign in, approve apps and look after their devices."""

@@ -1,0 +1,15 @@
+"""The portal's addresses."""
+
+from django.urls import include, path
+
+from accounts.portal.views import authorize, devices, home
+
+urlpatterns = [
+    path("", home.home, name="portal_home"),
+    path("authorize", authorize.begin, name="portal_authorize"),
+    path("authorize/<str:request_id>", authorize.consent, name="portal_consent"),
+    path("devices", devices.devices, name="portal_devices"),
+    path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),
+    path("accounts/<str:account_id>/did.json", home.did_document),
+    path("account/", include("allauth.urls")),
+]

@@ -1,0 +1,1 @@
+"""The portal's own pages; sign-in itself is django-allauth's."""

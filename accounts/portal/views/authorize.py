@@ -1,0 +1,79 @@
+"""/authorize: validate, let the person sign in, ask, and send the answer back. RFC 6749 section 4.1."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.models import Account, AuthorizationRequest
+from accounts.operations import authorize as operations
+from accounts.operations.authorize import Refused, RequestGone
+from accounts.portal.session import browser_secret, remember_target
+from accounts.rules.public_clients import ClientError
+from accounts.rules.public_scopes import in_words
+
+COSMETIC = ("product", "theme")
+
+
+@require_GET
+@never_cache
+def begin(request: HttpRequest) -> HttpResponse:
+    """Keep a valid request on the server and go on to its page; an invalid one ends here or back at the client."""
+    try:
+        parameters = _parameters(request)
+        kept = operations.begin(parameters, browser_secret=browser_secret(request), now=timezone.now())
+    except (ClientError, UnicodeDecodeError) as error:
+        return render(request, "portal/authorize_error.html", {"reason": str(error)}, status=400)
+    except Refused as refused:
+        return _leave(refused.location)
+    remember_target(request, kept)
+    return redirect("portal_consent", kept.pk)
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def consent(request: HttpRequest, request_id: str) -> HttpResponse:
+    """Ask the person, or take the answer; of two clicks at once, one counts."""
+    secret, now = browser_secret(request), timezone.now()
+    try:
+        if request.method == "POST":
+            return _leave(_answer(request, request_id, secret))
+        pending = operations.pending(request_id, browser_secret=secret, now=now)
+        if operations.needs_consent(pending):
+            return render(request, "portal/consent.html", _context(pending))
+        return _leave(_allow(request, request_id, secret, pending.scopes))
+    except RequestGone:
+        return render(request, "portal/authorize_gone.html", status=400)
+
+
+def _answer(request: HttpRequest, request_id: str, secret: str) -> str:
+    if request.POST.get("answer") == "allow":
+        return _allow(request, request_id, secret, request.POST.getlist("scope"))
+    return operations.deny(request_id, browser_secret=secret, now=timezone.now())
+
+
+def _allow(request: HttpRequest, request_id: str, secret: str, scopes: list[str]) -> str:
+    account = request.user
+    assert isinstance(account, Account)
+    return operations.allow(request_id, browser_secret=secret, account=account, scopes=scopes, now=timezone.now())
+
+
+def _context(pending: AuthorizationRequest) -> dict[str, object]:
+    scopes = [{"name": scope, "words": in_words(scope)} for scope in pending.scopes]
+    return {"pending": pending, "client": operations.client_name(pending), "scopes": scopes}
+
+
+def _parameters(request: HttpRequest) -> dict[str, list[str]]:
+    """Read the query strictly as UTF-8, every value of every name, without the cosmetic ones."""
+    query = QueryDict(request.META.get("QUERY_STRING", "").encode("latin-1"), encoding="utf-8")
+    return {name: values for name, values in query.lists() if name not in COSMETIC}
+
+
+def _leave(location: str) -> HttpResponse:
+    """Go to a location that was validated, whatever its scheme (a registered app's own is one)."""
+    response = HttpResponse(status=303)
+    response["Location"] = location
+    return response

@@ -1,0 +1,33 @@
+"""A person's devices: see them, and end any of them."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.models import Account
+from accounts.operations import devices as operations
+from accounts.queries import devices as queries
+
+
+@login_required
+@require_GET
+def devices(request: HttpRequest) -> HttpResponse:
+    """List the devices that are signed in."""
+    return render(request, "portal/devices.html", {"devices": queries.live_of(_account(request), timezone.now())})
+
+
+@login_required
+@require_POST
+def revoke(request: HttpRequest, session_id: str) -> HttpResponse:
+    """End one device's session at once; another person's is not found among one's own."""
+    if operations.revoke(account=_account(request), session_id=session_id, now=timezone.now()):
+        messages.success(request, "The device was signed out.")
+    return redirect("portal_devices")
+
+
+def _account(request: HttpRequest) -> Account:
+    assert isinstance(request.user, Account)
+    return request.user

@@ -1,0 +1,71 @@
+"""Sign-in for people (django-allauth), and what the portal's pages promise a browser."""
+
+import os
+from typing import Any
+
+import environ
+
+env = environ.Env()
+
+PORTAL_APPS = [
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.usersessions",
+    "django.contrib.humanize",
+]
+PORTAL_MIDDLEWARE = [
+    "accounts.portal.middleware.ContentSecurityPolicy",
+    "accounts.portal.middleware.SeeOther",
+    "accounts.portal.middleware.Appearance",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
+]
+AUTHENTICATION_BACKENDS = [
+    "django.contrib.auth.backends.ModelBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "portal_home"
+LOGOUT_REDIRECT_URL = "account_login"
+
+# Mail is sent where a server is configured (EMAIL_URL); only then are addresses verified.
+_mail: dict[str, Any] = env.email_url("EMAIL_URL", default="consolemail://")
+vars().update(_mail)
+MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
+DEFAULT_FROM_EMAIL = env("DEFAULT_FROM_EMAIL", default="Account Gateway <no-reply@localhost>")
+
+ACCOUNT_ADAPTER = "accounts.portal.adapters.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.portal.adapters.SocialAccountAdapter"
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_UNIQUE_EMAIL = True
+ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
+ACCOUNT_PREVENT_ENUMERATION = True
+# Addresses are shared by many people behind one office; accounts are guarded by the limit on failures.
+ACCOUNT_RATE_LIMITS = {"signup": "60/m/ip", "login": "120/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # an e-mail address never links an identity
+SOCIALACCOUNT_LOGIN_ON_GET = False
+
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "Account Gateway"
+USERSESSIONS_TRACK_ACTIVITY = True
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+# Shared with the service's other subdomains, so that a product's look travels with the person. Cosmetic alone.
+APPEARANCE_COOKIE_DOMAIN: str | None = env("APPEARANCE_COOKIE_DOMAIN", default=None)

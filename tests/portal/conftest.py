@@ -1,0 +1,9 @@
+"""Every test of the portal starts with nobody's attempts counted."""
+
+import pytest
+from django.core.cache import cache
+
+
+@pytest.fixture(autouse=True)
+def no_attempts_yet() -> None:
+    cache.clear()

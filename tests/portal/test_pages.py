@@ -1,0 +1,222 @@
+"""The portal's pages: policy, cookies, sign-up, appearance, devices. Driven without a browser."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Account, AppearanceProduct, DeviceSession, Product
+from tests.factories.accounts import make_account
+from tests.organizations.race import at_once
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "correct horse battery"
+SIGN_UP = {"email": "alice@example.com", "password1": PASSWORD}
+
+
+def sign_up(client: Client, **changes: str) -> Any:
+    return client.post("/account/signup/", {**SIGN_UP, **changes})
+
+
+def device_of(account: Account, name: str = "Laptop") -> DeviceSession:
+    now = timezone.now()
+    return DeviceSession.objects.create(
+        account=account,
+        client_id="https://app.example",
+        name=name,
+        created_at=now,
+        last_used_at=now,
+        expires_at=now + timedelta(days=30),
+    )
+
+
+def test_signing_up_makes_an_account_with_a_did_of_this_host(client: Client) -> None:
+    response = sign_up(client)
+    assert (response.status_code, response["Location"]) == (303, "/")
+    account = Account.objects.get(email="alice@example.com")
+    assert re.fullmatch(r"did:web:gateway\.example:accounts:acc_[0-9a-z]{26}", account.did)
+    home = client.get("/")
+    assert b"Organizations" in home.content
+    assert b"Devices" in home.content
+
+
+def test_the_did_document_is_served(client: Client) -> None:
+    sign_up(client)
+    did = Account.objects.get().did
+    path = "/" + did.removeprefix("did:web:gateway.example:").replace(":", "/") + "/did.json"
+    assert client.get(path).json() == {"@context": ["https://www.w3.org/ns/did/v1"], "id": did}
+    assert client.get("/accounts/acc_unknown/did.json").status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+def test_signing_up_twice_at_once_makes_one_account() -> None:
+    results = at_once(*[lambda: sign_up(Client()).status_code for _ in range(4)])
+    assert Account.objects.filter(email="alice@example.com").count() == 1
+    assert not [status for status in results if status is None or status >= 500]
+
+
+def test_forms_have_the_labels_that_people_and_programs_look_for(client: Client) -> None:
+    for path, words in (("/account/login/", "Sign in"), ("/account/signup/", "Sign up")):
+        page = client.get(path).content.decode()
+        assert re.search(r"<label[^>]*>\s*Email\s*</label>", page)
+        assert re.search(r"<label[^>]*>\s*Password\s*</label>", page)
+        assert page.count('type="submit"') == 1
+        assert words in page
+    assert 'href="/account/signup/"' in client.get("/account/login/").content.decode()
+
+
+def test_a_wrong_password_and_an_unknown_address_look_alike(client: Client) -> None:
+    sign_up(client)
+    client.logout()
+    pages = [
+        client.post("/account/login/", {"login": email, "password": "wrong password"}).content.decode()
+        for email in ("alice@example.com", "nobody@example.com")
+    ]
+    problems = [re.findall(r'class="message error".*?</div>', page, re.DOTALL) for page in pages]
+    assert problems[0] == problems[1]
+    assert problems[0]
+
+
+def test_the_session_changes_its_key_at_sign_in(client: Client) -> None:
+    sign_up(client)
+    client.logout()
+    client.get("/authorize")
+    before = client.session.session_key
+    client.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
+    assert client.session.session_key != before
+
+
+@pytest.mark.parametrize(
+    "target", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)"]
+)
+def test_next_leads_nowhere_else(client: Client, target: str) -> None:
+    sign_up(client)
+    client.logout()
+    form = {"login": "alice@example.com", "password": PASSWORD, "next": target}
+    assert client.post("/account/login/", form)["Location"] == "/"
+
+
+@pytest.mark.parametrize("path", ["/account/login/", "/account/signup/", "/authorize", "/account/password/reset/"])
+def test_every_page_has_a_policy_without_inline_script_or_style(client: Client, path: str) -> None:
+    response = client.get(path)
+    policy = response["Content-Security-Policy"]
+    assert "unsafe-inline" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert response["X-Frame-Options"] == "DENY"
+    page = response.content.decode()
+    assert not re.search(r"<style|\sstyle=|\son[a-z]+=", page)
+    scripts = re.findall(r"<script([^>]*)>", page)
+    assert all("src=" in script or 'type="application/json"' in script for script in scripts)
+
+
+def test_forms_need_a_csrf_token() -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert sign_up(client).status_code == 403
+    assert not Account.objects.exists()
+
+
+def test_production_cookies_are_bound_to_the_host(settings: Settings) -> None:
+    text = (settings.BASE_DIR / "gateway/settings/production.py").read_text()
+    assert 'SESSION_COOKIE_NAME = "__Host-session"' in text
+    assert 'CSRF_COOKIE_NAME = "__Host-csrftoken"' in text
+
+
+class TestAppearance:
+    """Cosmetic alone: product and theme, by link, referrer or cookie."""
+
+    @pytest.fixture(autouse=True)
+    def products(self, db: None) -> None:
+        Product.objects.create(slug="studio", name="Studio")
+        Product.objects.create(slug="courier", name="Courier")
+
+    def cookie(self, client: Client) -> str | None:
+        morsel = client.cookies.get("service_appearance")
+        return morsel.value if morsel else None
+
+    def test_a_link_is_remembered_for_thirty_days(self, client: Client) -> None:
+        page = client.get("/account/login/?product=studio&theme=dark")
+        assert b'data-theme="dark"' in page.content
+        assert b"Studio" in page.content
+        morsel = client.cookies["service_appearance"]
+        assert (morsel.value, morsel["max-age"], morsel["samesite"]) == ("studio.dark", 30 * 86400, "Lax")
+        assert b"Studio" in client.get("/account/login/").content
+
+    @pytest.mark.parametrize("query", ["product=evil", "theme=blue", "product=<script>", "product=studio%00", ""])
+    def test_what_is_not_listed_is_ignored(self, client: Client, query: str) -> None:
+        page = client.get(f"/account/login/?{query}")
+        assert self.cookie(client) is None
+        assert b"data-theme" not in page.content
+
+    def test_an_operators_list_wins_over_the_catalogue(self, client: Client) -> None:
+        AppearanceProduct.objects.create(slug="courier")
+        client.get("/account/login/?product=studio")
+        assert self.cookie(client) is None
+        client.get("/account/login/?product=courier")
+        assert self.cookie(client) == "courier."
+
+    def test_a_recognized_referrer_stands_in(self, client: Client) -> None:
+        client.get("/account/login/", headers={"Referer": "https://studio.service.example/page"})
+        assert self.cookie(client) == "studio."
+        client.get("/account/login/?product=courier", headers={"Referer": "https://studio.service.example/"})
+        assert self.cookie(client) == "courier."
+
+    @pytest.mark.parametrize(
+        "referrer", ["https://evil.example/studio", "studio", "https://[", "https://xstudio.example"]
+    )
+    def test_other_referrers_do_not(self, client: Client, referrer: str) -> None:
+        client.get("/account/login/", headers={"Referer": referrer})
+        assert self.cookie(client) is None
+
+    def test_a_forged_cookie_says_nothing(self, client: Client) -> None:
+        client.cookies["service_appearance"] = '"><script>.dark'
+        page = client.get("/account/login/").content
+        assert b"<script>.dark" not in page
+        assert b'data-theme="dark"' in page
+
+    def test_the_cookie_goes_to_the_services_subdomains(self, client: Client, settings: Settings) -> None:
+        settings.APPEARANCE_COOKIE_DOMAIN = ".service.example"
+        client.get("/account/login/?theme=light")
+        assert client.cookies["service_appearance"]["domain"] == ".service.example"
+
+
+class TestDevices:
+    """The list of devices, and ending one."""
+
+    def test_lists_and_revokes_ones_own(self, client: Client) -> None:
+        sign_up(client)
+        device = device_of(Account.objects.get())
+        page = client.get("/devices").content.decode()
+        assert "Laptop" in page
+        assert "https://app.example" in page
+        response = client.post(f"/devices/{device.pk}/revoke")
+        assert (response.status_code, response["Location"]) == (303, "/devices")
+        device.refresh_from_db()
+        assert device.revoked_at is not None
+        assert "Laptop" not in client.get("/devices").content.decode().replace("The device", "")
+
+    def test_anothers_are_neither_seen_nor_ended(self, client: Client) -> None:
+        device = device_of(make_account("bob"), "Bobs phone")
+        sign_up(client)
+        assert "Bobs phone" not in client.get("/devices").content.decode()
+        client.post(f"/devices/{device.pk}/revoke")
+        device.refresh_from_db()
+        assert device.revoked_at is None
+
+    def test_a_changed_password_ends_them(self, client: Client) -> None:
+        sign_up(client)
+        device = device_of(Account.objects.get())
+        form = {"oldpassword": PASSWORD, "password1": "another horse battery", "password2": "another horse battery"}
+        assert client.post("/account/password/change/", form).status_code == 303
+        device.refresh_from_db()
+        assert device.revoked_at is not None
+
+    def test_strangers_sign_in_first(self, client: Client) -> None:
+        for path in ("/", "/devices", "/authorize/areq_1"):
+            response = client.get(path)
+            assert response.status_code == 302
+            assert response["Location"].startswith("/account/login/?next=")
