@@ -1,0 +1,93 @@
+"""A process that runs one call's statements against the ledger, and kills itself where it is told to.
+
+Run as a program: address, owner, and for each call a usage id and a point. A point is `after:<step>`, once the step's
+answer is there, or `during:<step>`, once the step is on the wire. Each call dies in a process of its own, by SIGKILL.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+from psycopg import ClientCursor
+
+from billing.operations import ledger
+from billing.operations.ledger import Replay
+from billing.operations.statement import Statement
+
+HOLD, COST, NOTED = 100, 40, 25
+STEPS = ("connect", "reserve", "dispatch", "note", "settle", "flush")
+POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
+
+
+def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[object]]]:
+    """Give a call's statements in the order in which a metered call runs them."""
+    deadline = datetime.now(UTC) + timedelta(seconds=30)
+    yield (
+        "reserve",
+        ledger.reserve(
+            usage_id=usage_id,
+            owner=("account", owner),
+            actor_did=owner,
+            route="chat.completions",
+            model="fast",
+            hold_microusd=HOLD,
+            max_cost_microusd=HOLD,
+            price_version=price_version,
+            key=usage_id,
+            digest=b"digest",
+            flush=False,
+        ),
+    )
+    yield "dispatch", ledger.dispatch(usage_id=usage_id, deadline=deadline)
+    yield "note", ledger.note_delivery(usage_id=usage_id, evidence={"output_tokens": 5, "charge_microusd": NOTED})
+    yield (
+        "settle",
+        ledger.settle(
+            usage_id=usage_id,
+            cost_microusd=COST,
+            basis="upstream",
+            quantities={"output_tokens": 8},
+            replay=Replay(200, [], b"answer"),
+            flush=False,
+        ),
+    )
+    yield "flush", ledger.flush()
+
+
+def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:
+    """Run a call up to its point, and die there."""
+    when, _, where = point.partition(":")
+    with psycopg.connect(conninfo, autocommit=True, cursor_factory=ClientCursor) as connection:
+        _die_if(point == "after:connect")
+        for step, statement in statements(owner, usage_id, price_version):
+            if (when, step) == ("during", where):
+                query = ClientCursor(connection).mogrify(statement.sql, statement.parameters)
+                connection.pgconn.send_query(query.encode())
+                connection.pgconn.flush()
+                _die_if(True)
+            connection.execute(statement.sql, statement.parameters)
+            _die_if((when, step) == ("after", where))
+
+
+def _die_if(is_time: bool) -> None:
+    if is_time:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(conninfo: str, owner: str, price_version: str, *calls: str) -> None:
+    """Fork a process for each usage id and point; each must have died by SIGKILL."""
+    for usage_id, point in zip(calls[::2], calls[1::2], strict=True):
+        child = os.fork()
+        if child == 0:
+            run(conninfo, owner, usage_id, int(price_version), point)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status), f"{point} was not reached"
+        assert os.WTERMSIG(status) == signal.SIGKILL
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

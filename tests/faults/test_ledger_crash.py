@@ -1,0 +1,96 @@
+"""A process killed between any two statements, or within one, leaves a ledger from which every call is resolved once."""
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from billing.models import Reservation
+from billing.operations import ledger, reviews
+from billing.queries import audit
+from gateway.contract.ids import new_id
+from tests.billing.parallel import conninfo
+from tests.factories.billing import Purse, price_version, state
+from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# What the reaper and reconciliation make of a call, by how far its process came: state and charge.
+RESOLVED: dict[str, tuple[str | None, int | None]] = {
+    "connect": (None, None),
+    "reserve": ("released", None),
+    "dispatch": ("review", None),
+    "note": ("settled", NOTED),
+    "settle": ("settled", COST),
+    "flush": ("settled", COST),
+}
+STEPS = list(RESOLVED)
+
+
+def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
+    """Give how a call may end; killed within a step, its transaction is committed or it is not."""
+    when, _, step = point.partition(":")
+    first = STEPS.index(step) - (when == "during")
+    return [RESOLVED[name] for name in STEPS[first : STEPS.index(step) + 1]]
+
+
+def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
+    arguments = [part for pair in calls.items() for part in pair]
+    subprocess.run(
+        [sys.executable, "-m", "tests.faults.ledger_steps", conninfo(), purse.key, str(price_version()), *arguments],
+        check=True,
+        timeout=60,
+    )
+
+
+def settle_down() -> None:
+    """Wait until the database has noticed that the processes are gone, then run the jobs as of a minute later."""
+    later = timezone.now() + timedelta(seconds=61)
+    ledger.reap(now=later).rows()
+    reviews.reconcile()
+
+
+def ends(calls: dict[str, str]) -> dict[str, tuple[str | None, int | None]]:
+    rows = {row.pk: (row.state, row.charge_microusd) for row in Reservation.objects.filter(pk__in=calls)}
+    return {point: rows.get(usage_id, (None, None)) for usage_id, point in calls.items()}
+
+
+def test_killed_at_every_point_every_call_is_resolved_once() -> None:
+    purse = Purse().pay(100_000)
+    calls = {new_id("use"): point for point in POINTS}
+    kill_calls(purse, calls)
+    settle_down()
+    resolved = ends(calls)
+    assert {point: end for point, end in resolved.items() if end not in possible_ends(point)} == {}
+    charged = sum(charge or 0 for _, charge in resolved.values())
+    waiting = HOLD * sum(1 for final, _ in resolved.values() if final == "review")
+    wallet = purse.wallet
+    assert (wallet.balance_microusd, wallet.held_microusd) == (100_000 - charged, waiting)
+    assert audit.findings() == []
+
+
+def test_what_the_dead_process_left_is_not_run_again_while_it_is_open() -> None:
+    purse = Purse().pay(100_000)
+    calls = {new_id("use"): f"after:{step}" for step in ("reserve", "dispatch", "note", "settle")}
+    kill_calls(purse, calls)
+    repeated = {point: purse.reserve(HOLD, usage_id, b"").outcome for usage_id, point in calls.items()}
+    assert set(repeated.values()) == {"key_reused"}  # the digest of the dead process is another
+    settle_down()
+    freed = [point for usage_id, point in calls.items() if purse.reserve(HOLD, usage_id, b"").outcome == "reserved"]
+    assert freed == ["after:reserve"]
+    assert audit.findings() == []
+
+
+def test_the_operator_resolves_what_no_evidence_explains() -> None:
+    purse = Purse().pay(1000)
+    calls = {new_id("use"): "after:dispatch"}
+    kill_calls(purse, calls)
+    settle_down()
+    [usage_id] = calls
+    assert state(usage_id) == "review"
+    assert reviews.charge(usage_id, cost_microusd=30)
+    assert not reviews.charge(usage_id, cost_microusd=30)
+    assert purse.wallet.balance_microusd == 970
+    assert audit.findings() == []
