@@ -5,26 +5,36 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from accounts.operations.public_scopes import grantable
+from accounts.rules import pkce
 from accounts.rules.assertion import JWT_BEARER
 from accounts.rules.jwt import ALGORITHMS
 from gateway.contract.capabilities import Capability
 
 
 def authorization_server() -> dict[str, Any]:
-    """Describe the token endpoint. Only what is served is listed."""
+    """Describe how tokens are had. Only what is served is listed."""
     base_url = settings.GATEWAY_BASE_URL
     return {
         "issuer": base_url,
+        "authorization_endpoint": f"{settings.PORTAL_URL}/authorize",
         "token_endpoint": f"{base_url}/v1/oauth/token",
         "jwks_uri": f"{base_url}/.well-known/jwks.json",
-        "scopes_supported": list(Capability),
-        "response_types_supported": [],
-        "grant_types_supported": [JWT_BEARER],
+        "scopes_supported": scopes_supported(),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token", JWT_BEARER],
+        "code_challenge_methods_supported": [pkce.METHOD],
         "token_endpoint_auth_methods_supported": ["none"],
         "dpop_signing_alg_values_supported": list(ALGORITHMS),
         "authorization_response_iss_parameter_supported": True,
         "protected_resources": [base_url],
     }
+
+
+def scopes_supported() -> list[str]:
+    """List every scope by name: the capabilities, and `infer:` of the enabled aliases."""
+    return sorted(grantable() | set(Capability))
 
 
 def protected_resource() -> dict[str, Any]:
@@ -34,7 +44,7 @@ def protected_resource() -> dict[str, Any]:
         "resource": base_url,
         "authorization_servers": [base_url],
         "jwks_uri": f"{base_url}/.well-known/jwks.json",
-        "scopes_supported": list(Capability),
+        "scopes_supported": scopes_supported(),
         "bearer_methods_supported": ["header"],
         "dpop_signing_alg_values_supported": list(ALGORITHMS),
         "dpop_bound_access_tokens_required": True,

@@ -75,3 +75,11 @@ def test_the_base_urls_path_may_stand_behind_the_well_known_one(client: Client, 
 def test_the_documents_need_no_token_and_take_no_other_method(client: Client) -> None:
     for document in ("jwks.json", "oauth-authorization-server", "oauth-protected-resource"):
         assert client.post(f"/.well-known/{document}").status_code == 405
+
+
+def test_browsers_learn_where_to_sign_in_and_how(client: Client) -> None:
+    body = client.get("/.well-known/oauth-authorization-server").json()
+    assert body["authorization_endpoint"] == "https://gateway.example/authorize"
+    assert body["response_types_supported"] == ["code"]
+    assert body["code_challenge_methods_supported"] == ["S256"]
+    assert {"authorization_code", "refresh_token"} <= set(body["grant_types_supported"])
