@@ -88,11 +88,37 @@ MODEL_ANSWER = _object(
         "type": "object",
         "additionalProperties": {},
         "description": "Micro-USD per unit as decimal strings, by component.",
-        "example": {"input_token": "0.15", "output_token": "0.60"},
     },
     authorized={"type": "boolean", "description": "Whether this token may call it."},
 )
 MODELS_ANSWER = _object("object data", object={"type": "string", "enum": ["list"]}, data=_list(MODEL_ANSWER))
+
+
+CHAT_REQUEST["example"] = {"model": "fast", "messages": [{"role": "user", "content": "Hello"}], "stream": False}
+CHAT_ANSWER["example"] = {
+    "id": "chatcmpl_01m7yshq1s6zw3kzc8ypm54agq",
+    "object": "chat.completion",
+    "created": 1795256076,
+    "model": "fast",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello!"}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 8, "completion_tokens": 2, "total_tokens": 10},
+}
+EMBEDDING_REQUEST["example"] = {"model": "embedding", "input": ["Hello"], "encoding_format": "float"}
+EMBEDDING_ANSWER["example"] = {
+    "object": "list",
+    "model": "embedding",
+    "data": [{"object": "embedding", "index": 0, "embedding": [0.12, -0.07, 0.33]}],
+    "usage": {"prompt_tokens": 1, "total_tokens": 1},
+}
+MODEL_ANSWER["example"] = {
+    "id": "fast",
+    "object": "model",
+    "created": 0,
+    "owned_by": "account-gateway",
+    "routes": ["chat.completions", "responses"],
+    "pricing": {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.6"},
+    "authorized": True,
+}
 
 
 def _metered(operation_id: str, summary: str, request: Schema, answers: dict[Any, Any]) -> Any:
