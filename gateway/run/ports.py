@@ -38,6 +38,9 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted connections inherit it. uvicorn takes a socket that it is given by number for a local one and sets
+        # nothing, and the body of an answer would wait 40 ms for the acknowledgement of its headers.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             listener.bind(address)
             listener.listen(BACKLOG)
