@@ -26,7 +26,7 @@ def test_it_is_valid_and_made_without_a_warning() -> None:
 def test_what_a_route_asks_of_its_caller_is_in_it() -> None:
     for key, route in MAPPED.items():
         operation = DESCRIBED[key]
-        protected = [] if route.access.public else [{"accessToken": [], "proof": []}]
+        protected: list[dict[str, list[str]]] = [] if route.access.public else [{"accessToken": [], "proof": []}]
         assert operation["security"] == protected, key
         if route.access.capability:
             assert f"`{route.access.capability}`" in operation["description"]
