@@ -36,6 +36,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
+    "LOGIN": {"form": "gateway.operator_sign_in.OperatorSignInForm"},
     "ENVIRONMENT": "gateway.admin.environment",
     "DASHBOARD_CALLBACK": "gateway.admin.dashboard",
     "BORDER_RADIUS": "6px",

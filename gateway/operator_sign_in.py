@@ -1,0 +1,34 @@
+"""Signs operators in to the console by password, as guarded as the portal's own page."""
+
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.mfa.utils import is_mfa_enabled
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from unfold.forms import AuthenticationForm
+
+
+class OperatorSignInForm(AuthenticationForm):
+    """Takes an e-mail address or a DID. Failures count towards the portal's limits."""
+
+    def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        self.fields["username"].label = "E-mail or DID"
+
+    def clean(self) -> dict[str, Any]:
+        """Authenticate within the limits on failed attempts."""
+        username, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
+        if username and password:
+            self.user_cache = get_adapter(self.request).authenticate(self.request, username=username, password=password)
+            if self.user_cache is None:
+                raise self.get_invalid_login_error()
+            self.confirm_login_allowed(self.user_cache)
+        return self.cleaned_data
+
+    def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
+        """Refuse a password alone where the account has a second factor: the portal asks for both."""
+        super().confirm_login_allowed(user)
+        if is_mfa_enabled(user):
+            raise ValidationError("This account has a second factor: sign in to the portal, then open the console.")
