@@ -18,4 +18,6 @@ def versions_until(horizon: datetime) -> dict[str, tuple[PriceVersion, ...]]:
 
 def _version(row: PriceVersionRow) -> PriceVersion:
     prices = PriceBook.parse(row.components)
-    return PriceVersion(row.pk, row.effective_at, prices, prices.worst_case(), prices.worst_case(audio_input=True))
+    return PriceVersion(
+        row.pk, row.effective_at, prices, prices.worst_case(), prices.worst_case(audio_input=True), row.components
+    )

@@ -13,13 +13,17 @@ from inference.rules.plan import DeploymentTarget
 
 @dataclass(frozen=True, slots=True)
 class PriceVersion:
-    """Prices from an instant on. `bound` and `bound_with_sound` are the same prices, for the worst case of a call."""
+    """Prices from an instant on. `bound` and `bound_with_sound` are the same prices, for the worst case of a call.
+
+    `components` is what the operator wrote, for people to read.
+    """
 
     id: int
     effective_at: datetime
     prices: PriceBook
     bound: PriceBook
     bound_with_sound: PriceBook
+    components: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

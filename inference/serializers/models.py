@@ -1,16 +1,16 @@
 """How a model is shown."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from billing.rules.prices import PICO_PER_MICRO, PriceBook
 from inference.rules.model import ServedModel
 
 OWNER = "account-gateway"
 DEMO = "demo"
 
 
-def render_model(model: ServedModel, prices: PriceBook | None, *, authorized: bool) -> dict[str, Any]:
-    """Render a model in the vendor's shape, with what is ours beside it. Prices are micro-USD as decimal strings."""
+def render_model(model: ServedModel, components: Mapping[str, Any], *, authorized: bool) -> dict[str, Any]:
+    """Render a model in the vendor's shape, with what is ours beside it. Prices are micro-USD, as the operator wrote them."""
     adapters = {deployment.upstream.adapter for deployment in model.deployments}
     return {
         "id": model.name,
@@ -18,18 +18,10 @@ def render_model(model: ServedModel, prices: PriceBook | None, *, authorized: bo
         "created": 0,
         "owned_by": DEMO if adapters == {DEMO} else OWNER,
         "routes": [route.value for route in model.routes],
-        "pricing": _pricing(prices) if prices else {},
+        "pricing": _pricing(components),
         "authorized": authorized,
     }
 
 
-def _pricing(prices: PriceBook) -> dict[str, Any]:
-    shown: dict[str, Any] = {component: _decimal(price) for component, price in prices.prices.items()}
-    if prices.images:
-        shown["image"] = {kind: _decimal(price) for kind, price in prices.images.items()}
-    return shown
-
-
-def _decimal(pico: int) -> str:
-    whole, rest = divmod(pico, PICO_PER_MICRO)
-    return f"{whole}.{rest:06}".rstrip("0").rstrip(".")
+def _pricing(components: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _pricing(price) if isinstance(price, Mapping) else str(price) for name, price in components.items()}

@@ -38,4 +38,4 @@ class ModelViewSet(ApiViewSet):
 def _rendered(model: ServedModel, request: Request) -> dict[str, object]:
     price = model.price_at(timezone.now())
     authorized = caller(request).allows(infer(model.name))
-    return render_model(model, price.prices if price else None, authorized=authorized)
+    return render_model(model, price.components if price else {}, authorized=authorized)
