@@ -1,8 +1,10 @@
 """One credential in the environment alone enables judgement. SPEC: Judgement request."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from billing.models import PriceVersion
 from inference.models import Alias, Upstream
@@ -86,6 +88,12 @@ def test_a_bad_variable_is_named(
     applied = apply_text(tmp_path, "")
     assert (applied.code, applied.problems) == (1, [f"environment {name}: {problem}"])
     assert not Upstream.objects.exists()
+
+
+def test_a_start_without_a_file_enables_judgement_too() -> None:
+    out = StringIO()
+    call_command("apply", stdout=out)
+    assert out.getvalue().splitlines()[-1] == "environment applied: 5 created."
 
 
 def test_without_it_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

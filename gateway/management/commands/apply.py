@@ -1,4 +1,4 @@
-"""`manage.py apply gateway.yaml [--check]`"""
+"""`manage.py apply [gateway.yaml] [--check]`"""
 
 import os
 from pathlib import Path
@@ -22,22 +22,30 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Declare the file and the switch that only checks."""
-        parser.add_argument("file", type=Path, help="a YAML file")
+        parser.add_argument(
+            "file", type=Path, nargs="?", help="a YAML file; without one, what the environment configures"
+        )
         parser.add_argument("--check", action="store_true", help="only tell what would change, or what is wrong")
 
-    def handle(self, *args: Any, file: Path, check: bool, **options: Any) -> None:
+    def handle(self, *args: Any, file: Path | None, check: bool, **options: Any) -> None:
         """Apply the file. Every problem goes to stderr on a line of its own, and the exit code is 1."""
+        name = file.name if file else "environment"
         try:
-            report = apply(document.read(_content(file)), environment=os.environ, now=timezone.now(), only_check=check)
+            report = apply(
+                document.read(_content(file) if file else b""),
+                environment=os.environ,
+                now=timezone.now(),
+                only_check=check,
+            )
         except ConfigError as error:
             for problem in error.problems:
-                self.stderr.write(problem.show(file.name))
-            raise CommandError(f"{file.name}: {_count(len(error.problems), 'problem')}; nothing was changed.") from None
+                self.stderr.write(problem.show(name))
+            raise CommandError(f"{name}: {_count(len(error.problems), 'problem')}; nothing was changed.") from None
         except ImproperlyConfigured as error:
             raise CommandError(f"{error} Nothing was changed.") from None
         except DatabaseError as error:
             raise CommandError(f"The database failed ({type(error).__name__}); nothing was changed.") from error
-        self._print(report, file.name, check)
+        self._print(report, name, check)
 
     def _print(self, report: Report, name: str, only_check: bool) -> None:
         for verb, what in report:

@@ -38,18 +38,17 @@ class Command(BaseCommand):
             try:
                 call_command("migrate", verbosity=0, interactive=False)
                 signing_keys.ensure_active_key(now=timezone.now())
-                if settings.GATEWAY_CONFIG:
-                    self._apply(Path(settings.GATEWAY_CONFIG))
+                self._apply(Path(settings.GATEWAY_CONFIG) if settings.GATEWAY_CONFIG else None)
                 if os.environ.get("GATEWAY_ENV") != "production":
                     self._make_operator()
             finally:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
-    def _apply(self, file: Path) -> None:
-        """Apply the configuration; say in one line what changed or what is wrong first."""
+    def _apply(self, file: Path | None) -> None:
+        """Apply the configuration, of the environment alone where there is no file; say in one line what changed or what is wrong first."""
         report, problems = StringIO(), StringIO()
         try:
-            call_command("apply", file, stdout=report, stderr=problems)
+            call_command("apply", *filter(None, [file]), stdout=report, stderr=problems)
         except CommandError as error:
             lines = problems.getvalue().splitlines()
             if not lines:
