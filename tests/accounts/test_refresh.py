@@ -35,7 +35,9 @@ def test_any_changed_character_is_refused(position: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", None, 1, b"drt_", "drt_", "drt_" + "a" * 300, refresh.make(SESSION, 1, SECRETS) + " "]
+    "value",
+    ["", None, 1, b"drt_", "drt_", "drt_" + "a" * 300, refresh.make(SESSION, 1, SECRETS) + " "],
+    ids=["empty", "none", "number", "bytes", "prefix", "long", "blank behind"],
 )
 def test_refuses_other_things(value: object) -> None:
     assert refresh.read(value, SECRETS) is None

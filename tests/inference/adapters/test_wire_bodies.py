@@ -261,7 +261,9 @@ async def test_a_stream_is_asked_for_uncompressed() -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", [b"not gzip at all", gzip.compress(GOOD)[:-12], gzip.compress(GOOD)[:12] + b"\xff" * 20]
+    "broken",
+    [b"not gzip at all", gzip.compress(GOOD)[:-12], gzip.compress(GOOD)[:12] + b"\xff" * 20],
+    ids=["not gzip", "cut short", "spoilt"],
 )
 async def test_broken_compression_is_ambiguous(broken: bytes) -> None:
     outcome = await answered_with(response(broken, extra="Content-Encoding: gzip\r\n"))
