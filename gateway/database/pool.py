@@ -5,8 +5,6 @@ A connection is held for the milliseconds of a statement and never while an upst
 
 import asyncio
 import select
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,19 +26,20 @@ Pool = AsyncConnectionPool[LedgerConnection]
 _pools: WeakKeyDictionary[asyncio.AbstractEventLoop, Pool] = WeakKeyDictionary()
 
 
-@asynccontextmanager
-async def ledger_connection() -> AsyncIterator[LedgerConnection]:
-    """Lend a connection. Raises PoolTimeout where none comes free, which the API answers with 503 `not_ready`."""
-    pool = await open_pool()
-    connection = await pool.getconn()
-    while _has_hung_up(connection):
-        connection.pgconn.finish()
-        await pool.putconn(connection)
-        connection = await pool.getconn()
-    try:
-        yield connection
-    finally:
-        await pool.putconn(connection)
+class ledger_connection:  # noqa: N801 - used as a statement
+    """Lends a connection. Raises PoolTimeout where none comes free, which the API answers with 503 `not_ready`."""
+
+    async def __aenter__(self) -> LedgerConnection:
+        self._pool = pool = await open_pool()
+        self._connection = await pool.getconn()
+        while _has_hung_up(self._connection):
+            self._connection.pgconn.finish()
+            await pool.putconn(self._connection)
+            self._connection = await pool.getconn()
+        return self._connection
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._pool.putconn(self._connection)
 
 
 async def open_pool() -> Pool:

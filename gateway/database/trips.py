@@ -51,29 +51,31 @@ class Trip:
     def __init__(self, connection: LedgerConnection, *statements: Statement[Any]) -> None:
         self._connection = connection
         self._wire: PGconn = connection.pgconn
+        self._socket = self._wire.socket
         self._statements = list(statements)
         self._fresh: set[str] = set()
+        self._loop = asyncio.get_running_loop()
+        self._waiter: asyncio.Future[None] | None = None
+        self._failure: Exception | None = None
 
     async def __aenter__(self) -> Self:
         try:
+            self._loop.add_reader(self._socket, self._arrived)
             self._wire.enter_pipeline_mode()
             for statement in self._statements:
                 self._send(statement)
                 self._wire.pipeline_sync()
             while self._wire.flush():
-                await self._writable()
+                await self._drained()
         except BaseException:
-            self._wire.finish()
+            self._end(well=False)
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None and not self._statements:
-            self._wire.exit_pipeline_mode()
-        else:
-            self._wire.finish()
+        self._end(well=kind is None and not self._statements)
 
     async def result(self) -> Any:
         """Wait for the next statement, which is committed then, and read its row. Raises what the database raised."""
@@ -110,38 +112,43 @@ class Trip:
 
     async def _next(self) -> PGresult | None:
         while self._wire.is_busy():
-            await self._readable()
-            self._wire.consume_input()
+            self._waiter = self._loop.create_future()
+            await self._waiter
+            if self._failure:
+                raise self._failure
         return self._wire.get_result()
 
-    async def _readable(self) -> None:
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        socket = self._wire.socket
-        loop.add_reader(socket, _wake, ready)
+    def _arrived(self) -> None:
+        """Take what came in, and wake whoever waits for it."""
         try:
-            await ready
-        finally:
-            loop.remove_reader(socket)
+            self._wire.consume_input()
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            self._failure = error
+            self._loop.remove_reader(self._socket)
+        _wake(self._waiter)
 
-    async def _writable(self) -> None:
+    async def _drained(self) -> None:
         """Wait until more can be written; what comes back meanwhile is read, or both sides would wait for ever."""
-        loop = asyncio.get_running_loop()
-        ready: asyncio.Future[None] = loop.create_future()
-        socket = self._wire.socket
-        loop.add_writer(socket, _wake, ready)
-        loop.add_reader(socket, _wake, ready)
+        if self._failure:
+            raise self._failure
+        self._waiter = self._loop.create_future()
+        self._loop.add_writer(self._socket, _wake, self._waiter)
         try:
-            await ready
+            await self._waiter
         finally:
-            loop.remove_writer(socket)
-            loop.remove_reader(socket)
-        self._wire.consume_input()
+            self._loop.remove_writer(self._socket)
+
+    def _end(self, *, well: bool) -> None:
+        self._loop.remove_reader(self._socket)
+        if well:
+            self._wire.exit_pipeline_mode()
+        else:
+            self._wire.finish()
 
 
-def _wake(ready: "asyncio.Future[None]") -> None:
-    if not ready.done():
-        ready.set_result(None)
+def _wake(waiter: "asyncio.Future[None] | None") -> None:
+    if waiter is not None and not waiter.done():
+        waiter.set_result(None)
 
 
 def _row(answer: PGresult) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ charged.
 import asyncio
 
 from gateway.api.background import spawn
+from gateway.api.exceptions import as_api_error
 from gateway.contract.errors import ApiError, NotReady
 from inference.adapters.base import Outcome
 from inference.operations import attempts, closing, intake, opening
@@ -48,8 +49,8 @@ async def _carry_through(call: Call) -> ServedAnswer | ApiError:
     """Run a call; the catalogue's errors are returned, so that none is raised where nobody listens any more."""
     try:
         replay = await opening.open_call(call.intake, call.ready, call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS)
-    except ApiError as error:
-        return error
+    except Exception as error:  # noqa: BLE001 - told as the catalogue's error; what is unknown is logged there
+        return as_api_error(error)
     if replay is not None:
         return answer_again(replay)
     if call.client_left:

@@ -1,17 +1,26 @@
-"""Tells the ledger now and then how far a stream has come, should the process die before its end."""
+"""Tells the ledger now and then how far a stream has come, and asks whether it may go on.
+
+What is noted is what is charged should the process die before the stream's end. Whoever may not go on: a caller whose
+account was suspended or whose device session was revoked, an organization's token whose live access has ended.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable
 
+import orjson
 from django.conf import settings
+from psycopg.types.json import Jsonb
 
-from billing.operations import ledger
+from accounts.operations.replays import refusal
+from billing.operations.statement import Statement, call
 from billing.rules.quantities import Quantities
 from gateway.api.background import spawn
+from gateway.contract.errors import ApiError, NotReady
 from inference.operations import ledger_trips
 from inference.operations.call import Call
 from inference.operations.closing import AWAY
+from organizations.rules.access import denial
 
 log = logging.getLogger("inference.checkpoints")
 
@@ -19,29 +28,60 @@ log = logging.getLogger("inference.checkpoints")
 class Checkpoints:
     """The checkpoints of one stream: at its first chunk, then every few seconds, one at a time, never waited for.
 
-    `lost` says that the ledger no longer counts the call as under way.
+    They go on while the upstream is silent. `ending` is why the stream may not go on, once that is known; `on_end` is
+    called then.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, used: Callable[[], Quantities], on_end: Callable[[], None]) -> None:
         self._call = call
+        self._used = used
+        self._on_end = on_end
         self._loop = asyncio.get_running_loop()
-        self._next_at = 0.0
-        self._writing = False
-        self.lost = False
+        self._timer: asyncio.TimerHandle | None = None
+        self.ending: ApiError | None = None
 
-    def note(self, used: Callable[[], Quantities]) -> None:
-        """Write what was delivered so far, where it is time to."""
-        now = self._loop.time()
-        if now >= self._next_at and not self._writing:
-            self._next_at = now + settings.STREAM_CHECKPOINT_SECONDS
-            self._writing = True
-            spawn(self._write(self._call.evidence(used())))
+    def begin(self) -> None:
+        """Make the first checkpoint, unless it was made."""
+        if self._timer is None:
+            self._tick()
 
-    async def _write(self, evidence: dict[str, int]) -> None:
-        statement = ledger.note_delivery(usage_id=self._call.usage_id, evidence=evidence)
+    def stop(self) -> None:
+        """Make no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(settings.STREAM_CHECKPOINT_SECONDS, self._tick)
+        spawn(self._check_in(self._call.evidence(self._used())))
+
+    async def _check_in(self, evidence: dict[str, int]) -> None:
         try:
-            self.lost = not await ledger_trips.alone(statement)
+            self.ending = await ledger_trips.alone(_statement(self._call, evidence))
         except AWAY as error:
             log.warning("%s: no checkpoint (%s)", self._call.usage_id, type(error).__name__)
-        finally:
-            self._writing = False
+        if self.ending:
+            self.stop()
+            self._on_end()
+
+
+def _statement(running: Call, evidence: dict[str, int]) -> Statement[ApiError | None]:
+    principal = running.intake.verified.principal
+    return call(
+        "inference_check_in",
+        lambda row: _refusal(row[0]),
+        usage_id=running.usage_id,
+        evidence=Jsonb(evidence, dumps=orjson.dumps),
+        did=principal.did,
+        session_id=principal.session_id,
+        org_id=principal.org_id,
+        product=principal.product,
+    )
+
+
+def _refusal(answer: str) -> ApiError | None:
+    match answer:
+        case "ok" | "suspended" | "session_revoked":
+            return refusal(answer)
+        case "closed":
+            return NotReady()
+    return denial(answer)

@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import psycopg
-from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
-
 from billing.operations import ledger
 from billing.operations.ledger import CloseOutcome, Replay, Settlement
 from billing.rules.owners import Owner
 from billing.rules.quantities import Quantities
 from gateway.api.background import spawn
+from gateway.api.exceptions import DATABASE_AWAY
 from inference.operations import ledger_trips
 
 log = logging.getLogger("inference.closing")
@@ -27,7 +25,7 @@ CLIENT_WAIT_SECONDS = 5.0
 
 PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 20.0, 20.0, 20.0, 20.0)
 
-AWAY = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed, TooManyRequests, OSError)
+AWAY = (*DATABASE_AWAY, OSError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from gateway.contract.errors import ApiError, InvalidRequest, ModelNotFound, Mod
 from gateway.contract.ids import new_id
 from inference.adapters.registry import adapter_named
 from inference.queries import catalogue
-from inference.rules.demand import RouteRules
+from inference.rules.demand import Demand, RouteRules
 from inference.rules.headers import Metering, read_metering
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.sizing import Sized, size
@@ -83,9 +83,14 @@ async def check(intake: Intake) -> Ready | Refused:
     except ApiError as error:
         return Refused(error, "idempotency")
     try:
-        return _size(intake, body, intake.model, intake.metering)
+        demand, price = _validate(intake, body, intake.model)
+    except ApiError as error:
+        return Refused(error, "access")
+    try:
+        sized = size(demand, intake.model, price, intake.metering.max_cost_microusd)
     except ApiError as error:
         return Refused(error, "hold")
+    return Ready(sized, price, new_id("use"), new_id(intake.rules.id_prefix))
 
 
 async def _read_body(intake: Intake) -> dict[str, Any]:
@@ -106,16 +111,13 @@ async def _find_model(intake: Intake, body: Mapping[str, Any]) -> ServedModel:
     return model
 
 
-def _size(intake: Intake, body: dict[str, Any], model: ServedModel, metering: Metering) -> Ready:
+def _validate(intake: Intake, body: dict[str, Any], model: ServedModel) -> tuple[Demand, PriceVersion]:
     compact = canonical(body)
     intake.digest = hashlib.sha256(compact).digest()
     rules = intake.rules
     if rules.route not in model.routes:
         raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
-    demand = rules.read(body, len(compact), model)
-    price = _price_of(model, rules.route)
-    sized = size(demand, model, price, metering.max_cost_microusd)
-    return Ready(sized, price, new_id("use"), new_id(rules.id_prefix))
+    return rules.read(body, len(compact), model), _price_of(model, rules.route)
 
 
 def _price_of(model: ServedModel, route: Route) -> PriceVersion:

@@ -1,7 +1,6 @@
 """The two round trips to the ledger that a metered call makes."""
 
 import asyncio
-from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -46,27 +45,20 @@ async def both(owner: Owner, first: Statement[Row], second: Statement[bool]) -> 
 
 async def _in_turn(owner: Owner, *statements: Statement[Any]) -> list[Any]:
     """Run statements of which the first locks the owner's wallet: the next in line need not wait for the others."""
-    async with AsyncExitStack() as turn:
-        await turn.enter_async_context(_turn(owner))
+    gates = _gates_of_loop()
+    await gates.enter(owner)
+    inside = True
+    try:
         async with ledger_connection() as connection, Trip(connection, *statements) as trip:
             results = [await trip.result()]
-            await turn.aclose()
-            results += [await trip.result() for _ in statements[1:]]
+            gates.leave(owner)
+            inside = False
+            for _ in statements[1:]:
+                results.append(await trip.result())  # noqa: PERF401 - one after the other, as they come
+    finally:
+        if inside:
+            gates.leave(owner)
     return results
-
-
-class _turn:  # noqa: N801 - used as a statement
-    """Waits for the owner's turn."""
-
-    def __init__(self, owner: Owner) -> None:
-        self._owner = owner
-        self._gates = _gates_of_loop()
-
-    async def __aenter__(self) -> None:
-        await self._gates.enter(self._owner)
-
-    async def __aexit__(self, *exc: object) -> None:
-        self._gates.leave(self._owner)
 
 
 def _gates_of_loop() -> Gates:

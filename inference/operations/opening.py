@@ -1,4 +1,7 @@
-"""The first round trip of a metered call: proof, repeated request, hold and dispatch. Nothing goes upstream before it."""
+"""The first round trip of a metered call: proof, repeated request, live access, hold and dispatch.
+
+Nothing goes upstream before it.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
@@ -19,6 +22,7 @@ from gateway.contract.errors import (
 from inference.operations import ledger_trips
 from inference.operations.closing import Release, close_later
 from inference.operations.intake import Intake, Ready, Refused
+from organizations.rules.access import denial
 
 _NOTHING: dict[str, Any] = {
     "usage_id": None,
@@ -34,11 +38,15 @@ _NOTHING: dict[str, Any] = {
 
 
 class Opened(NamedTuple):
-    """What the statement says: whether the caller is admitted, and what became of the hold."""
+    """What the statement says: whether the caller is admitted, and what became of the hold.
+
+    `denied` is why an organization's token has no live access; `failure` is the database's own.
+    """
 
     admission: str
     hold: Hold | None
-    failure: str | None
+    failure: str | None = None
+    denied: str | None = None
 
 
 async def refuse(intake: Intake, refused: Refused) -> Replay:
@@ -124,16 +132,20 @@ def _statement(intake: Intake, stop_before: str | None, **hold: Any) -> Statemen
 
 def _read(row: Any) -> Opened:
     admission, outcome, usage_id, available, budget_id, status, headers, body, failure = row
+    if outcome == "denied":
+        return Opened(admission, None, denied=failure)
     if outcome is None or outcome == "failed":
         return Opened(admission, None, failure)
     hold = Hold(HoldOutcome(outcome), usage_id, available, budget_id, ledger.read_replay(status, headers, body))
-    return Opened(admission, hold, None)
+    return Opened(admission, hold)
 
 
 def _admitted(opened: Opened) -> Hold | None:
     """Return the hold of an admitted request, or raise."""
     if error := refusal(opened.admission):
         raise error
+    if opened.denied:
+        raise denial(opened.denied)
     if opened.failure:
         raise NotReady(private=opened.failure, headers={"Retry-After": "1"})
     return opened.hold

@@ -5,7 +5,7 @@ No database connection is held while it runs. However it ends, its money is look
 - the upstream says that it is done: charged by its usage, then the terminator and the receipt go out
 - it reaches the call's output limit and goes on: cut, charged by what was delivered
 - the upstream breaks off: an error event, and reconciliation by what was delivered
-- the client leaves: the upstream call is cancelled, and what was delivered is charged
+- the client leaves, or may not go on: the upstream call is cancelled, and what was delivered is charged
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any
 
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.api.background import spawn
-from gateway.contract.errors import ApiError, NotReady, UpstreamError, UpstreamInvalid
+from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid
 from inference.adapters.base import Chunk, Stream, StreamBroken
 from inference.operations import closing
 from inference.operations.answers import receipt_comment
@@ -34,7 +34,7 @@ class StreamRun:
         self._stream = stream
         self._delivered = Delivered()
         self._usage: Mapping[str, Any] | None = None
-        self._checkpoints = Checkpoints(call)
+        self._checkpoints = Checkpoints(call, self._used, self._hang_up)
         self._recording = Recording(headers)
         self._looked_after = False
         self._events = self._run()
@@ -56,14 +56,15 @@ class StreamRun:
                 if self._is_beyond_limit:
                     yield await self._cut()
                     return
-                if self._checkpoints.lost:
-                    yield await self._stop()
+                if self._checkpoints.ending:
+                    yield await self._stop(self._checkpoints.ending)
                     return
                 if chunk.data:
                     self._recording.add(chunk.data)
                     yield chunk.data
         except StreamBroken as broken:
-            yield await self._break_off(broken)
+            ending = self._checkpoints.ending
+            yield await (self._stop(ending) if ending else self._break_off(broken))
             return
         yield await self._finish()
 
@@ -71,7 +72,7 @@ class StreamRun:
         self._delivered.add(chunk.output_deltas, chunk.output_bytes)
         if chunk.usage is not None:
             self._usage = chunk.usage
-        self._checkpoints.note(self._used)
+        self._checkpoints.begin()
 
     @property
     def _is_beyond_limit(self) -> bool:
@@ -94,9 +95,13 @@ class StreamRun:
         ending = self._stream.cut_event() + self._stream.terminator
         return await self._settle(ending, *self._best_known())
 
-    async def _stop(self) -> bytes:
-        """End a stream that the ledger no longer counts as under way: somebody else has decided on it."""
-        return await self._settle(self._error_event(NotReady()), *self._best_known())
+    async def _stop(self, ending: ApiError) -> bytes:
+        """End a stream that may not go on."""
+        return await self._settle(self._error_event(ending), *self._best_known())
+
+    def _hang_up(self) -> None:
+        """Wake a stream that may not go on, should it wait for its upstream."""
+        spawn(self._stream.close())
 
     async def _break_off(self, broken: StreamBroken) -> bytes:
         return await self._leave_open(self._error_event(broken.error), broken.reason)
@@ -135,6 +140,7 @@ class StreamRun:
     async def _close(self, ending: closing.Closing) -> bool:
         """Hang up upstream and close the call, whoever is cancelled meanwhile."""
         self._looked_after = True
+        self._checkpoints.stop()
         await self._stream.close()
         return await asyncio.shield(spawn(closing.close(self._call.owner, ending)))
 

@@ -29,25 +29,27 @@ def size(demand: Demand, model: ServedModel, price: PriceVersion, max_cost_micro
     book = price.bound_with_sound if demand.has_sound else price.bound
     if demand.limit_field is None:
         return Sized(demand, demand.body, _within(cost_microusd(demand.bound, book), max_cost_microusd))
-    limit, body = demand.output_limit, demand.body
-    if limit is None:
-        limit = _largest_limit(demand, model, book, max_cost_microusd)
-        body = {**body, demand.limit_field: limit}
-    hold = _within(_cost_with(limit, demand, book), max_cost_microusd)
-    return Sized(demand, body, hold, limit * demand.choices)
+    if demand.output_limit is not None:
+        hold = _within(_cost_with(demand.output_limit, demand, book), max_cost_microusd)
+        return Sized(demand, demand.body, hold, demand.output_limit * demand.choices)
+    limit, hold = _largest_limit(demand, model, book, max_cost_microusd)
+    body = {**demand.body, demand.limit_field: limit}
+    return Sized(demand, body, _within(hold, max_cost_microusd), limit * demand.choices)
 
 
-def _largest_limit(demand: Demand, model: ServedModel, book: PriceBook, max_cost_microusd: int) -> int:
-    """Find the largest limit per choice that the maximum buys, or 1 where it buys none."""
+def _largest_limit(demand: Demand, model: ServedModel, book: PriceBook, max_cost_microusd: int) -> tuple[int, int]:
+    """Find the largest limit per choice that the maximum buys, or 1 where it buys none, and what it costs."""
     most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // demand.choices) if limit)
-    dearer = book.price("output_token") * demand.choices
-    if not dearer or _cost_with(most, demand, book) <= max_cost_microusd:
-        return most
+    cost = _cost_with(most, demand, book)
+    if cost <= max_cost_microusd:
+        return most, cost
+    dearer = max(book.price("output_token") * demand.choices, 1)
     # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the answer.
     room = max_cost_microusd - cost_microusd(demand.bound, book)
     low = max(room * PICO_PER_MICRO // dearer, 0)
     high = min(low + PICO_PER_MICRO // dearer + 2, most)
-    return max(_last_that_fits(low, high, lambda limit: _cost_with(limit, demand, book) <= max_cost_microusd), 1)
+    limit = max(_last_that_fits(low, high, lambda limit: _cost_with(limit, demand, book) <= max_cost_microusd), 1)
+    return limit, _cost_with(limit, demand, book)
 
 
 _MOST = 500_000

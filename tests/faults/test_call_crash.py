@@ -1,26 +1,19 @@
 """`kill -9` at every moment between hold and answer: each call ends settled once, released, or in review with its hold."""
 
-import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from datetime import timedelta
 
 import httpx
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from billing.models import Transfer, UsageRecord
 from billing.operations import ledger, reviews
 from billing.queries import audit
+from tests.support.processes import gateway_process
 from tests.support.stage import chat
-from tests.support.upstream.server import closed_port
 
 BALANCE = 5_000
 
@@ -45,35 +38,6 @@ MOMENTS = [
     ("stream charged", True, "small-1", "settled", "replay"),
     ("stream broken", True, "cut-mid-stream", "review", 409),
 ]
-
-
-def database_url() -> str:
-    at = connection.settings_dict
-    return f"postgresql://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-@contextmanager
-def mortal_gateway(moment: str | None = None) -> Iterator[tuple[str, subprocess.Popen]]:
-    """Run a gateway in a process of its own."""
-    port = closed_port()
-    environment = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port)}
-    environment |= {"MOMENT": moment} if moment else {}
-    server = subprocess.Popen([sys.executable, "-m", "tests.faults.mortal_server"], env=environment)
-    try:
-        until = time.monotonic() + 60
-        while not listens(port):
-            assert server.poll() is None, "the server did not start"
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}", server
-    finally:
-        server.kill()
-        server.wait()
 
 
 def send_and_die(caller, body, origin):
@@ -105,7 +69,7 @@ def assert_charged_once(caller, call):
 def test_a_killed_call_is_charged_once_or_waits_with_its_hold(stage, moment, stream, behaviour, state, retry):
     alias, caller = stage.model(behaviour, max_output_tokens=20), stage.caller(balance=BALANCE)
     body, home = chat(alias, stream=stream), caller.origin
-    with mortal_gateway(moment) as (origin, server):
+    with gateway_process(MOMENT=moment) as (origin, server):
         send_and_die(caller, body, origin)
         assert server.wait(timeout=20) == -signal.SIGKILL
     reap_later()
@@ -134,7 +98,7 @@ def test_a_killed_call_is_charged_once_or_waits_with_its_hold(stage, moment, str
 def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage):
     alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
     caller = stage.caller(balance=BALANCE)
-    with mortal_gateway() as (origin, server):
+    with gateway_process() as (origin, server):
         caller.origin = origin
         with caller.stream(chat(alias), key="one") as answer:
             lines = answer.iter_lines()
@@ -156,7 +120,7 @@ def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage):
 
 def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage):
     alias, caller = stage.model("small-1?delay_ms=3000", max_output_tokens=20), stage.caller(balance=BALANCE)
-    with mortal_gateway() as (origin, server):
+    with gateway_process() as (origin, server):
         caller.origin = origin
         with ThreadPoolExecutor() as threads:
             pending = threads.submit(send_and_die, caller, chat(alias), origin)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
@@ -29,12 +30,13 @@ class LeanHandler:
 
     def __init__(self, patterns: Sequence[URLPattern]) -> None:
         self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
-        self._cors = CorsMiddleware(self._respond)
+        self._resolve = lru_cache(maxsize=1024)(self._resolver.resolve)
+        self._with_cors = CorsMiddleware(self._respond)
 
     def serves(self, path: str) -> bool:
         """Tell whether a path is one of this handler's, whatever the method."""
         try:
-            self._resolver.resolve(path)
+            self._resolve(path)
         except Resolver404:
             return False
         return True
@@ -58,20 +60,23 @@ class LeanHandler:
         request_id = request_id_from(_sent_request_id(scope))
         try:
             request = LeanRequest(scope, BodyReader(receive, scope["headers"]), presence, request_id)
-            response: HttpResponseBase = await self._cors(request)  # type: ignore[misc]
+            # Without an Origin the middleware only says that an answer depends on it.
+            respond = self._with_cors if request.has_origin else self._respond
+            response: HttpResponseBase = await respond(request)  # type: ignore[misc]
         except ClientLeft:
             raise
         except UnicodeDecodeError:
             response = error_response(InvalidRequest("The query is not UTF-8."), request_id)
         except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
             response = error_response(as_api_error(error), request_id)
+        response.headers.setdefault("Vary", "origin")
         response[REQUEST_ID] = request_id
         response["Cache-Control"] = "no-store"
         return response
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
         try:
-            match = self._resolver.resolve(request.path_info)
+            match = self._resolve(request.path_info)
         except Resolver404:
             raise NotFound from None
         request.resolver_match = match
@@ -80,22 +85,39 @@ class LeanHandler:
 
 
 class LeanRequest(ASGIRequest):
-    """Django's request, its body read by the view when it is ready for it."""
+    """Django's request, made from the scope only as far as it is looked at; its body is read by the view when it is
+    ready for it."""
 
     def __init__(self, scope: Scope, reader: BodyReader, presence: Presence, request_id: str) -> None:
-        super().__init__(scope, BytesIO())
-        self.method: str
+        self.scope = scope
+        self.method: str = scope["method"].upper()
+        self.path = self.path_info = scope["path"]
         self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
-        self.raw_path = scope.get("raw_path") or scope["path"].encode()
+        self.raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
         self.request_id = request_id
+        self.resolver_match = None
         self._reader = reader
         self._presence = presence
+
+    @property
+    def has_origin(self) -> bool:
+        """Tell whether a browser's page sent this."""
+        return any(name == b"origin" for name, _ in self.raw_headers)
 
     async def read_body(self, limit_bytes: int) -> bytes:
         """Read the body (once), and watch from then on whether the client stays."""
         body = await self._reader.read(limit_bytes)
         self._presence.watch()
         return body
+
+    def __getattr__(self, name: str) -> Any:
+        """Fill in what Django's request has and nobody has asked for yet."""
+        if name.startswith("__") or "META" in self.__dict__:
+            raise AttributeError(name)
+        ours = dict(self.__dict__)
+        super().__init__(self.scope, BytesIO())
+        self.__dict__.update(ours)
+        return getattr(self, name)
 
 
 def _sent_request_id(scope: Scope) -> str | None:

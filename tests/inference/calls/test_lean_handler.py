@@ -1,18 +1,13 @@
 """The handler's own manners: methods, paths, CORS, request ids, other servers."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import httpx
 import pytest
 import websockets
 
+from tests.support.processes import gateway_process
 from tests.support.stage import CHAT, EMBEDDINGS, chat
-from tests.support.upstream.server import closed_port
 
 
 @pytest.mark.parametrize("path", [CHAT, EMBEDDINGS])
@@ -86,24 +81,11 @@ def test_a_handshake_without_a_route_is_refused(stage):
 
 def test_daphne_serves_the_model_routes_too(stage):
     """Daphne sends no lifespan events: everything is opened at its first use."""
-    from tests.faults.test_call_crash import database_url, listens
-
-    port = closed_port()
-    command = [sys.executable, "-m", "daphne", "-b", "127.0.0.1", "-p", str(port), "-v", "0"]
-    server = subprocess.Popen(
-        [*command, "gateway.asgi:application"], env={**os.environ, "DATABASE_URL": database_url()}
-    )
-    try:
-        while not listens(port):
-            assert server.poll() is None
-            time.sleep(0.05)
-        alias, caller = stage.model(max_output_tokens=20), stage.caller()
-        caller.origin = f"http://127.0.0.1:{port}"
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    arguments = ["-b", "127.0.0.1", "-p", "{port}", "-v", "0", "gateway.asgi:application"]
+    with gateway_process("daphne", arguments) as (caller.origin, _):
         assert caller.post(chat(alias)).status_code == 200
         with caller.stream(chat(alias)) as answer:
             lines = [line for line in answer.iter_lines() if line]
-        assert lines[-1].startswith(": service ")
-        assert {call.state for call in caller.calls} == {"settled"}
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.wait(timeout=20)
+    assert lines[-1].startswith(": service ")
+    assert {call.state for call in caller.calls} == {"settled"}

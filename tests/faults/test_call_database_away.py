@@ -1,0 +1,143 @@
+"""The database goes away under a call, and comes back."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import orjson
+import psycopg
+import pytest
+from django.db import connection
+
+from billing.queries import audit
+from tests.support.processes import database_url, gateway_process
+from tests.support.stage import Stage, chat
+from tests.support.unreliable import UnreliableWay
+
+BALANCE = 5_000
+
+
+@pytest.fixture(scope="module")
+def far(django_db_setup, django_db_blocker) -> Iterator[tuple[str, UnreliableWay]]:
+    """Run a gateway whose way to the database can be cut."""
+    with django_db_blocker.unblock():
+        at = connection.settings_dict
+    with (
+        UnreliableWay(at["HOST"], int(at["PORT"])) as way,
+        gateway_process(DATABASE_URL=database_url(way.port), CATALOGUE_TTL_SECONDS="0.5") as (origin, _),
+    ):
+        yield origin, way
+
+
+@pytest.fixture
+def world(stage: Stage, far) -> tuple[Stage, UnreliableWay]:
+    """Bring the way back in order, and the gateway's picture of the models up to date."""
+    stage.origin, way = far
+    way.mend()
+    time.sleep(0.5)
+    return stage, way
+
+
+def known(stage, model, **fields):
+    """Make a model and a caller, and wait until the other process knows both."""
+    alias, caller = stage.model(model, **fields), stage.caller(balance=BALANCE)
+    probe = stage.caller()
+    wait_for(lambda: probe.post(chat(alias), max_cost=1).json()["error"]["code"] == "max_cost_exceeded", 20)
+    return alias, caller
+
+
+def wait_for(condition, seconds=15.0):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.1)
+
+
+def settles(caller):
+    wait_for(lambda: caller.only_call.state == "settled", 30)
+    call = caller.only_call
+    assert caller.wallet == {"balance": BALANCE - call.charge_microusd, "held": 0, "debt": 0}
+    assert audit.findings() == []
+
+
+def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(world):
+    stage, way = world
+    alias, caller = known(stage, "small-1?delay_ms=600", max_output_tokens=20)
+    with ThreadPoolExecutor() as threads:
+        pending = threads.submit(caller.post, chat(alias), key="one")
+        wait_for(lambda: len(stage.upstream.ledger) == 1)
+        way.cut()
+        answer = pending.result()
+    assert answer.status_code == 200
+    assert answer.headers["x-service-usage-id"] == caller.only_call.id
+    assert "x-service-charge-microusd" not in answer.headers
+    assert caller.only_call.state == "dispatched"
+    way.mend()
+    settles(caller)
+    again = caller.post(chat(alias), key="one")
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.json()["choices"] == answer.json()["choices"]
+
+
+def test_a_stream_ends_without_its_charge_and_is_charged_later(world):
+    stage, way = world
+    alias, caller = known(stage, "small-1?tokens=20&token_delay_ms=30", max_output_tokens=50)
+    with caller.stream(chat(alias)) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        time.sleep(0.1)
+        way.cut()
+        rest = [line for line in lines if line]
+    assert rest[-2] == "data: [DONE]"
+    receipt = orjson.loads(rest[-1].removeprefix(": service "))
+    assert receipt == {"usage_id": caller.only_call.id, "charge_microusd": None}
+    way.mend()
+    settles(caller)
+
+
+def test_without_the_database_nothing_is_sent(world):
+    stage, way = world
+    alias, caller = known(stage, "small-1", max_output_tokens=20)
+    way.cut()
+    answer = caller.post(chat(alias))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
+    assert answer.headers["retry-after"] == "1"
+    assert len(stage.upstream.ledger) == 0
+    assert caller.calls == []
+    way.mend()
+    wait_for(lambda: caller.post(chat(alias)).status_code == 200)
+
+
+def test_a_hold_whose_answer_was_lost_is_given_back(world):
+    stage, way = world
+    alias, caller = known(stage, "small-1", max_output_tokens=20)
+    with ThreadPoolExecutor() as threads:
+        way.swallowing = True
+        pending = threads.submit(caller.post, chat(alias))
+        wait_for(lambda: caller.calls)
+        way.cut()
+        answer = pending.result()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
+    assert len(stage.upstream.ledger) == 0
+    way.mend()
+    wait_for(lambda: caller.only_call.state == "released", 30)
+    assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
+
+
+def test_a_locked_wallet_does_not_keep_others_waiting(stage):
+    alias, stuck, other = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE), stage.caller()
+    with psycopg.connect(database_url()) as lock, ThreadPoolExecutor(15) as threads:
+        lock.execute("SELECT 1 FROM billing_wallet WHERE owner_key = %s FOR UPDATE", [stuck.did])
+        waiting = [threads.submit(stuck.post, chat(alias)) for _ in range(12)]
+        time.sleep(0.5)
+        started = time.monotonic()
+        assert [other.post(chat(alias)).status_code for _ in range(5)] == [200] * 5
+        assert time.monotonic() - started < 3
+        threading.Timer(6.0, lock.rollback).start()
+        answers = [answer.result() for answer in waiting]
+    codes = [200 if answer.status_code == 200 else answer.json()["error"]["code"] for answer in answers]
+    assert set(codes) <= {200, "not_ready"}
+    assert "not_ready" in codes  # the first ones waited longer than a lock is waited for
+    assert len(stuck.calls) == codes.count(200)
+    assert stuck.wallet["held"] == 0
