@@ -1,0 +1,201 @@
+"""What a chat request may hold, and how its input is bounded."""
+
+import pytest
+
+from billing.rules.prices import PriceBook
+from billing.rules.quantities import MalformedUsage, Quantities
+from gateway.api.json import canonical
+from gateway.contract.errors import ImageRejected, InvalidRequest
+from inference.adapters.base import UpstreamTarget
+from inference.rules.chat import ChatRules
+from inference.rules.model import ServedModel
+from inference.rules.plan import DeploymentTarget
+from inference.rules.usage import MissingUsage
+
+DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
+MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, deployments=(DEPLOYMENT,))
+PRICES = PriceBook.parse({"input_token": "1", "output_token": "1"})
+HELLO = [{"role": "user", "content": "hello"}]
+PNG = "data:image/png;base64,iVBORw0KGgo="
+
+
+def read(model=MODEL, **members):
+    body = {"model": "fast", "messages": HELLO, **members}
+    return ChatRules().read(body, len(canonical(body)), model)
+
+
+def part(**members):
+    return [{"role": "user", "content": [{"type": "text", "text": "see"}, members]}]
+
+
+@pytest.mark.parametrize(
+    ("members", "param"),
+    [
+        ({"messages": []}, "messages"),
+        ({"messages": "hello"}, "messages"),
+        ({"messages": ["hello"]}, "messages.0"),
+        ({"messages": [{"role": "user", "content": 7}]}, "messages.0.content"),
+        ({"messages": [{"role": "user", "content": [7]}]}, "messages.0.content.0"),
+        ({"messages": [{"role": "user", "content": [{"text": "x"}]}]}, "messages.0.content.0.type"),
+        ({"messages": [{"role": "assistant", "audio": {"id": "a"}}]}, "messages.0.audio"),
+        ({"messages": [{"role": "user", "content": "x", "cache_control": {}}]}, "messages.0.cache_control"),
+        ({"messages": part(type="text", text="x", cache_control={"type": "e"})}, "messages.0.content.1.cache_control"),
+        ({"messages": part(type="file", file={"file_id": "f"})}, "messages.0.content.1.file.file_id"),
+        ({"messages": part(type="image_url", image_url={})}, "messages.0.content.1.image_url.url"),
+        ({"messages": part(type="image_url", image_url={"url": PNG})}, "messages.0.content.1"),
+        ({"messages": part(type="video_url", video_url={})}, "messages.0.content.1"),
+        ({"service_tier": "priority"}, "service_tier"),
+        ({"service_tier": ["auto"]}, "service_tier"),
+        ({"store": True}, "store"),
+        ({"web_search_options": {}}, "web_search_options"),
+        ({"prediction": {}}, "prediction"),
+        ({"audio": {"voice": "x"}}, "audio"),
+        ({"modalities": ["text", "audio"]}, "modalities"),
+        ({"plugins": []}, "plugins"),
+        ({"models": ["dear"]}, "models"),
+        ({"route": "fallback"}, "route"),
+        ({"provider": {}}, "provider"),
+        ({"fallbacks": []}, "fallbacks"),
+        ({"api_base": "http://x"}, "api_base"),
+        ({"api_key": "x"}, "api_key"),
+        ({"base_url": "x"}, "base_url"),
+        ({"extra_headers": {}}, "extra_headers"),
+        ({"extra_body": {}}, "extra_body"),
+        ({"tools": {}}, "tools"),
+        ({"tools": [{"type": "web_search"}]}, "tools.0.type"),
+        ({"tools": [7]}, "tools.0.type"),
+        ({"n": 0}, "n"),
+        ({"n": 129}, "n"),
+        ({"n": True}, "n"),
+        ({"n": 1.0}, "n"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": 101}, "max_tokens"),
+        ({"max_completion_tokens": "5"}, "max_completion_tokens"),
+        ({"max_completion_tokens": 5, "max_tokens": 6}, "max_tokens"),
+        ({"stream": "yes"}, "stream"),
+        ({"stream_options": {}}, "stream_options"),
+        ({"stream": True, "stream_options": []}, "stream_options"),
+        ({"stream": True, "stream_options": {"include_usage": 1}}, "stream_options.include_usage"),
+    ],
+)
+def test_what_changes_cost_or_routing_is_refused_by_name(members, param):
+    with pytest.raises(InvalidRequest) as refused:
+        read(**members)
+    assert refused.value.param == param
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"temperature": 0.5, "seed": 7, "top_p": 1, "logprobs": True, "user": "u", "metadata": {"a": "b"}},
+        {"service_tier": "auto", "store": False, "audio": None, "modalities": ["text"], "prediction": None},
+        {"tools": [{"type": "function", "function": {"name": "f"}}, {"type": "custom", "custom": {"name": "c"}}]},
+        {"reasoning_effort": "high", "verbosity": "low", "a_new_member": {"of": "the vendor"}},
+        {"n": 128, "max_tokens": 100},
+    ],
+)
+def test_what_does_not_passes_as_it_came(members):
+    body = read(**members).body
+    assert {name: body[name] for name in members} == members
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://images.example/a.png",
+        "https://127.0.0.1/a.png",
+        "https://[::1]/a.png",
+        "https://10.0.0.1/a.png",
+        "https://169.254.169.254/latest",
+        "https://127.1/a.png",
+        "https://localhost/a.png",
+        "https://db.internal/a.png",
+        "https://user@images.example/a.png",
+        "https://[bad/a.png",
+        "ftp://images.example/a.png",
+        "file:///etc/passwd",
+        "data:text/html;base64,PGI+",
+        "",
+    ],
+)
+def test_an_image_of_a_private_place_is_rejected(url):
+    with pytest.raises(ImageRejected) as refused:
+        read(messages=part(type="image_url", image_url={"url": url}))
+    assert refused.value.param == "messages.0.content.1.image_url.url"
+
+
+def test_the_bound_of_text_is_the_bytes_of_its_json():
+    messages = [{"role": "user", "content": "naïve 日本語 🙂" * 100}]
+    body = {"model": "fast", "messages": messages}
+    wanted = read(messages=messages)
+    assert wanted.bound == Quantities(input_tokens=len(canonical(body)))
+    assert wanted.bound.input_tokens > len(("naïve 日本語 🙂" * 100).encode())
+    assert wanted.estimate == Quantities(input_tokens=-(-len(("naïve 日本語 🙂" * 100).encode()) // 4))
+
+
+def test_the_bound_is_no_more_than_the_context():
+    model = ServedModel("a", context_tokens=50)
+    assert read(model, messages=[{"role": "user", "content": "x" * 1000}]).bound.input_tokens == 50
+
+
+def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option():
+    model = ServedModel("a", options={"input_overhead_tokens": 500})
+    assert read(model).bound.input_tokens == read(ServedModel("a")).bound.input_tokens + 500
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"type": "image_url", "image_url": {"url": PNG}},
+        {"type": "image_url", "image_url": {"url": "https://images.example/a.png"}},
+        {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
+        {"type": "file", "file": {"file_data": "data:application/pdf;base64,AAAA"}},
+    ],
+)
+def test_the_bound_of_other_parts_is_the_context(other):
+    wanted = read(ServedModel("a", context_tokens=9_000), messages=part(**other))
+    assert wanted.bound.input_tokens == 9_000
+    assert wanted.estimate.input_tokens == 1001
+    assert wanted.has_sound == (other["type"] == "input_audio")
+
+
+def test_an_upstream_may_want_the_older_name_of_the_limit():
+    older = UpstreamTarget("u", "openai", "http://u", "k", options={"output_limit_field": "max_tokens"})
+    assert read(ServedModel("a", deployments=(DeploymentTarget("1", older, "m"),))).limit_field == "max_tokens"
+    assert read().limit_field == "max_completion_tokens"
+
+
+def usage(**members):
+    return ChatRules().read_usage(members, read(), PRICES)
+
+
+def test_usage_is_read_with_what_of_it_was_cached_or_sound():
+    details = {"cached_tokens": 4, "audio_tokens": 3}
+    assert usage(prompt_tokens=10, completion_tokens=5, prompt_tokens_details=details) == Quantities(
+        input_tokens=10, cached_input_tokens=4, input_audio_tokens=3, output_tokens=5
+    )
+
+
+@pytest.mark.parametrize("members", [{}, {"prompt_tokens": 1}, {"completion_tokens": 1, "prompt_tokens": None}])
+def test_usage_that_is_not_there_is_missing(members):
+    with pytest.raises(MissingUsage):
+        usage(**members)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, 1.0, "7", True, 10**10, [1], {}])
+def test_usage_that_is_no_count_is_malformed(count):
+    with pytest.raises(MalformedUsage):
+        usage(prompt_tokens=1, completion_tokens=count)
+
+
+@pytest.mark.parametrize(
+    "details", [{"cached_tokens": 11}, {"cached_tokens": 6, "audio_tokens": 5}, [], "x", {"cached_tokens": -1}]
+)
+def test_usage_at_odds_with_itself_is_malformed(details):
+    with pytest.raises(MalformedUsage):
+        usage(prompt_tokens=10, completion_tokens=1, prompt_tokens_details=details)
+
+
+def test_no_usage_is_needed_where_no_token_has_a_price():
+    flat = PriceBook.parse({"request": "5"})
+    assert ChatRules().read_usage({}, read(), flat) == Quantities()

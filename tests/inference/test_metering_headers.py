@@ -1,0 +1,48 @@
+"""The two headers of a metered request."""
+
+import pytest
+
+from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostRequired
+from inference.rules.headers import Metering, read_metering
+
+KEY = (b"idempotency-key", b"one")
+COST = (b"x-service-max-cost-microusd", b"5000")
+
+
+def test_both_are_read():
+    assert read_metering([KEY, COST, (b"host", b"x")]) == Metering("one", 5000)
+    assert read_metering([(b"idempotency-key", b"a" * 255), COST]).idempotency_key == "a" * 255
+
+
+def test_the_key_is_missed_first():
+    with pytest.raises(IdempotencyKeyRequired):
+        read_metering([])
+    with pytest.raises(MaxCostRequired):
+        read_metering([KEY])
+
+
+@pytest.mark.parametrize("value", [b"1", b"1000000000", b" 7 "])
+def test_a_maximum_is_whole_digits_in_range(value):
+    assert read_metering([KEY, (COST[0], value)]).max_cost_microusd == int(value)
+
+
+@pytest.mark.parametrize(
+    "value", [b"0", b"1000000001", b"00000000001", b"", b"1_0", b"\xb2", b"\xd9\xa1", b"1, 2", b"-1"]
+)
+def test_another_maximum_is_refused(value):
+    with pytest.raises(InvalidRequest) as refused:
+        read_metering([KEY, (COST[0], value)])
+    assert refused.value.param == "x-service-max-cost-microusd"
+
+
+@pytest.mark.parametrize("value", [b"", b"a" * 256, b"\x00", b"caf\xe9", b"a\tb"])
+def test_another_key_is_refused(value):
+    with pytest.raises(InvalidRequest) as refused:
+        read_metering([(KEY[0], value), COST])
+    assert refused.value.param == "Idempotency-Key"
+
+
+@pytest.mark.parametrize("twice", [KEY, COST])
+def test_one_that_comes_twice_is_refused(twice):
+    with pytest.raises(InvalidRequest):
+        read_metering([KEY, COST, twice])
