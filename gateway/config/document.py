@@ -15,7 +15,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from gateway.config.problems import ConfigError, Path, Problem
 
-FILE_MAX_BYTES = 512 * 1024
+FILE_MAX_BYTES = 256 * 1024
 VALUES_MAX = 50_000
 DEPTH_MAX = 32
 DIGITS_MAX = 18

@@ -83,6 +83,11 @@ UNFOLD: dict[str, Any] = {
                 _item("Losses", "trending_down", "billing.loss"),
             ),
             _group(
+                "Organizations",
+                _item("Organizations", "domain", "organizations.organization"),
+                _item("Audit log", "history", "organizations.auditentry"),
+            ),
+            _group(
                 "Models",
                 _item("Aliases", "label", "inference.alias"),
                 _item("Upstreams", "dns", "inference.upstream"),
@@ -106,6 +111,7 @@ UNFOLD: dict[str, Any] = {
                 _item("Second factors", "passkey", "mfa.authenticator"),
                 _item("Signing keys", "key", "accounts.signingkey"),
                 _item("Operator groups", "group", "auth.group"),
+                _item("Operator log", "assignment", "admin.logentry"),
             ),
         ],
     },

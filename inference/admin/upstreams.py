@@ -36,6 +36,7 @@ class UpstreamForm(forms.ModelForm):
             "enabled",
             "options",
         )
+        labels = {"base_url": "Base URL"}
 
     def clean_base_url(self) -> str:
         """Refuse an address that a credential must not be sent to."""

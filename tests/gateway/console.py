@@ -7,6 +7,7 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
@@ -14,6 +15,7 @@ from accounts.operations import signing_keys
 from billing.models import PriceVersion, Reservation
 from billing.operations import ledger, wallets
 from gateway.contract.ids import new_id
+from organizations.operations import organizations, products
 from tests.gateway.config_files import WHOLE, apply_text
 
 ALICE = "did:web:studio.example:alice"
@@ -31,6 +33,7 @@ def furnish(folder: Path) -> None:
     make_call()
     make_session()
     make_sign_in()
+    make_organization()
 
 
 def make_call(*, hold_microusd: int = 50_000, is_sent: bool = True) -> str:
@@ -81,3 +84,11 @@ def make_sign_in() -> None:
     Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={"secret": "JBSWY3DPEHPK3PXP"})
     SocialAccount.objects.create(user=alice, provider="studio", uid="42", extra_data={"token": "sk-literal-secret"})
     UserSession.objects.create(user=alice, ip="192.0.2.1", user_agent="Browser", session_key="k" * 32, data={})
+
+
+def make_organization() -> None:
+    """Let Alice found an organization; an operator's work is in the log."""
+    alice = Account.objects.get(did=ALICE)
+    founder = organizations.create(name="Studio people", account=alice, now=timezone.now())
+    products.enable(org_id=founder.organization_id, product="studio", actor_did=ALICE)
+    LogEntry.objects.log_actions(alice.pk, [alice], CHANGE, "Suspended.", single_object=True)

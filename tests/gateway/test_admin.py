@@ -17,7 +17,19 @@ from tests.gateway.console import ALICE, furnish, make_call
 pytestmark = pytest.mark.django_db
 
 SECRETS = ("sk-primary-secret", "JBSWY3DPEHPK3PXP", "sk-literal-secret", "gAAAA", "BEGIN PRIVATE KEY", "BEGIN EC")
-OURS = ("accounts", "billing", "inference", "judgement", "auth", "account", "mfa", "socialaccount", "usersessions")
+OURS = (
+    "accounts",
+    "billing",
+    "inference",
+    "judgement",
+    "auth",
+    "account",
+    "mfa",
+    "socialaccount",
+    "usersessions",
+    "organizations",
+    "admin",
+)
 TABLES = sorted(
     (model._meta.app_label, str(model._meta.model_name))
     for model in admin.site._registry
@@ -56,6 +68,7 @@ def test_every_table_of_the_apps_is_there() -> None:
         *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.reservation"),
         *("billing.transfer", "billing.usagerecord", "billing.wallet"),
         *("inference.alias", "inference.rawmodel", "inference.upstream"),
+        *("organizations.organization", "organizations.auditentry", "admin.logentry"),
         *("judgement.judgementfallback", "judgement.judgementsettings"),
         *("account.emailaddress", "mfa.authenticator", "socialaccount.socialaccount", "usersessions.usersession"),
     }
@@ -107,7 +120,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 READ_ONLY = {
     *("budget", "devicesession", "loss", "reservation", "signingkey", "transfer", "usagerecord", "wallet"),
-    *("authenticator", "emailaddress", "socialaccount", "usersession"),
+    *("authenticator", "emailaddress", "socialaccount", "usersession", "organization", "auditentry", "logentry"),
 }
 
 
@@ -167,6 +180,11 @@ def test_the_overview_shows_what_waits(operator: Client) -> None:
     assert "timeout" in text
     assert "overrun" in text.lower()
     assert_no_secret(response.content)
+
+
+@pytest.mark.parametrize("app", sorted({table[0] for table in TABLES}))
+def test_the_page_of_an_app_opens(operator: Client, app: str) -> None:
+    assert operator.get(reverse("admin:app_list", args=[app])).status_code == 200
 
 
 def test_the_search_of_the_console_finds_tables(operator: Client) -> None:

@@ -114,7 +114,7 @@ def test_a_value_inside_itself_is_refused() -> None:
 
 
 def test_a_large_file_is_refused_before_it_is_parsed() -> None:
-    assert [problem.text for problem in problems_of(b"#" * (FILE_MAX_BYTES + 1))] == ["larger than 512 KiB"]
+    assert [problem.text for problem in problems_of(b"#" * (FILE_MAX_BYTES + 1))] == ["larger than 256 KiB"]
 
 
 def test_a_path_reads_as_an_operator_writes_it() -> None:

@@ -1,0 +1,29 @@
+"""What operators did in the console."""
+
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from unfold.decorators import display
+
+from gateway.console import ReadOnlyAdmin
+
+
+@admin.register(LogEntry)
+class LogEntryAdmin(ReadOnlyAdmin):
+    """Every change by hand, with its reason."""
+
+    list_display = ("action_time", "user", "kind", "object_repr", "message")
+    list_filter = ("action_flag", "action_time")
+    list_select_related = ("user", "content_type")
+    search_fields = ("object_id__exact", "user__did", "object_repr")
+    ordering = ("-id",)
+    fields = ("action_time", "user", "kind", "object_repr", "message")
+
+    @display(description="Of")
+    def kind(self, entry: LogEntry) -> str:
+        """Name the table."""
+        return entry.content_type.name if entry.content_type else ""
+
+    @display(description="Did")
+    def message(self, entry: LogEntry) -> str:
+        """Say what was done, in words."""
+        return entry.get_change_message() or entry.get_action_flag_display()
