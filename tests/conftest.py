@@ -13,4 +13,5 @@ import django
 
 django.setup()
 
+from tests.support.demo_house import demo_house  # noqa: E402, F401
 from tests.support.signing_keys import fresh_signing_keys  # noqa: E402, F401

@@ -6,9 +6,6 @@ import pytest
 
 from account_gateway_client import CachedTokens, Gateway, ProductKey, ProductServer
 from tests.clients.stand import AUDIENCE, Stand
-from tests.support.demo_house import demo_house
-
-__all__ = ["demo_house"]
 
 ALICE = "did:web:studio.example:alice"
 CAPABILITIES = ["wallet:read", "infer:fast"]
