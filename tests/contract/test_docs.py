@@ -9,7 +9,12 @@ from gateway.config.file import SECTIONS
 from gateway.contract.errors import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS_SOURCES = ("gateway/settings", "gateway/run/options.py", "gateway/run/binaries.py")
+SETTINGS_SOURCES = (
+    "gateway/config/environment.py",
+    "gateway/settings",
+    "gateway/run/options.py",
+    "gateway/run/binaries.py",
+)
 COMMANDS = ("gateway/management/commands/prepare.py",)
 READS = re.compile(
     r'(?:env(?:\.\w+)?|environ\.get|environment\.get|given\.get|_number)\(\s*(?:given, )?"([A-Z][A-Z_]+)"'
@@ -38,7 +43,7 @@ def test_every_setting_that_the_code_reads_is_in_the_configuration_page() -> Non
     for place in (*SETTINGS_SOURCES, *COMMANDS):
         path = ROOT / place
         for file in path.glob("*.py") if path.is_dir() else [path]:
-            read |= set(READS.findall(file.read_text()))
+            read |= {*READS.findall(file.read_text()), *NAMES.findall(file.read_text())}
     read.discard("DJANGO_SETTINGS_MODULE")
     documented = {name for row in rows_of("configuration.md", "Settings") for name in re.findall(r"`(\w+)`", row[0])}
     assert documented == read
