@@ -16,6 +16,7 @@ SETTINGS_SOURCES = (
     "gateway/run/binaries.py",
 )
 COMMANDS = ("gateway/management/commands/prepare.py",)
+NAMES = re.compile(r'_VARIABLE = "([A-Z][A-Z_]+)"')
 READS = re.compile(
     r'(?:env(?:\.\w+)?|environ\.get|environment\.get|given\.get|_number)\(\s*(?:given, )?"([A-Z][A-Z_]+)"'
 )
