@@ -56,6 +56,22 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # an e-mail address never links an identity
 SOCIALACCOUNT_LOGIN_ON_GET = False
 
+# One identity provider (OpenID Connect) from the environment; more can be added in the operator console.
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
+if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
+    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "sso",
+                "name": env("OIDC_NAME", default="single sign-on"),
+                "client_id": env("OIDC_CLIENT_ID"),
+                "secret": env("OIDC_CLIENT_SECRET"),
+                "settings": {"server_url": OIDC_ISSUER},
+            }
+        ],
+    }
+
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_TOTP_ISSUER = "Account Gateway"
