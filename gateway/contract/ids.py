@@ -2,8 +2,11 @@
 
 import os
 import time
+from base64 import b32hexencode
 
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base32: no i, l, o, u
+# Crockford's base32: no i, l, o, u. It sorts as RFC 4648's base32hex does.
+_ALPHABET = b"0123456789abcdefghjkmnpqrstvwxyz"
+_TO_ALPHABET = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUV", _ALPHABET)
 
 
 def new_id(prefix: str) -> str:
@@ -13,4 +16,6 @@ def new_id(prefix: str) -> str:
 
 
 def _base32(number: int) -> str:
-    return "".join(_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+    # 128 bits are 26 digits of 5 bits with two to spare, which stand in front; 160 bits are whole blocks of base32.
+    block = (number << 30).to_bytes(20, "big")
+    return b32hexencode(block)[:26].translate(_TO_ALPHABET).decode()

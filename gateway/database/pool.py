@@ -84,7 +84,7 @@ def _make_pool() -> Pool:
 
 
 async def _configure(connection: LedgerConnection) -> None:
-    connection.prepared = {}
+    connection.prepared, connection.decoders = {}, {}
 
 
 def _parameters() -> dict[str, Any]:

@@ -16,7 +16,7 @@ from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from gateway.database.values import decoder, encode
+from gateway.database.values import Decoder, decoder, encode
 
 RowCo = TypeVar("RowCo", covariant=True)
 
@@ -39,6 +39,7 @@ class LedgerConnection(AsyncConnection[Any]):
     """A connection that remembers which statements it has prepared."""
 
     prepared: dict[str, bytes]
+    decoders: dict[str, tuple[Decoder, ...]]
 
 
 class Trip:
@@ -87,7 +88,7 @@ class Trip:
         synced = await self._next()
         if synced is None or synced.status != ExecStatus.PIPELINE_SYNC:
             raise OperationalError("the server's answers are out of step")
-        return statement.read(_row(answer))
+        return statement.read(self._row(statement.sql, answer))
 
     def _send(self, statement: Statement[Any]) -> None:
         query, names = _converted(statement.sql)
@@ -99,6 +100,14 @@ class Trip:
             self._fresh.add(statement.sql)
         values, formats = encode([statement.parameters[parameter] for parameter in names])
         self._wire.send_query_prepared(name, values, formats, _TEXT)
+
+    def _row(self, sql: str, answer: PGresult) -> tuple[Any, ...]:
+        decoders = self._connection.decoders.get(sql)
+        if decoders is None:
+            types = (answer.ftype(column) for column in range(answer.nfields))
+            decoders = self._connection.decoders[sql] = tuple(decoder(type_oid) for type_oid in types)
+        values = (answer.get_value(0, column) for column in range(len(decoders)))
+        return tuple(value if value is None else decode(value) for decode, value in zip(decoders, values, strict=True))
 
     async def _complete(self, expected: ExecStatus) -> PGresult:
         """Take one command's result and the end that follows it."""
@@ -149,14 +158,6 @@ class Trip:
 def _wake(waiter: "asyncio.Future[None] | None") -> None:
     if waiter is not None and not waiter.done():
         waiter.set_result(None)
-
-
-def _row(answer: PGresult) -> tuple[Any, ...]:
-    columns = range(answer.nfields)
-    return tuple(
-        None if (value := answer.get_value(0, column)) is None else decoder(answer.ftype(column))(value)
-        for column in columns
-    )
 
 
 @lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from psycopg import DataError
 from psycopg.types.json import Json, Jsonb
+from psycopg.types.numeric import Int8
 
 _TEXT, _BINARY = 0, 1
 _BOOL, _BYTEA, _INT8, _INT2, _INT4, _JSON, _JSONB = 16, 17, 20, 21, 23, 114, 3802
@@ -15,20 +16,9 @@ Decoder = Callable[[bytes], Any]
 
 
 def encode(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
-    """Encode parameters with their formats. Raises DataError for a text that PostgreSQL cannot hold."""
-    encoded: list[bytes | None] = []
-    formats = [_TEXT] * len(values)
-    for index, value in enumerate(values):
-        if isinstance(value, str):
-            encoded.append(_text(value))
-        elif value is None:
-            encoded.append(None)
-        elif isinstance(value, bytes):
-            encoded.append(value)
-            formats[index] = _BINARY
-        else:
-            encoded.append(_other(value))
-    return encoded, formats
+    """Encode parameters with their formats. Raises DataError for what PostgreSQL cannot hold."""
+    formats = [_BINARY if type(value) is bytes else _TEXT for value in values]
+    return [_ENCODERS.get(type(value), _other)(value) for value in values], formats
 
 
 def _text(value: str) -> bytes:
@@ -38,22 +28,37 @@ def _text(value: str) -> bytes:
     return data
 
 
-def _other(value: Any) -> bytes:
-    if isinstance(value, bool):
-        return b"t" if value else b"f"
-    if isinstance(value, int):
-        return b"%d" % value
-    if isinstance(value, datetime):
-        return value.isoformat().encode()
-    if isinstance(value, Json | Jsonb):
-        return orjson.dumps(value.obj)
-    if isinstance(value, list | tuple):
-        return b"{" + b",".join(_element(item) for item in value) + b"}"
-    raise DataError(f"no way to send a {type(value).__name__}")
+def _array(value: Sequence[str]) -> bytes:
+    return b"{" + b",".join(_element(item) for item in value) + b"}"
 
 
 def _element(item: str) -> bytes:
     return b'"' + _text(item).replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
+
+
+def _other(value: Any) -> bytes:
+    """Encode a value of a subclass."""
+    for kind in (str, bool, int):
+        if isinstance(value, kind):
+            encoded = _ENCODERS[kind](value)
+            assert encoded is not None
+            return encoded
+    raise DataError(f"no way to send a {type(value).__name__}")
+
+
+_ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
+    type(None): lambda value: None,
+    str: _text,
+    bytes: lambda value: value,
+    bool: lambda value: b"t" if value else b"f",
+    int: lambda value: b"%d" % value,
+    Int8: lambda value: b"%d" % value,
+    datetime: lambda value: value.isoformat().encode(),
+    Json: lambda value: orjson.dumps(value.obj),
+    Jsonb: lambda value: orjson.dumps(value.obj),
+    list: _array,
+    tuple: _array,
+}
 
 
 def decoder(type_oid: int) -> Decoder:

@@ -4,6 +4,7 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
@@ -13,7 +14,7 @@ from billing.models import Transfer, UsageRecord
 from billing.operations import ledger, reviews
 from billing.queries import audit
 from tests.support.processes import gateway_process
-from tests.support.stage import chat
+from tests.support.stage import Caller, Stage, chat
 
 BALANCE = 5_000
 
@@ -40,7 +41,7 @@ MOMENTS = [
 ]
 
 
-def send_and_die(caller, body, origin):
+def send_and_die(caller: Caller, body: Any, origin: Any) -> Any:
     """Send a request whose answer never comes, or not whole."""
     caller.origin = origin
     try:
@@ -50,13 +51,13 @@ def send_and_die(caller, body, origin):
     pytest.fail(f"the server lived: {answer.status_code} {answer.text}")
 
 
-def reap_later():
+def reap_later() -> Any:
     """Do what the jobs do once every deadline has passed."""
     while ledger.reap(limit=100, now=timezone.now() + timedelta(hours=2)).rows():
         pass
 
 
-def assert_charged_once(caller, call):
+def assert_charged_once(caller: Caller, call: Any) -> Any:
     assert UsageRecord.objects.filter(reservation=call).count() == 1
     charged = Transfer.objects.filter(kind="charge", source=call.id)
     assert sum(transfer.amount_microusd for transfer in charged) == call.charge_microusd
@@ -66,7 +67,9 @@ def assert_charged_once(caller, call):
 @pytest.mark.parametrize(
     ("moment", "stream", "behaviour", "state", "retry"), MOMENTS, ids=[f"{row[0]} ({row[2]})" for row in MOMENTS]
 )
-def test_a_killed_call_is_charged_once_or_waits_with_its_hold(stage, moment, stream, behaviour, state, retry):
+def test_a_killed_call_is_charged_once_or_waits_with_its_hold(
+    stage: Stage, moment: Any, stream: Any, behaviour: Any, state: Any, retry: Any
+) -> None:
     alias, caller = stage.model(behaviour, max_output_tokens=20), stage.caller(balance=BALANCE)
     body, home = chat(alias, stream=stream), caller.origin
     with gateway_process(MOMENT=moment) as (origin, server):
@@ -95,7 +98,7 @@ def test_a_killed_call_is_charged_once_or_waits_with_its_hold(stage, moment, str
     assert len(calls) == (2 if state == "released" else 1)
 
 
-def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage):
+def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage: Stage) -> None:
     alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
     caller = stage.caller(balance=BALANCE)
     with gateway_process() as (origin, server):
@@ -118,7 +121,7 @@ def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage):
     assert audit.findings() == []
 
 
-def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage):
+def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage: Stage) -> None:
     alias, caller = stage.model("small-1?delay_ms=3000", max_output_tokens=20), stage.caller(balance=BALANCE)
     with gateway_process() as (origin, server):
         caller.origin = origin

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import orjson
 import psycopg
@@ -12,14 +13,14 @@ from django.db import connection
 
 from billing.queries import audit
 from tests.support.processes import database_url, gateway_process
-from tests.support.stage import Stage, chat
+from tests.support.stage import Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay
 
 BALANCE = 5_000
 
 
 @pytest.fixture(scope="module")
-def far(django_db_setup, django_db_blocker) -> Iterator[tuple[str, UnreliableWay]]:
+def far(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[str, UnreliableWay]]:
     """Run a gateway whose way to the database can be cut."""
     with django_db_blocker.unblock():
         at = connection.settings_dict
@@ -31,7 +32,7 @@ def far(django_db_setup, django_db_blocker) -> Iterator[tuple[str, UnreliableWay
 
 
 @pytest.fixture
-def world(stage: Stage, far) -> tuple[Stage, UnreliableWay]:
+def world(stage: Stage, far: Any) -> tuple[Stage, UnreliableWay]:
     """Bring the way back in order, and the gateway's picture of the models up to date."""
     stage.origin, way = far
     way.mend()
@@ -39,7 +40,7 @@ def world(stage: Stage, far) -> tuple[Stage, UnreliableWay]:
     return stage, way
 
 
-def known(stage, model, **fields):
+def known(stage: Stage, model: Any, **fields: Any) -> Any:
     """Make a model and a caller, and wait until the other process knows both."""
     alias, caller = stage.model(model, **fields), stage.caller(balance=BALANCE)
     probe = stage.caller()
@@ -47,21 +48,21 @@ def known(stage, model, **fields):
     return alias, caller
 
 
-def wait_for(condition, seconds=15.0):
+def wait_for(condition: Any, seconds: Any = 15.0) -> Any:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.1)
 
 
-def settles(caller):
+def settles(caller: Caller) -> Any:
     wait_for(lambda: caller.only_call.state == "settled", 30)
     call = caller.only_call
     assert caller.wallet == {"balance": BALANCE - call.charge_microusd, "held": 0, "debt": 0}
     assert audit.findings() == []
 
 
-def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(world):
+def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(world: Any) -> None:
     stage, way = world
     alias, caller = known(stage, "small-1?delay_ms=600", max_output_tokens=20)
     with ThreadPoolExecutor() as threads:
@@ -80,7 +81,7 @@ def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(wo
     assert again.json()["choices"] == answer.json()["choices"]
 
 
-def test_a_stream_ends_without_its_charge_and_is_charged_later(world):
+def test_a_stream_ends_without_its_charge_and_is_charged_later(world: Any) -> None:
     stage, way = world
     alias, caller = known(stage, "small-1?tokens=20&token_delay_ms=30", max_output_tokens=50)
     with caller.stream(chat(alias)) as answer:
@@ -96,7 +97,7 @@ def test_a_stream_ends_without_its_charge_and_is_charged_later(world):
     settles(caller)
 
 
-def test_without_the_database_nothing_is_sent(world):
+def test_without_the_database_nothing_is_sent(world: Any) -> None:
     stage, way = world
     alias, caller = known(stage, "small-1", max_output_tokens=20)
     way.cut()
@@ -109,7 +110,7 @@ def test_without_the_database_nothing_is_sent(world):
     wait_for(lambda: caller.post(chat(alias)).status_code == 200)
 
 
-def test_a_hold_whose_answer_was_lost_is_given_back(world):
+def test_a_hold_whose_answer_was_lost_is_given_back(world: Any) -> None:
     stage, way = world
     alias, caller = known(stage, "small-1", max_output_tokens=20)
     with ThreadPoolExecutor() as threads:
@@ -125,7 +126,7 @@ def test_a_hold_whose_answer_was_lost_is_given_back(world):
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
 
 
-def test_a_locked_wallet_does_not_keep_others_waiting(stage):
+def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
     alias, stuck, other = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE), stage.caller()
     with psycopg.connect(database_url()) as lock, ThreadPoolExecutor(15) as threads:
         lock.execute("SELECT 1 FROM billing_wallet WHERE owner_key = %s FOR UPDATE", [stuck.did])

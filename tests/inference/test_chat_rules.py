@@ -1,5 +1,7 @@
 """What a chat request may hold, and how its input is bounded."""
 
+from typing import Any
+
 import pytest
 
 from billing.rules.prices import PriceBook
@@ -19,12 +21,12 @@ HELLO = [{"role": "user", "content": "hello"}]
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
 
-def read(model=MODEL, **members):
+def read(model: Any = MODEL, **members: Any) -> Any:
     body = {"model": "fast", "messages": HELLO, **members}
     return ChatRules().read(body, len(canonical(body)), model)
 
 
-def part(**members):
+def part(**members: Any) -> Any:
     return [{"role": "user", "content": [{"type": "text", "text": "see"}, members]}]
 
 
@@ -78,7 +80,7 @@ def part(**members):
         ({"stream": True, "stream_options": {"include_usage": 1}}, "stream_options.include_usage"),
     ],
 )
-def test_what_changes_cost_or_routing_is_refused_by_name(members, param):
+def test_what_changes_cost_or_routing_is_refused_by_name(members: Any, param: Any) -> None:
     with pytest.raises(InvalidRequest) as refused:
         read(**members)
     assert refused.value.param == param
@@ -94,7 +96,7 @@ def test_what_changes_cost_or_routing_is_refused_by_name(members, param):
         {"n": 128, "max_tokens": 100},
     ],
 )
-def test_what_does_not_passes_as_it_came(members):
+def test_what_does_not_passes_as_it_came(members: Any) -> None:
     body = read(**members).body
     assert {name: body[name] for name in members} == members
 
@@ -118,13 +120,13 @@ def test_what_does_not_passes_as_it_came(members):
         "",
     ],
 )
-def test_an_image_of_a_private_place_is_rejected(url):
+def test_an_image_of_a_private_place_is_rejected(url: Any) -> None:
     with pytest.raises(ImageRejected) as refused:
         read(messages=part(type="image_url", image_url={"url": url}))
     assert refused.value.param == "messages.0.content.1.image_url.url"
 
 
-def test_the_bound_of_text_is_the_bytes_of_its_json():
+def test_the_bound_of_text_is_the_bytes_of_its_json() -> None:
     messages = [{"role": "user", "content": "naïve 日本語 🙂" * 100}]
     body = {"model": "fast", "messages": messages}
     wanted = read(messages=messages)
@@ -133,12 +135,12 @@ def test_the_bound_of_text_is_the_bytes_of_its_json():
     assert wanted.estimate == Quantities(input_tokens=-(-len(("naïve 日本語 🙂" * 100).encode()) // 4))
 
 
-def test_the_bound_is_no_more_than_the_context():
+def test_the_bound_is_no_more_than_the_context() -> None:
     model = ServedModel("a", context_tokens=50)
     assert read(model, messages=[{"role": "user", "content": "x" * 1000}]).bound.input_tokens == 50
 
 
-def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option():
+def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option() -> None:
     model = ServedModel("a", options={"input_overhead_tokens": 500})
     assert read(model).bound.input_tokens == read(ServedModel("a")).bound.input_tokens + 500
 
@@ -152,24 +154,24 @@ def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option():
         {"type": "file", "file": {"file_data": "data:application/pdf;base64,AAAA"}},
     ],
 )
-def test_the_bound_of_other_parts_is_the_context(other):
+def test_the_bound_of_other_parts_is_the_context(other: Any) -> None:
     wanted = read(ServedModel("a", context_tokens=9_000), messages=part(**other))
     assert wanted.bound.input_tokens == 9_000
     assert wanted.estimate.input_tokens == 1001
     assert wanted.has_sound == (other["type"] == "input_audio")
 
 
-def test_an_upstream_may_want_the_older_name_of_the_limit():
+def test_an_upstream_may_want_the_older_name_of_the_limit() -> None:
     older = UpstreamTarget("u", "openai", "http://u", "k", options={"output_limit_field": "max_tokens"})
     assert read(ServedModel("a", deployments=(DeploymentTarget("1", older, "m"),))).limit_field == "max_tokens"
     assert read().limit_field == "max_completion_tokens"
 
 
-def usage(**members):
+def usage(**members: Any) -> Any:
     return ChatRules().read_usage(members, read(), PRICES)
 
 
-def test_usage_is_read_with_what_of_it_was_cached_or_sound():
+def test_usage_is_read_with_what_of_it_was_cached_or_sound() -> None:
     details = {"cached_tokens": 4, "audio_tokens": 3}
     assert usage(prompt_tokens=10, completion_tokens=5, prompt_tokens_details=details) == Quantities(
         input_tokens=10, cached_input_tokens=4, input_audio_tokens=3, output_tokens=5
@@ -177,13 +179,13 @@ def test_usage_is_read_with_what_of_it_was_cached_or_sound():
 
 
 @pytest.mark.parametrize("members", [{}, {"prompt_tokens": 1}, {"completion_tokens": 1, "prompt_tokens": None}])
-def test_usage_that_is_not_there_is_missing(members):
+def test_usage_that_is_not_there_is_missing(members: Any) -> None:
     with pytest.raises(MissingUsage):
         usage(**members)
 
 
 @pytest.mark.parametrize("count", [-1, 1.5, 1.0, "7", True, 10**10, [1], {}])
-def test_usage_that_is_no_count_is_malformed(count):
+def test_usage_that_is_no_count_is_malformed(count: Any) -> None:
     with pytest.raises(MalformedUsage):
         usage(prompt_tokens=1, completion_tokens=count)
 
@@ -191,11 +193,11 @@ def test_usage_that_is_no_count_is_malformed(count):
 @pytest.mark.parametrize(
     "details", [{"cached_tokens": 11}, {"cached_tokens": 6, "audio_tokens": 5}, [], "x", {"cached_tokens": -1}]
 )
-def test_usage_at_odds_with_itself_is_malformed(details):
+def test_usage_at_odds_with_itself_is_malformed(details: Any) -> None:
     with pytest.raises(MalformedUsage):
         usage(prompt_tokens=10, completion_tokens=1, prompt_tokens_details=details)
 
 
-def test_no_usage_is_needed_where_no_token_has_a_price():
+def test_no_usage_is_needed_where_no_token_has_a_price() -> None:
     flat = PriceBook.parse({"request": "5"})
     assert ChatRules().read_usage({}, read(), flat) == Quantities()

@@ -2,16 +2,17 @@
 
 import socket
 import time
+from typing import Any
 
 import orjson
 import pytest
 
 from tests.factories.proofs import BASE_URL
-from tests.support.stage import CHAT, chat
+from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.upstream.tokens import count_text
 
 
-def raw_request(caller, body, key="one"):
+def raw_request(caller: Caller, body: Any, key: Any = "one") -> Any:
     content = orjson.dumps(body)
     headers = {
         **caller.signer.headers("POST", BASE_URL + CHAT, caller.token),
@@ -25,25 +26,25 @@ def raw_request(caller, body, key="one"):
     return f"POST {CHAT} HTTP/1.1\r\n{lines}\r\n".encode() + content
 
 
-def connect(caller):
+def connect(caller: Caller) -> Any:
     host, port = caller.origin.removeprefix("http://").split(":")
     connection = socket.create_connection((host, int(port)))
     connection.settimeout(10)
     return connection
 
 
-def wait_for(condition, seconds=8.0):
+def wait_for(condition: Any, seconds: Any = 8.0) -> Any:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.02)
 
 
-def settled(caller):
+def settled(caller: Caller) -> Any:
     return caller.calls and caller.calls[0].state == "settled"
 
 
-def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage):
+def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage: Stage) -> None:
     alias, caller = stage.model("small-1?delay_ms=400", max_output_tokens=20), stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias)))
@@ -57,7 +58,7 @@ def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage):
     assert len(stage.upstream.ledger) == 1
 
 
-def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage):
+def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage: Stage) -> None:
     alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
     caller = stage.caller(balance=5_000)
     body = chat(alias, stream=True)
@@ -81,7 +82,7 @@ def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage):
     assert again.content.startswith(b"data: ")
 
 
-def test_leaving_before_the_first_byte_charges_the_input_alone(stage):
+def test_leaving_before_the_first_byte_charges_the_input_alone(stage: Stage) -> None:
     alias = stage.model("small-1?delay_ms=500", max_output_tokens=50)
     caller = stage.caller(balance=5_000)
     with connect(caller) as connection:
@@ -95,7 +96,7 @@ def test_leaving_before_the_first_byte_charges_the_input_alone(stage):
 
 
 @pytest.mark.parametrize("pause", [0, 0.01, 0.03, 0.06, 0.12])
-def test_leaving_at_any_moment_leaves_nothing_held(stage, pause):
+def test_leaving_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any) -> None:
     alias = stage.model("small-1?tokens=8&token_delay_ms=5", max_output_tokens=50)
     caller = stage.caller(balance=5_000)
     for stream in (False, True):
@@ -108,7 +109,7 @@ def test_leaving_at_any_moment_leaves_nothing_held(stage, pause):
     assert caller.wallet == {"balance": 5_000 - charged, "held": 0, "debt": 0}
 
 
-def test_leaving_after_the_last_byte_changes_nothing(stage):
+def test_leaving_after_the_last_byte_changes_nothing(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
     body = chat(alias, stream=True)
     with connect(caller) as connection:
@@ -122,7 +123,7 @@ def test_leaving_after_the_last_byte_changes_nothing(stage):
     assert record.input_tokens == count_text(body["messages"][0]["content"])
 
 
-def test_a_client_that_leaves_before_its_body_has_come_costs_nothing(stage):
+def test_a_client_that_leaves_before_its_body_has_come_costs_nothing(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias))[:-10])

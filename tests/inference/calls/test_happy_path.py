@@ -2,11 +2,11 @@
 
 import orjson
 
-from tests.support.stage import CHAT, chat
+from tests.support.stage import CHAT, Stage, chat
 from tests.support.upstream.tokens import count_text
 
 
-def test_a_chat_is_held_answered_and_charged_exactly(stage):
+def test_a_chat_is_held_answered_and_charged_exactly(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=100), stage.caller(balance=1_000)
     body = chat(alias)
     answer = caller.post(body)
@@ -25,7 +25,7 @@ def test_a_chat_is_held_answered_and_charged_exactly(stage):
     assert caller.wallet == {"balance": 1_000 - cost, "held": 0, "debt": 0}
 
 
-def test_a_stream_is_forwarded_and_its_last_line_is_the_receipt(stage):
+def test_a_stream_is_forwarded_and_its_last_line_is_the_receipt(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=100), stage.caller(balance=1_000)
     with caller.stream(chat(alias)) as answer:
         assert answer.status_code == 200

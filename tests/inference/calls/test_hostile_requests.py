@@ -2,6 +2,7 @@
 
 import socket
 import uuid
+from typing import Any
 
 import httpx
 import orjson
@@ -10,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.contract.errors import CATALOGUE
-from tests.support.stage import CHAT, EMBEDDINGS, chat
+from tests.support.stage import CHAT, EMBEDDINGS, Caller, Stage, chat
 
 QUICK = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
@@ -31,7 +32,7 @@ KNOWN = [
 ]  # fmt: skip
 
 
-def assert_refused_or_answered(stage, caller, answer):
+def assert_refused_or_answered(stage: Stage, caller: Caller, answer: Any) -> Any:
     """Check the answer's shape; a refusal must have cost nothing and not have reached the upstream."""
     assert answer.status_code != 500, answer.text
     assert answer.headers["x-request-id"]
@@ -46,13 +47,13 @@ def assert_refused_or_answered(stage, caller, answer):
 
 
 @pytest.fixture
-def world(stage):
+def world(stage: Stage) -> Any:
     return stage, stage.model(max_output_tokens=20), stage.caller(balance=10_000_000)
 
 
 @QUICK
 @given(members=st.dictionaries(st.sampled_from(KNOWN), values, max_size=5), whole=st.booleans())
-def test_any_members_of_a_chat(world, members, whole):
+def test_any_members_of_a_chat(world: Any, members: Any, whole: Any) -> None:
     stage, alias, caller = world
     body = chat(alias, **members) if whole else {"model": alias, **members}
     answer = caller.post(None, content=orjson.dumps(body))
@@ -70,14 +71,14 @@ def test_any_members_of_a_chat(world, members, whole):
             "tool_calls": values, "audio": values, "cache_control": values,
         },
     ), max_size=3))  # fmt: skip
-def test_any_messages(world, messages):
+def test_any_messages(world: Any, messages: Any) -> None:
     stage, alias, caller = world
     assert_refused_or_answered(stage, caller, caller.post({"model": alias, "messages": messages}))
 
 
 @QUICK
 @given(body=st.binary(max_size=60) | values.map(orjson.dumps))
-def test_any_body(world, body):
+def test_any_body(world: Any, body: Any) -> None:
     stage, _, caller = world
     answer = caller.post(None, content=body)
     assert answer.status_code >= 400
@@ -86,7 +87,7 @@ def test_any_body(world, body):
 
 @QUICK
 @given(input_=values, extra=st.dictionaries(st.sampled_from(KNOWN), values, max_size=3))
-def test_any_embedding(stage, input_, extra):
+def test_any_embedding(stage: Stage, input_: Any, extra: Any) -> None:
     alias = stage.model(options={"routes": ["embeddings"]}, price={"input_token": "0.1"})
     caller = stage.caller()
     body = {**extra, "model": alias, "input": input_}
@@ -113,7 +114,7 @@ header_values = st.text(
     ),
     value=header_values,
 )
-def test_any_header(world, name, value):
+def test_any_header(world: Any, name: Any, value: Any) -> None:
     stage, alias, caller = world
     answer = caller.post(chat(alias), headers={name: value})
     assert_refused_or_answered(stage, caller, answer)
@@ -134,14 +135,14 @@ def test_any_header(world, name, value):
         (b'\xef\xbb\xbf{"model": "x"}', "invalid_json"),
     ],
 )
-def test_malformed_json_is_refused(world, body, code):
+def test_malformed_json_is_refused(world: Any, body: Any, code: Any) -> None:
     stage, _, caller = world
     answer = caller.post(None, content=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
     assert_refused_or_answered(stage, caller, answer)
 
 
-def test_a_megabyte_of_text_is_served(world):
+def test_a_megabyte_of_text_is_served(world: Any) -> None:
     stage, _, caller = world
     alias = stage.model(max_output_tokens=5, context_tokens=2_000_000)
     body = {"model": alias, "messages": [{"role": "user", "content": "naïve 日本語 " * 50_000}]}
@@ -151,11 +152,11 @@ def test_a_megabyte_of_text_is_served(world):
 
 
 @pytest.mark.parametrize("announced", [True, False])
-def test_a_body_beyond_the_limit_is_refused_before_it_is_read(world, announced):
+def test_a_body_beyond_the_limit_is_refused_before_it_is_read(world: Any, announced: Any) -> None:
     stage, _, caller = world
     piece = b"x" * 65536
 
-    def pieces():
+    def pieces() -> Any:
         for _ in range(170):
             yield piece
 
@@ -172,7 +173,7 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_read(world, announced):
     assert caller.calls == []
 
 
-def test_a_chunked_body_is_read(world):
+def test_a_chunked_body_is_read(world: Any) -> None:
     stage, alias, caller = world
     body = orjson.dumps(chat(alias))
     headers = {**caller.headers(CHAT), "Content-Type": "application/json", "Idempotency-Key": "k"}
@@ -182,20 +183,20 @@ def test_a_chunked_body_is_read(world):
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", 'application/JSON;charset="utf-8"'])
-def test_a_content_type_may_name_its_charset(world, content_type):
+def test_a_content_type_may_name_its_charset(world: Any, content_type: Any) -> None:
     _, alias, caller = world
     assert caller.post(chat(alias), headers={"Content-Type": content_type}).status_code == 200
 
 
 @pytest.mark.parametrize("content_type", [None, "text/json", "application/json; charset=latin-1", "application/json2"])
-def test_another_content_type_is_refused(world, content_type):
+def test_another_content_type_is_refused(world: Any, content_type: Any) -> None:
     stage, alias, caller = world
     answer = caller.post(chat(alias), headers={"Content-Type": content_type})
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
     assert len(stage.upstream.ledger) == 0
 
 
-def test_a_query_that_is_no_utf8_is_no_crash(world):
+def test_a_query_that_is_no_utf8_is_no_crash(world: Any) -> None:
     stage, alias, caller = world
     host, port = stage.origin.removeprefix("http://").split(":")
     body = orjson.dumps(chat(alias))

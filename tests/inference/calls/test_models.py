@@ -1,15 +1,16 @@
 """GET /v1/models."""
 
 import uuid
+from typing import Any
 
 from inference.models import RawModel
 from inference.queries import catalogue
 from tests.factories.accounts import make_integration
 from tests.factories.proofs import ProductServer
-from tests.support.stage import chat
+from tests.support.stage import Stage, chat
 
 
-def raw_model(stage, issuer, model=None):
+def raw_model(stage: Stage, issuer: Any, model: Any = None) -> Any:
     """Allow an integration a model of the fake upstream under its own name."""
     server = ProductServer(issuer, product=f"p{uuid.uuid4().hex[:8]}")
     name = model or f"vendor/large-{uuid.uuid4().hex[:8]}"
@@ -25,7 +26,7 @@ def raw_model(stage, issuer, model=None):
     return name
 
 
-def test_a_model_is_shown_with_its_price(stage):
+def test_a_model_is_shown_with_its_price(stage: Stage) -> None:
     alias, caller = stage.model(), stage.caller(scopes=())
     answer = caller.get(f"/v1/models/{alias}")
     assert answer.status_code == 200
@@ -40,7 +41,7 @@ def test_a_model_is_shown_with_its_price(stage):
     }
 
 
-def test_every_enabled_alias_is_listed_whether_or_not_it_may_be_called(stage):
+def test_every_enabled_alias_is_listed_whether_or_not_it_may_be_called(stage: Stage) -> None:
     mine, other, off = stage.model(), stage.model(), stage.model(enabled=False)
     answer = stage.caller(scopes=(f"infer:{mine}",)).get("/v1/models").json()
     assert answer["object"] == "list"
@@ -49,14 +50,14 @@ def test_every_enabled_alias_is_listed_whether_or_not_it_may_be_called(stage):
     assert off not in listed
 
 
-def test_an_unknown_or_disabled_model_is_not_found(stage):
+def test_an_unknown_or_disabled_model_is_not_found(stage: Stage) -> None:
     caller = stage.caller()
     for name in ("nothing", stage.model(enabled=False), "a/b/c"):
         answer = caller.get(f"/v1/models/{name}")
         assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
 
 
-def test_a_raw_model_exists_for_its_integrations_alone(stage):
+def test_a_raw_model_exists_for_its_integrations_alone(stage: Stage) -> None:
     issuer = f"https://{uuid.uuid4().hex}.example"
     name = raw_model(stage, issuer)
     insider = stage.caller(scopes=(f"infer:{name}",), client_id=issuer)
@@ -71,7 +72,7 @@ def test_a_raw_model_exists_for_its_integrations_alone(stage):
     assert unscoped.post(chat(name)).json()["error"]["code"] == "insufficient_scope"
 
 
-def test_a_change_is_seen_within_fifteen_seconds(stage, settings):
+def test_a_change_is_seen_within_fifteen_seconds(stage: Stage, settings: Any) -> None:
     import time
 
     from inference.models import Alias

@@ -2,36 +2,37 @@
 
 import time
 import uuid
+from typing import Any
 
 import pytest
 
-from tests.support.stage import CHAT, EMBEDDINGS, PRICE, chat
+from tests.support.stage import CHAT, EMBEDDINGS, PRICE, Caller, Stage, chat
 
 
-def code_of(answer):
+def code_of(answer: Any) -> Any:
     return answer.status_code, answer.json()["error"]["code"]
 
 
 @pytest.fixture
-def world(stage):
+def world(stage: Stage) -> Any:
     """A model, a caller with money, and a second caller whose token is for another model."""
     return stage, stage.model(max_output_tokens=20), stage.caller()
 
 
-def refused(stage, caller, answer, status, code):
+def refused(stage: Stage, caller: Caller, answer: Any, status: Any, code: Any) -> Any:
     """Check the answer, and that the request left nothing behind."""
     assert code_of(answer) == (status, code), answer.text
     assert caller.calls == []
     assert len(stage.upstream.ledger) == 0
 
 
-def test_proof_before_body(world):
+def test_proof_before_body(world: Any) -> None:
     stage, _, caller = world
     proof = caller.signer.proof("POST", CHAT, caller.token, iat=int(time.time()) - 100)
     refused(stage, caller, caller.post(None, content=b"{", headers={"DPoP": proof}), 401, "invalid_dpop_proof")
 
 
-def test_token_before_body(world):
+def test_token_before_body(world: Any) -> None:
     stage, _, caller = world
     answer = caller.post(None, content=b"{", headers={"Authorization": "DPoP " + "a" * 40})
     refused(stage, caller, answer, 401, "invalid_token")
@@ -47,21 +48,21 @@ def test_token_before_body(world):
         (b" " * (10 * 1024 * 1024 + 1), "application/json", 413, "request_too_large"),
     ],
 )
-def test_body_before_model_and_headers(world, content, content_type, status, code):
+def test_body_before_model_and_headers(world: Any, content: Any, content_type: Any, status: Any, code: Any) -> None:
     stage, _, caller = world
     answer = caller.post(None, content=content, key=None, max_cost=None, headers={"Content-Type": content_type})
     refused(stage, caller, answer, status, code)
 
 
 @pytest.mark.parametrize("model", [None, 7, "", "no-such-model", "vendor/large-2"])
-def test_model_before_headers(world, model):
+def test_model_before_headers(world: Any, model: Any) -> None:
     stage, _, caller = world
     answer = caller.post({"model": model, "messages": []}, key=None, max_cost=None)
     wanted = (404, "model_not_found") if isinstance(model, str) and model else (400, "invalid_request")
     refused(stage, caller, answer, *wanted)
 
 
-def test_scope_before_headers(world):
+def test_scope_before_headers(world: Any) -> None:
     stage, alias, _ = world
     caller = stage.caller(scopes=("infer:another",))
     answer = caller.post(chat(alias), key=None, max_cost=None)
@@ -69,7 +70,7 @@ def test_scope_before_headers(world):
     assert f'scope="infer:{alias}"' in answer.headers["www-authenticate"]
 
 
-def test_missing_headers_before_the_idempotency_key_is_looked_up(world):
+def test_missing_headers_before_the_idempotency_key_is_looked_up(world: Any) -> None:
     _, alias, caller = world
     assert caller.post(chat(alias), key="one").status_code == 200
     assert code_of(caller.post(chat(alias), key=None)) == (400, "idempotency_key_required")
@@ -78,7 +79,7 @@ def test_missing_headers_before_the_idempotency_key_is_looked_up(world):
 
 
 @pytest.mark.parametrize("max_cost", ["0", "1000000001", "1.5", "-1", "+1", "1e3", "\u0661", "", "0x10", "9" * 40])
-def test_a_malformed_maximum_is_refused(world, max_cost):
+def test_a_malformed_maximum_is_refused(world: Any, max_cost: Any) -> None:
     stage, alias, caller = world
     answer = caller.post(chat(alias), headers={"x-service-max-cost-microusd": max_cost.encode()})
     refused(stage, caller, answer, 400, "invalid_request")
@@ -86,7 +87,7 @@ def test_a_malformed_maximum_is_refused(world, max_cost):
 
 
 @pytest.mark.parametrize("key", ["", "a" * 256, "caf\u00e9", "tab\tinside", "\x7f"])
-def test_a_malformed_idempotency_key_is_refused(world, key):
+def test_a_malformed_idempotency_key_is_refused(world: Any, key: Any) -> None:
     stage, alias, caller = world
     answer = caller.post(chat(alias), headers={"Idempotency-Key": key.encode("latin-1")})
     if answer.status_code == 400 and "Invalid HTTP request" in answer.text:
@@ -95,7 +96,7 @@ def test_a_malformed_idempotency_key_is_refused(world, key):
     assert answer.json()["error"]["param"] == "Idempotency-Key"
 
 
-def test_both_headers_twice_are_refused(world):
+def test_both_headers_twice_are_refused(world: Any) -> None:
     stage, alias, caller = world
     for name in ("Idempotency-Key", "x-service-max-cost-microusd"):
         sent = {
@@ -109,7 +110,7 @@ def test_both_headers_twice_are_refused(world):
         refused(stage, caller, answer, 400, "invalid_request")
 
 
-def test_a_repeated_request_gets_its_answer_whatever_else_is_wrong_by_now(world):
+def test_a_repeated_request_gets_its_answer_whatever_else_is_wrong_by_now(world: Any) -> None:
     stage, _, caller = world
     alias = stage.model(name=f"alias-{uuid.uuid4().hex}", max_output_tokens=20)
     body = chat(alias)
@@ -125,14 +126,14 @@ def test_a_repeated_request_gets_its_answer_whatever_else_is_wrong_by_now(world)
     assert again.headers["idempotent-replayed"] == "true"
 
 
-def test_a_reused_key_before_route_validation(world):
+def test_a_reused_key_before_route_validation(world: Any) -> None:
     _, alias, caller = world
     assert caller.post(chat(alias), key="one").status_code == 200
     answer = caller.post({"model": alias, "messages": "wrong"}, key="one")
     assert code_of(answer) == (422, "idempotency_key_reused")
 
 
-def test_route_validation_before_availability(stage):
+def test_route_validation_before_availability(stage: Stage) -> None:
     caller = stage.caller()
     unserved = stage.model(deploy=False, options={"routes": ["embeddings"]})
     answer = caller.post(chat(unserved))
@@ -142,7 +143,7 @@ def test_route_validation_before_availability(stage):
     refused(stage, caller, caller.post({"model": unpriced, "messages": []}), 400, "invalid_request")
 
 
-def test_availability_before_maximum_cost(stage):
+def test_availability_before_maximum_cost(stage: Stage) -> None:
     caller = stage.caller()
     for alias in (
         stage.model(deploy=False),
@@ -158,7 +159,7 @@ def test_availability_before_maximum_cost(stage):
         refused(stage, caller, caller.post(chat(alias), max_cost=1), 503, "model_unavailable")
 
 
-def test_maximum_cost_before_funds(stage):
+def test_maximum_cost_before_funds(stage: Stage) -> None:
     caller = stage.caller(balance=0)
     alias = stage.model(max_output_tokens=20)
     answer = caller.post(chat(alias, max_tokens=20), max_cost=1)
@@ -170,7 +171,7 @@ def test_maximum_cost_before_funds(stage):
     assert PRICE
 
 
-def test_a_proof_serves_once_whatever_became_of_its_request(world):
+def test_a_proof_serves_once_whatever_became_of_its_request(world: Any) -> None:
     stage, alias, caller = world
     proof = caller.headers(CHAT)
     for body, wanted in (
@@ -187,14 +188,14 @@ def test_a_proof_serves_once_whatever_became_of_its_request(world):
     refused(stage, caller, caller.post(chat(alias), headers=proof), 401, "invalid_dpop_proof")
 
 
-def test_a_taken_proof_answers_before_a_repeated_request(world):
+def test_a_taken_proof_answers_before_a_repeated_request(world: Any) -> None:
     _, alias, caller = world
     proof = caller.headers(CHAT)
     assert caller.post(chat(alias), key="one", headers=proof).status_code == 200
     assert code_of(caller.post(chat(alias), key="one", headers=proof)) == (401, "invalid_dpop_proof")
 
 
-def test_a_suspended_account_is_refused_at_once(world):
+def test_a_suspended_account_is_refused_at_once(world: Any) -> None:
     from django.utils import timezone
 
     from accounts.models import Account
@@ -204,7 +205,7 @@ def test_a_suspended_account_is_refused_at_once(world):
     refused(stage, caller, caller.post(chat(alias)), 401, "invalid_token")
 
 
-def test_the_same_key_is_free_on_another_route_and_for_another_account(world):
+def test_the_same_key_is_free_on_another_route_and_for_another_account(world: Any) -> None:
     stage, alias, caller = world
     embedding = stage.model(options={"routes": ["embeddings"]}, price={"input_token": "0.1"})
     assert caller.post(chat(alias), key="one").status_code == 200

@@ -2,12 +2,13 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from billing.operations import prices
 from inference.queries import catalogue
-from tests.support.stage import PRICE, chat
+from tests.support.stage import PRICE, Stage, chat
 from tests.support.upstream import LEAKS, closed_port, mute_port
 
 BALANCE = 5_000
@@ -45,13 +46,15 @@ UNKNOWN = [
 ]
 
 
-def assert_tells_nothing(answer):
+def assert_tells_nothing(answer: Any) -> Any:
     told = answer.text + "".join(f"{name}: {value}" for name, value in answer.headers.items())
     assert not [leak for leak in LEAKS if leak in told]
 
 
 @pytest.mark.parametrize(("preset", "status", "code", "param"), RELEASED, ids=[row[0] for row in RELEASED])
-def test_a_refusal_gives_the_hold_back_and_frees_the_key(stage, preset, status, code, param):
+def test_a_refusal_gives_the_hold_back_and_frees_the_key(
+    stage: Stage, preset: str, status: Any, code: Any, param: Any
+) -> None:
     alias, caller = stage.model(preset, max_output_tokens=20), stage.caller(balance=BALANCE)
     body = chat(alias, temperature=0.5, seed=7)
     answer = caller.post(body, key="again")
@@ -67,7 +70,7 @@ def test_a_refusal_gives_the_hold_back_and_frees_the_key(stage, preset, status, 
 
 
 @pytest.mark.parametrize(("preset", "status", "code"), UNKNOWN, ids=[row[0] for row in UNKNOWN])
-def test_an_unknown_outcome_keeps_the_hold_and_the_key(stage, preset, status, code):
+def test_an_unknown_outcome_keeps_the_hold_and_the_key(stage: Stage, preset: str, status: Any, code: Any) -> None:
     upstream = stage.upstream_row(timeout_seconds=0.4)
     alias, caller = stage.model(preset, max_output_tokens=20, upstream=upstream), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias), key="again")
@@ -84,7 +87,7 @@ def test_an_unknown_outcome_keeps_the_hold_and_the_key(stage, preset, status, co
 
 
 @pytest.mark.parametrize("preset", ["usage-missing", "usage-null", "usage-partial"])
-def test_an_answer_without_usage_reaches_its_client_and_waits_for_its_charge(stage, preset):
+def test_an_answer_without_usage_reaches_its_client_and_waits_for_its_charge(stage: Stage, preset: str) -> None:
     alias, caller = stage.model(preset, max_output_tokens=20), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
     assert answer.status_code == 200
@@ -96,7 +99,7 @@ def test_an_answer_without_usage_reaches_its_client_and_waits_for_its_charge(sta
     assert caller.wallet["held"] == call.hold_microusd
 
 
-def test_what_the_upstream_counts_beyond_the_hold_is_never_billed(stage):
+def test_what_the_upstream_counts_beyond_the_hold_is_never_billed(stage: Stage) -> None:
     alias, caller = stage.model("usage-over-cap", max_output_tokens=20), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
     call = caller.only_call
@@ -107,7 +110,7 @@ def test_what_the_upstream_counts_beyond_the_hold_is_never_billed(stage):
     assert caller.wallet == {"balance": BALANCE - call.hold_microusd, "held": 0, "debt": 0}
 
 
-def test_cached_tokens_are_charged_at_their_own_price(stage):
+def test_cached_tokens_are_charged_at_their_own_price(stage: Stage) -> None:
     alias, caller = stage.model("small-1?cached_tokens=3", max_output_tokens=20), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
     usage = answer.json()["usage"]
@@ -117,7 +120,7 @@ def test_cached_tokens_are_charged_at_their_own_price(stage):
     assert caller.only_call.usage_record.cached_input_tokens == 3
 
 
-def test_an_error_of_an_upstream_that_bills_errors_waits_for_reconciliation(stage):
+def test_an_error_of_an_upstream_that_bills_errors_waits_for_reconciliation(stage: Stage) -> None:
     upstream = stage.upstream_row(bills_errors=True)
     alias, caller = stage.model("secret-error", upstream=upstream, max_output_tokens=20), stage.caller()
     answer = caller.post(chat(alias))
@@ -126,7 +129,7 @@ def test_an_error_of_an_upstream_that_bills_errors_waits_for_reconciliation(stag
 
 
 @pytest.mark.parametrize("base_url", ["http://127.0.0.1:{closed}/v1", "http://nobody.invalid/v1"])
-def test_an_upstream_that_is_not_there_costs_nothing(stage, base_url):
+def test_an_upstream_that_is_not_there_costs_nothing(stage: Stage, base_url: Any) -> None:
     upstream = stage.upstream_row(base_url=base_url.format(closed=closed_port()))
     alias, caller = stage.model(upstream=upstream, max_output_tokens=20), stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
@@ -136,7 +139,7 @@ def test_an_upstream_that_is_not_there_costs_nothing(stage, base_url):
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
 
 
-def test_an_upstream_that_takes_the_call_and_says_nothing_is_unknown(stage):
+def test_an_upstream_that_takes_the_call_and_says_nothing_is_unknown(stage: Stage) -> None:
     with mute_port() as port:
         upstream = stage.upstream_row(base_url=f"http://127.0.0.1:{port}/v1", timeout_seconds=0.4)
         alias, caller = stage.model(upstream=upstream, max_output_tokens=20), stage.caller()
@@ -145,7 +148,7 @@ def test_an_upstream_that_takes_the_call_and_says_nothing_is_unknown(stage):
     assert caller.only_call.state == "review"
 
 
-def test_a_price_without_tokens_needs_no_usage(stage):
+def test_a_price_without_tokens_needs_no_usage(stage: Stage) -> None:
     alias = stage.model("usage-missing", price={"request": "25"}, max_output_tokens=20)
     caller = stage.caller(balance=BALANCE)
     answer = caller.post(chat(alias))
@@ -153,7 +156,7 @@ def test_a_price_without_tokens_needs_no_usage(stage):
     assert caller.wallet == {"balance": BALANCE - 25, "held": 0, "debt": 0}
 
 
-def test_the_price_of_the_hold_is_the_price_of_the_charge(stage):
+def test_the_price_of_the_hold_is_the_price_of_the_charge(stage: Stage) -> None:
     alias, caller = stage.model("small-1?delay_ms=300", max_output_tokens=20), stage.caller(balance=BALANCE)
     with ThreadPoolExecutor() as threads:
         pending = threads.submit(caller.post, chat(alias))

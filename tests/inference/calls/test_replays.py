@@ -1,15 +1,17 @@
 """A repeated request gets the first one's answer, byte by byte, and pays nothing."""
 
+from typing import Any
+
 from tests.support.serving import RunningGateway
-from tests.support.stage import chat
+from tests.support.stage import Caller, Stage, chat
 
 
-def read(caller, alias, key, **members):
+def read(caller: Caller, alias: Any, key: Any, **members: Any) -> Any:
     with caller.stream(chat(alias, **members), key=key) as answer:
         return answer.status_code, b"".join(answer.iter_raw()), answer.headers
 
 
-def test_a_json_answer_is_given_again_after_a_restart(stage):
+def test_a_json_answer_is_given_again_after_a_restart(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     first = caller.post(chat(alias), key="one")
     paid = caller.wallet
@@ -26,7 +28,7 @@ def test_a_json_answer_is_given_again_after_a_restart(stage):
     assert len(stage.upstream.ledger) == 1
 
 
-def test_a_stream_is_given_again_as_the_same_events(stage):
+def test_a_stream_is_given_again_as_the_same_events(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     options = {"stream_options": {"include_usage": True}}
     status, events, headers = read(caller, alias, "one", **options)
@@ -41,7 +43,7 @@ def test_a_stream_is_given_again_as_the_same_events(stage):
     assert len(stage.upstream.ledger) == 1
 
 
-def test_the_body_counts_and_not_how_it_was_written(stage):
+def test_the_body_counts_and_not_how_it_was_written(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     first = caller.post(chat(alias, temperature=0.5), key="one")
     rewritten = (
@@ -54,7 +56,7 @@ def test_the_body_counts_and_not_how_it_was_written(stage):
     assert (other.status_code, other.json()["error"]["code"]) == (422, "idempotency_key_reused")
 
 
-def test_an_answer_is_forgotten_after_a_day_and_the_key_is_free(stage):
+def test_an_answer_is_forgotten_after_a_day_and_the_key_is_free(stage: Stage) -> None:
     from datetime import timedelta
 
     from billing.models import Reservation
@@ -68,7 +70,7 @@ def test_an_answer_is_forgotten_after_a_day_and_the_key_is_free(stage):
     assert len(caller.calls) == 2
 
 
-def test_a_call_whose_answer_was_not_kept_is_not_run_again(stage):
+def test_a_call_whose_answer_was_not_kept_is_not_run_again(stage: Stage) -> None:
     from billing.models import StoredReplay
 
     alias, caller = stage.model(max_output_tokens=16), stage.caller()

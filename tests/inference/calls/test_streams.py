@@ -1,26 +1,27 @@
 """Streams that do not simply run to their end."""
 
 import time
+from typing import Any
 
 import orjson
 import pytest
 
 from billing.operations import reviews
-from tests.support.stage import chat
+from tests.support.stage import Caller, Stage, chat
 from tests.support.upstream import LEAKS
 
 
-def read(caller, alias, **members):
+def read(caller: Caller, alias: Any, **members: Any) -> Any:
     with caller.stream(chat(alias, **members)) as answer:
         assert answer.status_code == 200, answer.read()
         return [line for line in answer.iter_lines() if line]
 
 
-def receipt_of(lines):
+def receipt_of(lines: Any) -> Any:
     return orjson.loads(lines[-1].removeprefix(": service "))
 
 
-def wait_for(condition, seconds=5.0):
+def wait_for(condition: Any, seconds: Any = 5.0) -> Any:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not happen"
@@ -30,7 +31,7 @@ def wait_for(condition, seconds=5.0):
 @pytest.mark.parametrize(
     "preset", ["cut-mid-stream", "cut-mid-event", "cut-first-event", "cut-before-done", "no-done", "error-event"]
 )
-def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_came(stage, preset):
+def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_came(stage: Stage, preset: str) -> None:
     alias, caller = stage.model(preset, max_output_tokens=50), stage.caller(balance=5_000)
     with caller.stream(chat(alias)) as answer:
         lines = [line for line in answer.iter_lines() if line]
@@ -53,7 +54,7 @@ def test_a_broken_stream_ends_in_an_error_and_is_charged_by_what_came(stage, pre
     assert reviews.reconcile() == 0 or caller.only_call.charge_microusd == call.charge_microusd
 
 
-def test_a_stream_that_ignores_its_limit_is_cut_there(stage):
+def test_a_stream_that_ignores_its_limit_is_cut_there(stage: Stage) -> None:
     alias, caller = stage.model("endless", max_output_tokens=30), stage.caller(balance=5_000)
     lines = read(caller, alias)
     call = caller.only_call
@@ -69,7 +70,7 @@ def test_a_stream_that_ignores_its_limit_is_cut_there(stage):
     assert stage.upstream.ledger.entries[0].completion_tokens < 200
 
 
-def test_an_honest_stream_at_its_limit_is_not_cut(stage):
+def test_an_honest_stream_at_its_limit_is_not_cut(stage: Stage) -> None:
     alias, caller = stage.model("small-1?tokens=500", max_output_tokens=400), stage.caller(balance=5_000)
     lines = read(caller, alias, stream_options={"include_usage": True})
     assert stage.upstream.ledger.entries[0].outcome == "complete"
@@ -78,7 +79,7 @@ def test_an_honest_stream_at_its_limit_is_not_cut(stage):
     assert caller.only_call.usage_record.basis == "upstream"
 
 
-def test_a_stream_without_usage_is_left_to_reconciliation(stage):
+def test_a_stream_without_usage_is_left_to_reconciliation(stage: Stage) -> None:
     alias, caller = stage.model("usage-missing", max_output_tokens=50), stage.caller(balance=5_000)
     lines = read(caller, alias)
     call = caller.only_call
@@ -89,14 +90,14 @@ def test_a_stream_without_usage_is_left_to_reconciliation(stage):
 
 
 @pytest.mark.parametrize("preset", ["usage-negative", "usage-huge", "usage-string", "usage-fractional"])
-def test_a_stream_whose_usage_is_none_ends_in_an_error(stage, preset):
+def test_a_stream_whose_usage_is_none_ends_in_an_error(stage: Stage, preset: str) -> None:
     alias, caller = stage.model(preset, max_output_tokens=50), stage.caller(balance=5_000)
     lines = read(caller, alias)
     assert orjson.loads(lines[-2].removeprefix("data: "))["error"]["code"] == "upstream_invalid"
     assert caller.only_call.state == "review"
 
 
-def test_usage_is_shown_only_where_it_was_asked_for(stage):
+def test_usage_is_shown_only_where_it_was_asked_for(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=50), stage.caller()
     assert not [line for line in read(caller, alias) if '"usage":{' in line]
     shown = [line for line in read(caller, alias, stream_options={"include_usage": True}) if '"usage":{' in line]
@@ -106,7 +107,7 @@ def test_usage_is_shown_only_where_it_was_asked_for(stage):
 @pytest.mark.parametrize(
     "preset", ["sse-bytewise", "sse-coalesced", "sse-comments", "sse-crlf", "sse-multiline", "sse-split-utf8"]
 )
-def test_any_framing_of_the_events_gives_the_same_answer_and_charge(stage, preset):
+def test_any_framing_of_the_events_gives_the_same_answer_and_charge(stage: Stage, preset: str) -> None:
     alias, caller = stage.model(preset, max_output_tokens=50), stage.caller()
     lines = read(caller, alias)
     [entry] = stage.upstream.ledger
@@ -117,7 +118,7 @@ def test_any_framing_of_the_events_gives_the_same_answer_and_charge(stage, prese
     assert len({chunk["id"] for chunk in chunks}) == 1
 
 
-def test_an_upstream_that_answers_a_stream_in_one_piece_is_streamed_on(stage):
+def test_an_upstream_that_answers_a_stream_in_one_piece_is_streamed_on(stage: Stage) -> None:
     alias, caller = stage.model("swapped", max_output_tokens=50), stage.caller()
     lines = read(caller, alias, stream_options={"include_usage": True})
     call = caller.only_call
@@ -129,7 +130,7 @@ def test_an_upstream_that_answers_a_stream_in_one_piece_is_streamed_on(stage):
     assert chunks[-1]["usage"]["completion_tokens"] == call.usage_record.output_tokens
 
 
-def test_a_refusal_before_the_stream_is_an_ordinary_error(stage):
+def test_a_refusal_before_the_stream_is_an_ordinary_error(stage: Stage) -> None:
     alias, caller = stage.model("rate-limited", max_output_tokens=50), stage.caller(balance=5_000)
     with caller.stream(chat(alias)) as answer:
         body = orjson.loads(answer.read())
@@ -137,7 +138,7 @@ def test_a_refusal_before_the_stream_is_an_ordinary_error(stage):
     assert caller.wallet == {"balance": 5_000, "held": 0, "debt": 0}
 
 
-def test_a_stream_that_was_decided_elsewhere_is_stopped(stage, settings):
+def test_a_stream_that_was_decided_elsewhere_is_stopped(stage: Stage, settings: Any) -> None:
     from billing.operations import ledger
 
     settings.STREAM_CHECKPOINT_SECONDS = 0.1

@@ -2,30 +2,29 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from billing.models import Transfer, UsageRecord
-from tests.support.stage import chat
+from tests.support.stage import Stage, chat
 
 
-def codes(answers):
+def codes(answers: Any) -> Any:
     return Counter(a.status_code if a.status_code == 200 else a.json()["error"]["code"] for a in answers)
 
 
-def test_a_wallet_that_pays_for_ten_admits_exactly_ten_of_fifty(stage):
-    alias = stage.model("small-1?delay_ms=400", max_output_tokens=16)
-    probe = stage.caller()
-    probe.post(chat(alias))
-    hold = probe.only_call.hold_microusd
-    caller = stage.caller(balance=10 * hold)
+def test_a_wallet_that_pays_for_ten_admits_exactly_ten_of_fifty(stage: Stage) -> None:
+    # Each call costs what it holds, so that none that has ended makes room for another.
+    alias = stage.model("small-1?delay_ms=100", max_output_tokens=16, price={"request": "150"})
+    caller = stage.caller(balance=1_500)
     with ThreadPoolExecutor(50) as threads:
         answers = list(threads.map(lambda _: caller.post(chat(alias)), range(50)))
     assert codes(answers) == {200: 10, "insufficient_funds": 40}
-    charges = [call.charge_microusd for call in caller.calls]
-    assert len(charges) == 10
-    assert caller.wallet == {"balance": 10 * hold - sum(charges), "held": 0, "debt": 0}
+    assert [call.charge_microusd for call in caller.calls] == [150] * 10
+    assert caller.wallet == {"balance": 0, "held": 0, "debt": 0}
+    assert len(stage.upstream.ledger) == 10
 
 
-def test_twenty_requests_with_one_key_make_one_call(stage):
+def test_twenty_requests_with_one_key_make_one_call(stage: Stage) -> None:
     alias, caller = stage.model("small-1?delay_ms=300", max_output_tokens=16), stage.caller()
     with ThreadPoolExecutor(20) as threads:
         answers = list(threads.map(lambda _: caller.post(chat(alias), key="one"), range(20)))
@@ -36,7 +35,7 @@ def test_twenty_requests_with_one_key_make_one_call(stage):
     assert Transfer.objects.filter(kind="charge", source=call.id).count() == 1
 
 
-def test_one_proof_at_once_is_taken_once(stage):
+def test_one_proof_at_once_is_taken_once(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=16), stage.caller()
     proof = caller.headers("/v1/chat/completions")
     with ThreadPoolExecutor(10) as threads:
@@ -44,11 +43,11 @@ def test_one_proof_at_once_is_taken_once(stage):
     assert codes(answers) == {200: 1, "invalid_dpop_proof": 9}
 
 
-def test_many_open_streams_leave_the_pool_free(stage):
+def test_many_open_streams_leave_the_pool_free(stage: Stage) -> None:
     slow = stage.model("small-1?tokens=40&token_delay_ms=25", max_output_tokens=64)
     alias, caller = stage.model(max_output_tokens=16), stage.caller(balance=100_000_000)
 
-    def drain(_):
+    def drain(_: Any) -> Any:
         with caller.stream(chat(slow)) as answer:
             return answer.status_code, sum(1 for _ in answer.iter_lines())
 
