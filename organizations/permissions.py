@@ -25,7 +25,9 @@ class LiveAccess(BasePermission):
         decision = access.decide(principal.org_id, principal.did, principal.product)
         if not decision.allowed:
             raise denial(decision.reason)
-        request.organization_role = decision.role  # type: ignore[attr-defined]  # what GET /v1/account shows
+        # What routes of other apps show and narrow by.
+        request.organization_role = decision.role  # type: ignore[attr-defined]
+        request.organization_membership_id = decision.membership_id  # type: ignore[attr-defined]
         if declared.roles and decision.role not in declared.roles:
             raise Forbidden
         return True

@@ -6,6 +6,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from billing.queries import usage
+from billing.rules.owners import MONEY_ROLES
 from billing.serializers.usage import UsageListResponse, render_usage
 from gateway.api.access import requires
 from gateway.api.pagination import limit_of
@@ -32,6 +33,16 @@ class UsageView(ApiViewSet):
     )
     @requires(Capability.USAGE_READ)
     def list(self, request: Request) -> Response:
-        """Return the newest calls with what they used, hold and cost."""
+        """Return the newest calls with what they used, hold and cost.
+
+        Under an organization's token that organization's calls, for its owner and billing roles; others see their own.
+        """
         limit = limit_of(request)
-        return Response(render_usage(usage.newest(caller(request).owner, limit)))
+        return Response(render_usage(usage.newest(caller(request).owner, limit, member=_only_member(request))))
+
+
+def _only_member(request: Request) -> str | None:
+    """Name the membership that an organization's token is narrowed to; its live access left it and its role there."""
+    if getattr(request, "organization_role", None) in (None, *MONEY_ROLES):
+        return None
+    return getattr(request, "organization_membership_id", None)

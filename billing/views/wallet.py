@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from billing.queries import wallets
+from billing.rules.owners import MONEY_ROLES
 from billing.serializers.wallet import WalletResponse, render_wallet
 from gateway.api.access import requires
 from gateway.api.viewsets import ApiViewSet
@@ -17,7 +18,10 @@ class WalletView(ApiViewSet):
     """The wallet that the token's calls are paid from."""
 
     @extend_schema(operation_id="get_wallet", tags=["Billing"], summary="Show the wallet", responses=WalletResponse)
-    @requires(Capability.WALLET_READ)
+    @requires(Capability.WALLET_READ, roles=MONEY_ROLES)
     def retrieve(self, request: Request) -> Response:
-        """Return balance, credits, holds and debt, and what is available of it all."""
+        """Return balance, credits, holds and debt, and what is available of it all.
+
+        Under an organization's token that organization's wallet, for its owner and billing roles.
+        """
         return Response(render_wallet(wallets.view(caller(request).owner, timezone.now())))

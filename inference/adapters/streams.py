@@ -81,7 +81,11 @@ class EventStream(ABC):
             self.on_end = None
 
     async def close(self) -> None:
-        """Hang up on a stream that is under way; let one that has ended free its connection for the next call."""
+        """Hang up on a stream that is under way; let one that has ended free its connection for the next call.
+
+        What happens to it from now on says nothing about the upstream.
+        """
+        self.on_end = None
         if self._ended and not self._response.closed:
             task = asyncio.create_task(_drain(self._response))
             _draining.add(task)

@@ -36,32 +36,38 @@ class Checkpoints:
         self._call = call
         self._used = used
         self._on_end = on_end
-        self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._begun = self._stopped = False
         self.ending: ApiError | None = None
 
     def begin(self) -> None:
         """Make the first checkpoint, unless it was made."""
-        if self._timer is None:
-            self._tick()
+        if not self._begun:
+            self._begun = True
+            self._check_in()
 
     def stop(self) -> None:
         """Make no more."""
+        self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
 
-    def _tick(self) -> None:
-        self._timer = self._loop.call_later(settings.STREAM_CHECKPOINT_SECONDS, self._tick)
-        spawn(self._check_in(self._call.evidence(self._used())))
+    def _check_in(self) -> None:
+        spawn(self._ask(self._call.evidence(self._used())))
 
-    async def _check_in(self, evidence: dict[str, int]) -> None:
+    async def _ask(self, evidence: dict[str, int]) -> None:
         try:
-            self.ending = await ledger_trips.alone(_statement(self._call, evidence))
+            ending = await ledger_trips.alone(_statement(self._call, evidence))
         except AWAY as error:
             log.warning("%s: no checkpoint (%s)", self._call.usage_id, type(error).__name__)
-        if self.ending:
-            self.stop()
+            ending = None
+        if self._stopped:
+            return
+        if ending:
+            self.ending = ending
             self._on_end()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(settings.STREAM_CHECKPOINT_SECONDS, self._check_in)
 
 
 def _statement(running: Call, evidence: dict[str, int]) -> Statement[ApiError | None]:

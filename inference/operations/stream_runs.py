@@ -50,23 +50,26 @@ class StreamRun:
             spawn(self._settle_for_absent())
 
     async def _run(self) -> AsyncGenerator[bytes, None]:
+        broken = None
         try:
             async for chunk in self._stream:
+                if self._checkpoints.ending:
+                    break
                 self._take(chunk)
                 if self._is_beyond_limit:
                     yield await self._cut()
                     return
-                if self._checkpoints.ending:
-                    yield await self._stop(self._checkpoints.ending)
-                    return
                 if chunk.data:
                     self._recording.add(chunk.data)
                     yield chunk.data
-        except StreamBroken as broken:
-            ending = self._checkpoints.ending
-            yield await (self._stop(ending) if ending else self._break_off(broken))
-            return
-        yield await self._finish()
+        except StreamBroken as error:
+            broken = error
+        yield await self._end(broken)
+
+    async def _end(self, broken: StreamBroken | None) -> bytes:
+        if self._checkpoints.ending:
+            return await self._stop(self._checkpoints.ending)
+        return await (self._break_off(broken) if broken else self._finish())
 
     def _take(self, chunk: Chunk) -> None:
         self._delivered.add(chunk.output_deltas, chunk.output_bytes)

@@ -29,7 +29,7 @@ ACCOUNT = [
     Endpoint("POST", "/v1/public/device/revoke", PUBLIC),
     Endpoint("GET", "/v1/account", TOKEN),
     Endpoint("GET", "/v1/models", TOKEN),
-    Endpoint("GET", "/v1/wallet", "wallet:read"),
+    Endpoint("GET", "/v1/wallet", "wallet:read", MONEY),  # the roles are asked under an organization's token
     Endpoint("GET", "/v1/usage", "usage:read"),
     Endpoint("POST", "/v1/billing/checkout", "billing:checkout"),
 ]
