@@ -47,6 +47,11 @@ class LedgerMachine(RuleBasedStateMachine):
         self.purse = Purse("organization", new_id("org"))
         self.model = LedgerModel()
         self.now = datetime(2026, 1, 31, 23, 59, tzinfo=UTC)
+        self.pay(200)
+        self.grant(40, None, None)
+        self.grant(40, None, 3600)
+        self.grant(40, "studio", 60)
+        self.put_budget(250, None, None)
 
     def teardown(self) -> None:
         """Audit, then forget."""
@@ -88,7 +93,7 @@ class LedgerMachine(RuleBasedStateMachine):
         )
         self.model.lots.append(Lot(lot, product, amount, expiry))
 
-    @rule(limit=st.integers(0, 300), product=products, member=members)
+    @rule(limit=st.integers(50, 300), product=products, member=members)
     def put_budget(self, limit: int, product: str | None, member: str | None) -> None:
         """Set a limit."""
         row = budgets.put(self.purse.key, limit_microusd=limit, product=product, membership_id=member, now=self.now)
@@ -118,6 +123,13 @@ class LedgerMachine(RuleBasedStateMachine):
         if dispatch:
             self.dispatch(call)
         return call
+
+    @rule(hold=st.integers(1, 40), cost=st.integers(0, 50), product=products, member=members)
+    def pay_for_a_call(self, hold: int, cost: int, product: str | None, member: str | None) -> None:
+        """Hold, send and settle at once."""
+        call = self.reserve(hold, product, member, None, b"", True)
+        if isinstance(call, Call):
+            self.settle(call, cost, False)
 
     @rule(call=calls)
     def dispatch(self, call: Call) -> None:
