@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.utils import timezone
 
 from accounts.models import Product
 from gateway.config.context import Context
@@ -20,13 +21,16 @@ Report = list[tuple[str, str]]
 
 
 @transaction.atomic
-def apply(document: Document, *, environment: Mapping[str, str], now: datetime, only_check: bool = False) -> Report:
+def apply(
+    document: Document, *, environment: Mapping[str, str], now: datetime | None = None, only_check: bool = False
+) -> Report:
     """Set the rows that the document names; return `(verb, what)` for each row, or raise ConfigError.
 
-    A check does all of it, constraints of the database included, and then undoes it.
+    A check does all of it, constraints of the database included, and then undoes it. Without `now` the clock is read
+    once this run's turn has come: prices are dated, so the later run must have the later time.
     """
     _take_turns()
-    run = Run(now)
+    run = Run(now or timezone.now())
     for part in (environment_document(document, environment), document):
         _set_rows(part, run, environment)
     if run.findings:

@@ -7,7 +7,6 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
-from django.utils import timezone
 
 from gateway.config import document
 from gateway.config.apply import Report, apply
@@ -34,7 +33,6 @@ class Command(BaseCommand):
             report = apply(
                 document.read(_content(file) if file else b""),
                 environment=os.environ,
-                now=timezone.now(),
                 only_check=check,
             )
         except ConfigError as error:
