@@ -13,7 +13,7 @@ LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-v
 BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway.run.temporary
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check fmt lock bench bench-peers venv venv-dev venv-peers python
+.PHONY: help run demo demo-app test check fmt lock bench bench-peers venv venv-dev venv-peers python
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -23,6 +23,9 @@ run: venv ## start the gateway with a database of its own; PORT, HOST and DATA_D
 
 demo: venv ## make one paid call through the running gateway and show its receipt
 	@exec $(RUN) manage.py demo
+
+demo-app: venv ## serve an example app on another origin: sign in, stream an answer; DEMO_APP_PORT moves it
+	@exec $(RUN) manage.py demo_app
 
 test: venv-dev ## run the whole test suite; TESTS=tests/run picks a part, WORKERS=0 runs it in one process
 	@exec $(RUN) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)

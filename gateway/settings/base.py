@@ -158,6 +158,7 @@ CORS_ALLOW_HEADERS = (
     "x-service-max-cost-microusd",
 )
 CORS_EXPOSE_HEADERS = (
+    "Date",  # by which a client whose clock is wrong still makes proofs that are fresh
     "DPoP-Nonce",
     "WWW-Authenticate",
     "Retry-After",

@@ -1,0 +1,288 @@
+/** Money is in micro-USD: 1 USD is 1,000,000. Answers may carry more members than are named here. */
+
+export interface SignInOptions {
+  scopes: string[];
+  /** Whether to stay signed in, for 30 days; true where left out. */
+  deviceSession?: boolean;
+  /** How the portal lists this device, 1 to 120 characters. */
+  deviceName?: string;
+  /** Handed back by `completeSignIn`. */
+  returnTo?: string;
+  product?: string;
+  theme?: "light" | "dark";
+}
+
+export interface CallOptions {
+  /** The most that the call may cost. */
+  maxCostMicrousd: number;
+  /** One for one logical call, the same on retries; a new one where left out. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+  /** How often a call is sent again after a failure that passes; 3 where left out. */
+  retries?: number;
+}
+
+export interface Receipt {
+  usageId: string;
+  holdMicrousd: number | null;
+  /** Null while a stream runs or an outcome is open. */
+  chargeMicrousd: number | null;
+  replayed: boolean;
+}
+
+export interface Answer<T = any> {
+  data: T;
+  receipt: Receipt | null;
+}
+
+export interface AccountView {
+  did: string;
+  displayName: string | null;
+  createdAt: string;
+  clientId: string;
+  product: string | null;
+  scopes: string[];
+  organization: { orgId: string; membershipId: string; role: Role } | null;
+  tokenExpiresAt: string;
+}
+
+export interface Model {
+  id: string;
+  routes: string[];
+  pricing: Record<string, unknown>;
+  authorized: boolean;
+}
+
+export interface Wallet {
+  currency: string;
+  balanceMicrousd: number;
+  creditsMicrousd: number;
+  heldMicrousd: number;
+  availableMicrousd: number;
+  debtMicrousd: number;
+  credits: {
+    creditId: string;
+    product: string | null;
+    grantedMicrousd: number;
+    remainingMicrousd: number;
+    expiresAt: string | null;
+  }[];
+}
+
+export interface UsageRecord {
+  usageId: string;
+  requestId: string;
+  route: string;
+  model: string;
+  product: string | null;
+  orgId: string | null;
+  membershipId: string | null;
+  status: "settled" | "held" | "released" | "reconciling";
+  inputTokens: number | null;
+  outputTokens: number | null;
+  heldMicrousd: number;
+  chargedMicrousd: number;
+  createdAt: string;
+  settledAt: string | null;
+  idempotencyKey: string | null;
+}
+
+export interface Checkout {
+  provider: string;
+  transactionId: string;
+  url: string;
+}
+
+export type Role = "owner" | "admin" | "billing" | "member";
+
+export interface ProductView {
+  product: string;
+  enabled: boolean;
+  maxSeats: number | null;
+  assignedSeats: number;
+  version: number;
+}
+
+export interface Organization {
+  orgId: string;
+  name: string;
+  role: Role;
+  membershipId: string;
+  createdAt: string;
+  version: number;
+  products: ProductView[];
+}
+
+export interface Membership {
+  membershipId: string;
+  did: string;
+  displayName: string;
+  role: Role;
+  status: "active" | "removed";
+  createdAt: string;
+  removedAt: string | null;
+}
+
+export interface Invitation {
+  invitationId: string;
+  role: Role;
+  email: string | null;
+  createdAt: string;
+  expiresAt: string;
+}
+
+/** The token is shown this once. */
+export interface NewInvitation extends Invitation {
+  token: string;
+  url: string;
+}
+
+export interface Seat {
+  product: string;
+  membershipId: string;
+  assigned: boolean;
+  assignedAt: string | null;
+}
+
+export interface AccessDecision {
+  allowed: boolean;
+  reason: "allowed" | "not_member" | "product_disabled" | "no_seat";
+  versions: {
+    organization: number | null;
+    membership: number | null;
+    entitlement: number | null;
+    seat: number | null;
+  };
+}
+
+export interface ContextToken {
+  access_token: string;
+  token_type: "DPoP";
+  expires_in: number;
+  scope: string;
+  orgId: string;
+  product: string | null;
+}
+
+export interface List<T> {
+  data: T[];
+}
+
+export class Organizations {
+  list(): Promise<List<Organization>>;
+  create(body: { name: string }): Promise<Organization>;
+  get(orgId: string): Promise<Organization>;
+  members(orgId: string): Promise<List<Membership>>;
+  changeRole(orgId: string, membershipId: string, body: { role: Role }): Promise<Membership>;
+  removeMember(orgId: string, membershipId: string): Promise<Membership>;
+  invitations(orgId: string): Promise<List<Invitation>>;
+  invite(orgId: string, body: { role: Role; email?: string }): Promise<NewInvitation>;
+  revokeInvitation(orgId: string, invitationId: string): Promise<Invitation>;
+  acceptInvitation(body: { token: string }): Promise<{ orgId: string; membershipId: string; role: Role }>;
+  products(orgId: string): Promise<List<ProductView>>;
+  enableProduct(orgId: string, product: string): Promise<ProductView>;
+  disableProduct(orgId: string, product: string): Promise<ProductView>;
+  setMaxSeats(orgId: string, product: string, body: { maxSeats: number | null }): Promise<ProductView>;
+  clearMaxSeats(orgId: string, product: string): Promise<ProductView>;
+  seats(orgId: string, filter?: { product?: string }): Promise<List<Seat>>;
+  assignSeat(orgId: string, product: string, membershipId: string): Promise<Seat>;
+  revokeSeat(orgId: string, product: string, membershipId: string): Promise<Seat>;
+  access(orgId: string, filter?: { product?: string }): Promise<AccessDecision>;
+  contextToken(body: { orgId: string; product?: string }): Promise<ContextToken>;
+}
+
+/** A metered answer that comes as a stream; whoever stops reading cancels the call. */
+export class Stream implements AsyncIterable<any> {
+  readonly response: Response;
+  /** Send the call again with this key after a stream that broke off: it is not paid twice. */
+  readonly idempotencyKey: string;
+  /** The charge is there once the stream has ended. */
+  receipt: Receipt | null;
+  /** Each event's JSON. */
+  [Symbol.asyncIterator](): AsyncGenerator<any, void, undefined>;
+  /** The text as it grows. */
+  text(): AsyncGenerator<string, void, undefined>;
+}
+
+export class Account {
+  readonly organizations: Organizations;
+  /** Send any request to the gateway with token and proof; answers as the browser's own `fetch` does. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  account(): Promise<AccountView>;
+  models(): Promise<Model[]>;
+  model(id: string): Promise<Model>;
+  wallet(): Promise<Wallet>;
+  /** Newest first; `limit` is 1 to 100. */
+  usage(options?: { limit?: number }): Promise<UsageRecord[]>;
+  checkout(body: { amountMicros: number; idempotencyKey?: string }): Promise<Checkout>;
+  chat(body: object, options: CallOptions): Promise<Answer>;
+  chatStream(body: object, options: CallOptions): Promise<Stream>;
+  embeddings(body: object, options: CallOptions): Promise<Answer>;
+  /** Any metered route whose answer is JSON. */
+  post<T = any>(path: string, body: object | FormData, options: CallOptions): Promise<Answer<T>>;
+  /** Any metered route that streams. */
+  stream(path: string, body: object, options: CallOptions): Promise<Stream>;
+  /** The same, acting for an organization: its wallet pays, its seats count. */
+  inOrganization(orgId: string, options?: { product?: string }): Account;
+}
+
+export interface GatewayOptions {
+  /** The gateway's address, which is also its issuer. */
+  url: string;
+  /** Where people sign in; the gateway's own address where left out. */
+  portalUrl?: string;
+  /** This app's origin where left out. */
+  clientId?: string;
+  /** The page that finishes signing in; this one where left out. */
+  redirectUri?: string;
+  fetch?: typeof globalThis.fetch;
+}
+
+export class Gateway extends Account {
+  constructor(options: GatewayOptions);
+  /** Go to the portal; this page is left. */
+  signIn(options: SignInOptions): Promise<void>;
+  /** Begin to sign in and give the address to go to. */
+  beginSignIn(options: SignInOptions): Promise<string>;
+  /** Finish signing in where this page was opened by the portal's answer; null where it was not. */
+  completeSignIn(): Promise<{ scope: string; returnTo?: string } | null>;
+  isSignedIn(): Promise<boolean>;
+  device(): Promise<{ id: string; name: string; expiresAt: Date } | null>;
+  /** Renew the access token now; narrower scopes hold until the next renewal. */
+  refresh(options?: { scopes?: string[] }): Promise<void>;
+  signOut(): Promise<void>;
+  onSignedIn(listener: () => void): () => void;
+  onSignedOut(listener: () => void): () => void;
+}
+
+export class ProofKey {
+  readonly pair: CryptoKeyPair;
+  readonly jwk: { kty: string; crv: string; x: string; y: string };
+  /** RFC 7638. */
+  readonly thumbprint: string;
+  static generate(): Promise<ProofKey>;
+  static of(pair: CryptoKeyPair): Promise<ProofKey>;
+  sign(text: string): Promise<string>;
+}
+
+export function dpopProof(
+  key: ProofKey,
+  request: { method: string; url: string; now: number; accessToken?: string; nonce?: string },
+): Promise<string>;
+
+export function receiptOf(headers: Headers): Receipt | null;
+
+export class ClientError extends Error {}
+export class SignInError extends ClientError {
+  readonly code: string;
+}
+export class SignedOut extends ClientError {}
+export class ForeignOrigin extends ClientError {}
+export class GatewayUnreachable extends ClientError {}
+export class GatewayError extends ClientError {
+  readonly status: number;
+  readonly code: string;
+  readonly param: string | null;
+  readonly details: Record<string, unknown>;
+  readonly requestId: string | null;
+}

@@ -1,0 +1,7 @@
+export { Account } from "./account.js";
+export { ClientError, ForeignOrigin, GatewayError, GatewayUnreachable, SignedOut, SignInError } from "./errors.js";
+export { Gateway } from "./gateway.js";
+export { ProofKey } from "./keys.js";
+export { dpopProof } from "./proof.js";
+export { receiptOf } from "./receipts.js";
+export { Stream } from "./stream.js";

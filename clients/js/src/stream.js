@@ -1,0 +1,69 @@
+/** A metered answer that comes as a stream. */
+
+import { GatewayError, GatewayUnreachable } from "./errors.js";
+import { readEvents } from "./events.js";
+import { chargeIn, receiptOf } from "./receipts.js";
+import { reach } from "./transport.js";
+
+export class Stream {
+  /**
+   * @param {Response} response
+   * @param {string} idempotencyKey
+   */
+  constructor(response, idempotencyKey) {
+    this.response = response;
+    /** Send the call again with this key after a stream that broke off: it is not paid twice. */
+    this.idempotencyKey = idempotencyKey;
+    /** @type {import("./receipts.js").Receipt | null} The charge is there once the stream has ended. */
+    this.receipt = receiptOf(response.headers);
+  }
+
+  /** Give each event's JSON. Throws GatewayError for an error event, GatewayUnreachable where the stream breaks off. */
+  async *[Symbol.asyncIterator]() {
+    let isWhole = false;
+    for await (const { data, comment } of readEvents(this.#chunks())) {
+      if (comment !== undefined) {
+        isWhole = this.#close(comment) || isWhole;
+      } else if (data === "[DONE]") {
+        isWhole = true;
+      } else {
+        yield this.#read(data ?? "");
+      }
+    }
+    if (!isWhole) throw new GatewayUnreachable("The stream broke off.");
+  }
+
+  /** Give the text as it grows, of chat completions and of responses alike. */
+  async *text() {
+    for await (const event of this) {
+      const delta = event.type === "response.output_text.delta" ? event.delta : event.choices?.[0]?.delta?.content;
+      if (delta) yield delta;
+    }
+  }
+
+  #read(data) {
+    const event = JSON.parse(data);
+    if (event.error) throw GatewayError.of(this.response.status, event);
+    return event;
+  }
+
+  #close(comment) {
+    const charge = chargeIn(comment);
+    if (charge !== undefined && this.receipt) this.receipt = { ...this.receipt, chargeMicrousd: charge };
+    return charge !== undefined;
+  }
+
+  /** Decode the body; whoever stops reading cancels the call, and what was delivered is charged. */
+  async *#chunks() {
+    const reader = this.response.body.pipeThrough(new TextDecoderStream()).getReader();
+    try {
+      for (;;) {
+        const { done, value } = await reach(() => reader.read(), "The stream broke off; the gateway");
+        if (done) return;
+        yield value;
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+"""A welcome credit for people who try the example app. It exists in development alone."""
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import close_old_connections
+
+from accounts.models import Account
+from billing.models import OwnerKind
+from billing.operations.credits import grant
+
+WELCOME_MICROUSD = 5_000_000
+SOURCE_KIND = "demo_app"
+
+
+def give(did: str) -> int | None:
+    """Give an account its welcome credit, once for ever, and return its micro-USD; None where no such account is.
+
+    Raises ImproperlyConfigured in production.
+    """
+    if not settings.DEMO_ADAPTER:
+        raise ImproperlyConfigured("Welcome credits are for development alone.")
+    try:
+        if not Account.objects.filter(did=did, is_active=True).exists():
+            return None
+        grant(OwnerKind.ACCOUNT, did, amount_microusd=WELCOME_MICROUSD, source_kind=SOURCE_KIND, source_key=did)
+        return WELCOME_MICROUSD
+    finally:
+        close_old_connections()

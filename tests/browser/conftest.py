@@ -1,0 +1,70 @@
+"""One gateway, one example app and one browser for all journeys; a window of its own for each person."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from gateway.run.ports import free_port
+from tests.browser.house import AppHouse
+from tests.browser.person import Person
+from tests.support.chromium import Window, chromium
+
+ARTEFACTS = Path(__file__).with_name("artefacts")
+OUTCOME = pytest.StashKey[pytest.TestReport]()
+
+Open = Callable[..., Person]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Note how each test went, for the fixtures that end after it."""
+    report: Any = yield
+    if report.when == "call":
+        item.stash[OUTCOME] = report
+    return report
+
+
+@pytest.fixture(scope="package")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppHouse]:
+    folder = tmp_path_factory.mktemp("browser-house")
+    folder.chmod(0o755)
+    house = AppHouse(folder, free_port())
+    house.start()
+    try:
+        house.start_app()
+        yield house
+    finally:
+        house.stop()
+
+
+@pytest.fixture(scope="package")
+def chrome() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def opened(house: AppHouse, chrome: Browser, request: pytest.FixtureRequest) -> Iterator[Open]:
+    """Give people: each has a window of their own. What a page complains about fails the test."""
+    people: list[Person] = []
+
+    def open_window(**options: Any) -> Person:
+        people.append(Person(house, Window(chrome.new_context(**options))))
+        return people[-1]
+
+    yield open_window
+    failed = OUTCOME in request.node.stash and request.node.stash[OUTCOME].failed
+    complaints = [told for person in people for told in person.window.unexpected()]
+    for number, person in enumerate(people, 1):
+        if failed or complaints:
+            person.window.screenshots(ARTEFACTS, f"{request.node.name}-{number}")
+        person.window.context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def person(opened: Open) -> Person:
+    return opened()

@@ -1,0 +1,68 @@
+"""What a person does in a browser, at the portal and in the example app."""
+
+import re
+import uuid
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.house import AppHouse
+from tests.support.chromium import Window
+
+PASSWORD = "correct horse battery staple"
+# A second client in the app's own page, which shares the page's key and session.
+CLIENT = """const client = await import("/src/index.js");
+const gateway = new client.Gateway({ url });"""
+
+
+class Person:
+    """Somebody with an e-mail address and a browser."""
+
+    def __init__(self, house: AppHouse, window: Window) -> None:
+        self.house = house
+        self.window = window
+        self.email = f"{uuid.uuid4().hex[:12]}@example.com"
+        self.page = window.page()
+
+    def sign_up(self) -> None:
+        """Fill in the portal's form, wherever it was come from."""
+        self.page.get_by_role("link", name="Sign up").click()
+        self.page.get_by_label("Email").fill(self.email)
+        self.page.get_by_label("Password", exact=True).fill(PASSWORD)
+        self.page.get_by_role("button", name="Sign up").click()
+
+    def sign_up_at_the_portal(self, url: str | None = None) -> None:
+        """Sign up without any app."""
+        self.page.goto(f"{url or self.house.base_url}/account/login/")
+        self.sign_up()
+        expect(self.page.get_by_role("heading", name="Your account")).to_be_visible()
+
+    def begin_at_the_app(self) -> None:
+        """Press the app's button; the portal asks who it is."""
+        self.page.goto(self.house.app_url)
+        self.page.get_by_role("button", name="Sign in").click()
+
+    def allow(self) -> None:
+        """Allow the app in, and wait until it has its token."""
+        self.page.get_by_role("button", name="Allow").click()
+        self.await_the_app()
+
+    def await_the_app(self) -> None:
+        """Wait until the app shows a signed-in person's wallet."""
+        expect(self.page.get_by_role("heading", name="Ask something")).to_be_visible()
+        expect(self.page.locator("#wallet")).to_have_text(re.compile(r"^\$[0-9.]+$"))
+
+    def enter_the_app(self) -> None:
+        """Sign up through the app, allow it everything, and be signed in there."""
+        self.begin_at_the_app()
+        self.sign_up()
+        self.allow()
+
+    def as_the_app(self, act: str, page: Page | None = None) -> Any:
+        """Run JavaScript with the app's `gateway` at hand."""
+        return (page or self.page).evaluate(f"async (url) => {{ {CLIENT} {act} }}", self.house.base_url)
+
+    def ask(self) -> None:
+        """Ask the app's question and wait for the receipt."""
+        self.page.get_by_role("button", name="Ask", exact=True).click()
+        expect(self.page.locator("#receipt")).to_be_visible()
