@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -58,7 +59,8 @@ def test_counts_its_subject_alone(org: Purse, product: str | None, member: str |
     assert budget.scope == scope_of(product, member) == scope
     org.reserve(10, product="studio", membership_id="mem_1")
     assert counted(budget) == (0, 10)
-    for subject in ({"product": "courier"}, {"membership_id": "mem_2"}, {}):
+    others: list[dict[str, Any]] = [{"product": "courier"}, {"membership_id": "mem_2"}, {}]
+    for subject in others:
         org.reserve(1, **subject)
     assert counted(budget) == (0, 13 if scope == "org" else 10)
 

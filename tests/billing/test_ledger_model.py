@@ -207,7 +207,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 def test_the_ledger_does_what_its_model_does() -> None:
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         LedgerMachine,
         settings=settings(
             max_examples=25,

@@ -1,6 +1,7 @@
 """A hold is placed whole or not at all."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -21,7 +22,7 @@ def allocations(usage_id: str | None) -> list[tuple[str, int]]:
 
 def test_holds_cash(purse: Purse) -> None:
     held = purse.pay(1000).reserve(400)
-    assert held == ("reserved", held.usage_id, None, None, None)
+    assert tuple(held) == ("reserved", held.usage_id, None, None, None)
     assert purse.wallet == WalletView(1000, 0, 400, 600, 0, ())
     call = Reservation.objects.get(pk=held.usage_id)
     assert (call.state, call.hold_microusd, call.cash_held_microusd, call.charge_microusd) == (
@@ -147,7 +148,7 @@ def test_a_debt_blocks_whatever_money_there_is(purse: Purse) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"max_cost_microusd": 4}, {"hold": -1, "max_cost_microusd": 5}])
-def test_the_database_refuses_a_hold_beyond_its_maximum(purse: Purse, fields: dict[str, int]) -> None:
+def test_the_database_refuses_a_hold_beyond_its_maximum(purse: Purse, fields: dict[str, Any]) -> None:
     purse.pay(100)
     with pytest.raises(IntegrityError), transaction.atomic():
         purse.reserve(fields.pop("hold", 5), **fields)

@@ -42,7 +42,7 @@ def usage(client: Client, caller: Caller, query: str = "") -> list[dict[str, Any
     assert response.status_code == 200, response.content
     body = response.json()
     assert list(body) == ["data"]
-    return body["data"]  # type: ignore[no-any-return]
+    return body["data"]
 
 
 def test_is_empty_before_the_first_call(client: Client, caller: Caller) -> None:

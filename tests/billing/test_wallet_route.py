@@ -30,7 +30,7 @@ def wallet(client: Client, caller: Caller) -> dict[str, Any]:
     response = client.get("/v1/wallet", headers=caller.headers("GET", "/v1/wallet"))
     assert response.status_code == 200, response.content
     assert response["Cache-Control"] == "no-store"
-    return response.json()  # type: ignore[no-any-return]
+    return response.json()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import psycopg
 from psycopg import ClientCursor
@@ -22,7 +23,7 @@ STEPS = ("connect", "reserve", "dispatch", "note", "settle", "flush")
 POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
 
 
-def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[object]]]:
+def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any]]]:
     """Give a call's statements in the order in which a metered call runs them."""
     deadline = datetime.now(UTC) + timedelta(seconds=30)
     yield (
