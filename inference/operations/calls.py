@@ -21,7 +21,8 @@ from inference.operations.stream_runs import StreamRun
 from inference.rules.demand import RouteRules
 
 DEADLINE_MARGIN_SECONDS = 30.0
-"""Time to write the outcome down, on top of the longest that the upstream may take."""
+"""Time to write the outcome down, on top of the longest that the upstream may take. A stream, once it has begun, moves
+its own deadline out."""
 
 ServedAnswer = WholeAnswer | StreamedAnswer
 

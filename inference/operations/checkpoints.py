@@ -7,6 +7,7 @@ account was suspended or whose device session was revoked, an organization's tok
 import asyncio
 import logging
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import orjson
 from django.conf import settings
@@ -23,6 +24,9 @@ from inference.operations.closing import AWAY
 from organizations.rules.access import denial
 
 log = logging.getLogger("inference.checkpoints")
+
+ALIVE_SECONDS = 120.0
+"""A stream that has not checked in for so long is taken for dead. The database may be away for less without harm."""
 
 
 class Checkpoints:
@@ -77,6 +81,7 @@ def _statement(running: Call, evidence: dict[str, int]) -> Statement[ApiError | 
         lambda row: _refusal(row[0]),
         usage_id=running.usage_id,
         evidence=Jsonb(evidence, dumps=orjson.dumps),
+        deadline=datetime.now(UTC) + timedelta(seconds=ALIVE_SECONDS),
         did=principal.did,
         session_id=principal.session_id,
         org_id=principal.org_id,

@@ -144,8 +144,11 @@ class StreamRun:
         """Hang up upstream and close the call, whoever is cancelled meanwhile."""
         self._looked_after = True
         self._checkpoints.stop()
+        return await asyncio.shield(spawn(self._hang_up_and_close(ending)))
+
+    async def _hang_up_and_close(self, ending: closing.Closing) -> bool:
         await self._stream.close()
-        return await asyncio.shield(spawn(closing.close(self._call.owner, ending)))
+        return await closing.close(self._call.owner, ending)
 
     def _best_known(self) -> tuple[Quantities, str]:
         """Take the upstream's own count where it gave one before it was stopped, else what was delivered."""

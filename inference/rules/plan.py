@@ -45,8 +45,8 @@ class CallPlan:
 
     @property
     def longest_seconds(self) -> float:
-        """Bound how long this call can last, retries and a whole stream included: nothing is under way after it."""
-        longest = max((stream_seconds(at.upstream.timeout_seconds) for at in self.deployments), default=0.0)
+        """Bound how long it can take until this call is answered or its stream has begun, retries included."""
+        longest = max((at.upstream.timeout_seconds for at in self.deployments), default=0.0)
         return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt:

@@ -113,6 +113,7 @@ def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage: Sta
     reap_later()
     call = caller.only_call
     assert (call.state, call.review_reason) == ("review", "deadline_passed")
+    assert call.deadline_at < timezone.now() + timedelta(seconds=125)
     assert 0 < call.evidence["charge_microusd"] <= call.hold_microusd
     reviews.reconcile()
     call = caller.only_call

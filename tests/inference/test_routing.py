@@ -98,4 +98,4 @@ def test_what_a_call_has_tried_comes_last() -> None:
 
 def test_a_plan_bounds_how_long_its_call_can_last() -> None:
     plan = CallPlan("chat.completions", "fast", (deployment("main"),), {}, "use_1", "chatcmpl_1")  # type: ignore[arg-type]
-    assert plan.longest_seconds == 640.0
+    assert plan.longest_seconds == 160.0
