@@ -9,6 +9,12 @@ from django.urls import URLPattern, path
 
 from gateway.api.viewsets import ApiViewSet
 from organizations.portal.session import PortalSession
+from organizations.views.billing import (
+    BudgetsView,
+    OrganizationBillingViewSet,
+    OrganizationUsageView,
+    PaymentsView,
+)
 from organizations.views.context import ContextView
 from organizations.views.invitations import AcceptanceView, InvitationsView
 from organizations.views.members import MembersView
@@ -34,6 +40,13 @@ def routes(root: str, **options: Any) -> list[URLPattern]:
         (f"{product}/seats/<str:membership_id>", SeatAssignmentView, {"put": "assign", "delete": "revoke"}),
         (f"{org}/seats", SeatsView, {"get": "list"}),
         (f"{org}/access", AccessView, {"get": "retrieve"}),
+        (f"{org}/billing", OrganizationBillingViewSet, {"get": "retrieve"}),
+        (f"{org}/billing/members", OrganizationBillingViewSet, {"get": "members"}),
+        (f"{org}/billing/checkout", PaymentsView, {"post": "checkout"}),
+        (f"{org}/billing/external-mapping", PaymentsView, {"post": "map"}),
+        (f"{org}/budgets", BudgetsView, {"put": "update"}),
+        (f"{org}/budgets/<str:budget_id>", BudgetsView, {"delete": "destroy"}),
+        (f"{org}/usage", OrganizationUsageView, {"get": "retrieve"}),
     ]
     return [path(route, view.as_view(actions, **options)) for route, view, actions in table]
 

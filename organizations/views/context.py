@@ -18,7 +18,7 @@ class ContextView(ApiViewSet):
     """Exchange a person's token for one that acts for an organization."""
 
     @refuses(NotMember, NoSeat, ProductDisabled, Forbidden, status=403)
-    @extend_schema(operation_id="mintContextToken", request=ContextRequest, responses=ContextToken)
+    @extend_schema(operation_id="mint_context_token", request=ContextRequest, responses=ContextToken)
     @authenticated_only
     def create(self, request: Request) -> Response:
         """Mint a token from live access."""

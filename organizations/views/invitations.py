@@ -27,14 +27,14 @@ from organizations.views.base import OrganizationViewSet, account_of, actor
 class InvitationsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/invitations and one of them."""
 
-    @extend_schema(operation_id="listInvitations", responses=InvitationList)
+    @extend_schema(operation_id="list_invitations", responses=InvitationList)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List the invitations that can still be accepted."""
         found = invitations.every_open(org_id, timezone.now())
         return Response({"data": InvitationView(found, many=True).data})
 
-    @extend_schema(operation_id="createInvitation", request=InvitationRequest, responses={201: NewInvitation})
+    @extend_schema(operation_id="create_invitation", request=InvitationRequest, responses={201: NewInvitation})
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
         """Create an invitation; the token is shown once, and no e-mail is sent."""
@@ -44,7 +44,7 @@ class InvitationsView(OrganizationViewSet):
         invitation, token = operations.invite(org_id=org_id, role=role, email=email, actor_did=actor(request))
         return Response(NewInvitation(invitation, context={"token": token}).data, status=201)
 
-    @extend_schema(operation_id="revokeInvitation", responses=InvitationView)
+    @extend_schema(operation_id="revoke_invitation", responses=InvitationView)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, invitation_id: str) -> Response:
         """Take an open invitation back."""
@@ -56,7 +56,7 @@ class AcceptanceView(ApiViewSet):
     """POST /v1/org-invitations/accept."""
 
     @refuses(InvitationUnavailable)
-    @extend_schema(operation_id="acceptInvitation", request=InvitationToken, responses=Joined)
+    @extend_schema(operation_id="accept_invitation", request=InvitationToken, responses=Joined)
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Join an organization as the authenticated account."""

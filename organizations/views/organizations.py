@@ -22,7 +22,7 @@ from organizations.views.base import OrganizationViewSet, account_of, actor
 class OrganizationsView(ApiViewSet):
     """GET and POST /v1/organizations."""
 
-    @extend_schema(operation_id="listOrganizations", responses=OrganizationList)
+    @extend_schema(operation_id="list_organizations", responses=OrganizationList)
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the organizations that the caller is a member of, with products and live seat counts."""
@@ -31,7 +31,7 @@ class OrganizationsView(ApiViewSet):
             found = found.filter(organization_id=org_id)
         return Response({"data": _render(list(found))})
 
-    @extend_schema(operation_id="createOrganization", request=OrganizationName, responses={201: OrganizationView})
+    @extend_schema(operation_id="create_organization", request=OrganizationName, responses={201: OrganizationView})
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Found an organization, with the caller as its owner, a billing account and a wallet."""
@@ -45,7 +45,7 @@ class OrganizationsView(ApiViewSet):
 class OrganizationDetailView(OrganizationViewSet):
     """GET /v1/organizations/<org_id>."""
 
-    @extend_schema(operation_id="getOrganization", responses=OrganizationView)
+    @extend_schema(operation_id="get_organization", responses=OrganizationView)
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show an organization and its products."""

@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.models import Account
 from gateway.api.json import dumps
 from gateway.contract.capabilities import Capability
-from organizations.operations import members, seats
+from organizations.operations import budgets, members, seats
 from organizations.rules.roles import Role
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, account
@@ -20,6 +20,10 @@ pytestmark = pytest.mark.django_db
 EVERYBODY = frozenset(Role)
 PEOPLE = frozenset({Role.OWNER, Role.ADMIN})
 MONEY = frozenset({Role.OWNER, Role.BILLING})
+OWNER = frozenset({Role.OWNER})
+# No payment provider is configured here, so a request that is allowed is answered by 503 `integration_unavailable`.
+TOP_UP = {"kind": "top_up", "amountMicros": 5_000_000, "idempotencyKey": "one"}
+MAPPING = {"product": "studio", "provider": "payments", "externalOrgId": "acct_1", "mode": "test"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,13 @@ TABLE = [
     Row("GET", "/{org}/seats", Capability.ORGS_READ, EVERYBODY),
     Row("PUT", "/{org}/products/studio/seats/{target}", Capability.SEATS_MANAGE, PEOPLE),
     Row("DELETE", "/{org}/products/studio/seats/{target}", Capability.SEATS_MANAGE, PEOPLE),
+    Row("GET", "/{org}/billing", Capability.WALLET_READ, MONEY),
+    Row("GET", "/{org}/billing/members", Capability.WALLET_READ, MONEY),
+    Row("PUT", "/{org}/budgets", Capability.BUDGETS_MANAGE, MONEY, 200, {"scope": "org", "limitMicrousd": 9}),
+    Row("DELETE", "/{org}/budgets/{budget}", Capability.BUDGETS_MANAGE, MONEY),
+    Row("GET", "/{org}/usage", Capability.USAGE_READ, MONEY),
+    Row("POST", "/{org}/billing/checkout", Capability.BILLING_CHECKOUT, MONEY, 503, TOP_UP),
+    Row("POST", "/{org}/billing/external-mapping", Capability.BILLING_CHECKOUT, OWNER, 503, MAPPING),
 ]
 
 OUTSIDERS = ("stranger", "removed", "token of another organization", "token without the capability")
@@ -73,6 +84,13 @@ class World:
         self.other = Team("stranger", "Other")
         self.team.enable("courier")
         self._remove("removed")
+        self.budget = budgets.put(
+            org_id=self.team.id,
+            limit_microusd=1,
+            product=None,
+            membership_id=None,
+            actor_did=self.team.owner.did,
+        )
 
     def _remove(self, name: str) -> None:
         members.remove(org_id=self.team.id, membership_id=self.team[name].id, actor_did=self.team.owner.did)
@@ -121,7 +139,8 @@ def world(db: None) -> World:
 @pytest.mark.parametrize(("row", "kind", "answer"), CELLS, ids=[f"{r.name} as {k}: {a}" for r, k, a in CELLS])
 def test_cell(row: Row, kind: str, answer: str, world: World, client: Client) -> None:
     before = world.team.organization.version
-    path = "/v1/organizations" + row.path.format(org=world.team.id, target=world.team["target"].id)
+    target = world.team["target"].id
+    path = "/v1/organizations" + row.path.format(org=world.team.id, target=target, budget=world.budget.id)
     caller = world.caller(kind, row.capability)
     response = client.generic(
         row.method,

@@ -1,0 +1,33 @@
+"""What an organization's money managers see: wallet, credits, budgets and seats."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from billing.models import Budget
+from billing.queries import budgets, reports, wallets
+from billing.queries.wallets import WalletView
+from organizations.models import Organization
+from organizations.queries import seat_estimate
+from organizations.queries.seat_estimate import SeatEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class BillingView:
+    """An organization's money at an instant."""
+
+    organization: Organization
+    wallet: WalletView
+    budgets: list[Budget]
+    seats: SeatEstimate
+
+
+def view(organization: Organization, now: datetime) -> BillingView:
+    """Read an organization's money, or raise OrgReportLimit where there is more than one report shows."""
+    owner = ("organization", organization.pk)
+    reports.check_lots(owner)
+    return BillingView(
+        organization=organization,
+        wallet=wallets.view(owner, now),
+        budgets=list(budgets.of_organization(organization.pk)),
+        seats=seat_estimate.estimate(organization.pk, now),
+    )

@@ -1,0 +1,15 @@
+"""An organization's use of a month."""
+
+from datetime import datetime
+
+from billing.queries import reports
+from organizations.rules.usage_summary import Summary, month_around, month_before, summarize
+
+
+def summary(org_id: str, *, previous: bool, now: datetime) -> Summary:
+    """Sum up the current or the previous UTC month, or raise OrgReportLimit."""
+    owner = ("organization", org_id)
+    month = month_before(now) if previous else month_around(now)
+    return summarize(
+        month, reports.calls_made(owner, *month), reports.charges_posted(owner, *month), reports.holds_open(owner)
+    )

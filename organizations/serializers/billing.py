@@ -1,0 +1,125 @@
+"""An organization's wallet, budgets and seat estimate on the wire. Amounts are in micro-USD."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from billing.operations.budgets import LIMIT_MAX_MICROUSD
+from billing.rules.budgets import BudgetScope, spent_microusd
+from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
+
+SCOPES = [scope.value for scope in BudgetScope]
+OF_PRODUCT = (BudgetScope.PRODUCT, BudgetScope.MEMBER_PRODUCT)
+OF_MEMBER = (BudgetScope.MEMBER, BudgetScope.MEMBER_PRODUCT)
+
+
+class BudgetRequest(StrictSerializer):
+    """The body of PUT …/budgets. `product` and `membershipId` are for the scopes that name them, and only for those."""
+
+    scope = serializers.ChoiceField(SCOPES)
+    limitMicrousd = StrictIntegerField(min_value=0, max_value=LIMIT_MAX_MICROUSD)
+    product = StrictStringField(max_length=64, required=False, allow_null=True)
+    membershipId = StrictStringField(max_length=40, required=False, allow_null=True)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check that the subject fits the scope."""
+        for name, scopes in (("product", OF_PRODUCT), ("membershipId", OF_MEMBER)):
+            if (attrs.get(name) is not None) != (attrs["scope"] in scopes):
+                raise serializers.ValidationError({name: [f"Required for, and only for, {' and '.join(scopes)}."]})
+        return attrs
+
+
+class BudgetView(serializers.Serializer[Any]):
+    """A budget of a UTC calendar month; the context's `now` says which one."""
+
+    budgetId = serializers.CharField(source="id")
+    scope = serializers.CharField()
+    product = serializers.CharField(allow_null=True)
+    membershipId = serializers.CharField(source="membership_id", allow_null=True)
+    limitMicrousd = serializers.IntegerField(source="limit_microusd")
+    spentMicrousd = serializers.SerializerMethodField("get_spent")
+    heldMicrousd = serializers.IntegerField(source="held_microusd")
+    period = serializers.CharField(default="month")
+    status = serializers.SerializerMethodField()
+
+    def get_spent(self, budget: Any) -> int:
+        """Tell what this month has spent."""
+        return spent_microusd(budget.spent_microusd, budget.period_start, self.context["now"])
+
+    def get_status(self, budget: Any) -> str:
+        """Say `active` or `disabled`."""
+        return "active" if budget.disabled_at is None else "disabled"
+
+
+class WalletView(serializers.Serializer[Any]):
+    """The organization's wallet."""
+
+    currency = serializers.CharField(default="USD")
+    balanceMicrousd = serializers.IntegerField(source="balance_microusd")
+    creditsMicrousd = serializers.IntegerField(source="credits_microusd")
+    heldMicrousd = serializers.IntegerField(source="held_microusd")
+    availableMicrousd = serializers.IntegerField(source="available_microusd")
+    debtMicrousd = serializers.IntegerField(source="debt_microusd")
+
+
+class CreditView(serializers.Serializer[Any]):
+    """A credit of the organization; one with a product pays for that product alone."""
+
+    creditId = serializers.CharField(source="credit_id")
+    product = serializers.CharField(allow_null=True)
+    grantedMicrousd = serializers.IntegerField(source="granted_microusd")
+    remainingMicrousd = serializers.IntegerField(source="remaining_microusd")
+    expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
+
+
+class ProductEstimateView(serializers.Serializer[Any]):
+    """One product's seats this month."""
+
+    product = serializers.CharField()
+    monthlyPriceMicrousd = serializers.IntegerField(source="monthly_price_microusd")
+    assignedSeats = serializers.IntegerField(source="assigned_seats")
+    billableSeats = serializers.IntegerField(source="billable_seats")
+    accruedMicrousd = serializers.IntegerField(source="accrued_microusd")
+    projectedMicrousd = serializers.IntegerField(source="projected_microusd")
+    externallyBilled = serializers.BooleanField(source="externally_billed")
+
+
+class SeatEstimateView(serializers.Serializer[Any]):
+    """What seats cost this month: so far, and if today's assignments stay."""
+
+    month = serializers.DateField(format="%Y-%m")
+    accruedMicrousd = serializers.IntegerField(source="accrued_microusd")
+    projectedMicrousd = serializers.IntegerField(source="projected_microusd")
+    products = ProductEstimateView(many=True)
+
+
+class InvoiceLineView(serializers.Serializer[Any]):
+    """One product's seats of one month."""
+
+    product = serializers.CharField()
+    seatDays = serializers.IntegerField()
+    amountMicrousd = serializers.IntegerField()
+
+
+class InvoiceView(serializers.Serializer[Any]):
+    """Seats of one month; metered calls are paid from the wallet and never invoiced."""
+
+    invoiceId = serializers.CharField()
+    number = serializers.CharField()
+    status = serializers.ChoiceField(["draft", "open", "paid", "void", "past_due"])
+    periodStart = serializers.DateTimeField()
+    periodEnd = serializers.DateTimeField()
+    totalMicrousd = serializers.IntegerField()
+    lines = InvoiceLineView(many=True)
+
+
+class OrganizationBillingView(serializers.Serializer[Any]):
+    """The organization's money; the instance is `organizations.queries.billing.BillingView`."""
+
+    orgId = serializers.CharField(source="organization.id")
+    wallet = WalletView()
+    credits = CreditView(source="wallet.credits", many=True)
+    budgets = BudgetView(many=True)
+    invoices = InvoiceView(many=True, default=[])
+    pastDue = serializers.BooleanField(source="organization.is_past_due")
+    seatEstimate = SeatEstimateView(source="seats")

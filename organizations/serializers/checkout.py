@@ -1,0 +1,68 @@
+"""Bodies that ask a payment provider for something."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
+from gateway.contract.limits import (
+    CENT_MICROUSD,
+    CHECKOUT_MAX_MICROUSD,
+    CHECKOUT_MIN_MICROUSD,
+    IDEMPOTENCY_KEY_MAX_CHARACTERS,
+)
+
+TOP_UP, PAYMENT_METHOD = "top_up", "payment_method"
+
+
+class CheckoutRequest(StrictSerializer):
+    """The body of POST …/billing/checkout. A payment method has neither amount nor product."""
+
+    kind = serializers.ChoiceField([TOP_UP, PAYMENT_METHOD])
+    amountMicros = StrictIntegerField(required=False, min_value=CHECKOUT_MIN_MICROUSD, max_value=CHECKOUT_MAX_MICROUSD)
+    product = StrictStringField(max_length=64, required=False, allow_null=True)
+    idempotencyKey = StrictStringField(max_length=IDEMPOTENCY_KEY_MAX_CHARACTERS)
+
+    def validate_amountMicros(self, amount: int) -> int:  # noqa: N802 - named after its field
+        """Take whole cents alone."""
+        if amount % CENT_MICROUSD:
+            raise serializers.ValidationError("The amount must be a whole number of cents.")
+        return amount
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Check that the kind has what it needs, and no more."""
+        if attrs["kind"] == TOP_UP and "amountMicros" not in attrs:
+            raise serializers.ValidationError({"amountMicros": ["A top-up needs an amount."]})
+        if attrs["kind"] == PAYMENT_METHOD:
+            for name in ("amountMicros", "product"):
+                if attrs.get(name) is not None:
+                    raise serializers.ValidationError({name: ["Only a top-up has this."]})
+        return attrs
+
+
+class CheckoutView(serializers.Serializer[Any]):
+    """Where to pay."""
+
+    provider = serializers.CharField()
+    transactionId = serializers.CharField()
+    url = serializers.CharField()
+
+
+class ExternalMappingRequest(StrictSerializer):
+    """The body of POST …/billing/external-mapping."""
+
+    product = StrictStringField(max_length=64)
+    provider = StrictStringField(max_length=64)
+    externalOrgId = StrictStringField(max_length=255)
+    mode = serializers.ChoiceField(["test", "live"])
+
+
+class ExternalMappingView(serializers.Serializer[Any]):
+    """A product whose seats another provider bills."""
+
+    product = serializers.CharField()
+    provider = serializers.CharField()
+    externalOrgId = serializers.CharField()
+    mode = serializers.CharField()
+    status = serializers.ChoiceField(["verified"])
+    verifiedAt = serializers.DateTimeField()

@@ -1,0 +1,115 @@
+"""An organization's money: what there is, and the budgets that limit it."""
+
+from typing import NoReturn
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from billing.models import Budget
+from gateway.api.access import requires
+from gateway.api.schema import refuses
+from gateway.contract.capabilities import Capability
+from gateway.contract.errors import IntegrationUnavailable, InvalidRequest, OrgReportLimit
+from organizations.operations import budgets
+from organizations.queries import billing, memberships, usage
+from organizations.rules.roles import MONEY_MANAGERS, OWNERS
+from organizations.serializers.billing import BudgetRequest, BudgetView, OrganizationBillingView
+from organizations.serializers.checkout import (
+    CheckoutRequest,
+    CheckoutView,
+    ExternalMappingRequest,
+    ExternalMappingView,
+)
+from organizations.serializers.members import MemberList, MemberView
+from organizations.serializers.usage import UsageSummaryView, render_summary
+from organizations.views.base import OrganizationViewSet, actor
+
+MONTHS = ("current", "previous")
+_MONTH = OpenApiParameter("month", OpenApiTypes.STR, enum=MONTHS, default=MONTHS[0], description="A UTC month.")
+
+
+class OrganizationBillingViewSet(OrganizationViewSet):
+    """/v1/organizations/<org_id>/billing and its members."""
+
+    @refuses(OrgReportLimit)
+    @extend_schema(operation_id="get_organization_billing", responses=OrganizationBillingView)
+    @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
+    def retrieve(self, request: Request, org_id: str) -> Response:
+        """Show wallet, credits, budgets, invoices and what this month's seats cost."""
+        now = timezone.now()
+        found = billing.view(self.membership.organization, now)
+        return Response(OrganizationBillingView(found, context={"now": now}).data)
+
+    @extend_schema(operation_id="list_billing_members", responses=MemberList)
+    @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
+    def members(self, request: Request, org_id: str) -> Response:
+        """List the memberships that a budget can name, removed ones included."""
+        return Response({"data": MemberView(memberships.every(org_id), many=True).data})
+
+
+class BudgetsView(OrganizationViewSet):
+    """/v1/organizations/<org_id>/budgets and one of them."""
+
+    @extend_schema(operation_id="set_budget", request=BudgetRequest, responses=BudgetView)
+    @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
+    def update(self, request: Request, org_id: str) -> Response:
+        """Set the monthly limit of the organization, a product, a member, or a member's use of a product."""
+        body = BudgetRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        asked = body.validated_data
+        budget = budgets.put(
+            org_id=org_id,
+            limit_microusd=asked["limitMicrousd"],
+            product=asked.get("product"),
+            membership_id=asked.get("membershipId"),
+            actor_did=actor(request),
+        )
+        return _answer(budget)
+
+    @extend_schema(operation_id="disable_budget", responses=BudgetView)
+    @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
+    def destroy(self, request: Request, org_id: str, budget_id: str) -> Response:
+        """Disable a budget; what open calls hold of it stays held."""
+        return _answer(budgets.disable(org_id=org_id, budget_id=budget_id, actor_did=actor(request)))
+
+
+class OrganizationUsageView(OrganizationViewSet):
+    """GET /v1/organizations/<org_id>/usage."""
+
+    @refuses(OrgReportLimit)
+    @extend_schema(operation_id="summarize_usage", parameters=[_MONTH], responses=UsageSummaryView)
+    @requires(Capability.USAGE_READ, roles=MONEY_MANAGERS)
+    def retrieve(self, request: Request, org_id: str) -> Response:
+        """Sum up the current or the previous month by product and by member."""
+        month = request.query_params.get("month", MONTHS[0])
+        if month not in MONTHS:
+            raise InvalidRequest("month must be current or previous.", param="month")
+        found = usage.summary(org_id, previous=month == "previous", now=timezone.now())
+        return Response(render_summary(org_id, found))
+
+
+class PaymentsView(OrganizationViewSet):
+    """What needs a payment provider; none is configured."""
+
+    @refuses(IntegrationUnavailable)
+    @extend_schema(operation_id="checkout_for_organization", request=CheckoutRequest, responses={201: CheckoutView})
+    @requires(Capability.BILLING_CHECKOUT, roles=MONEY_MANAGERS)
+    def checkout(self, request: Request, org_id: str) -> NoReturn:
+        """Begin a payment into the organization's wallet, or the keeping of a payment method."""
+        CheckoutRequest(data=request.data).is_valid(raise_exception=True)
+        raise IntegrationUnavailable
+
+    @refuses(IntegrationUnavailable)
+    @extend_schema(operation_id="map_external_billing", request=ExternalMappingRequest, responses=ExternalMappingView)
+    @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
+    def map(self, request: Request, org_id: str) -> NoReturn:
+        """Leave a product's seats to the provider that bills them already."""
+        ExternalMappingRequest(data=request.data).is_valid(raise_exception=True)
+        raise IntegrationUnavailable
+
+
+def _answer(budget: Budget) -> Response:
+    return Response(BudgetView(budget, context={"now": timezone.now()}).data)

@@ -1,0 +1,378 @@
+"""Budgets, the billing view and the usage summary over HTTP: whole bodies and exact money."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from billing.models import Budget, Reservation
+from gateway.contract import limits
+from organizations.models import AuditEntry, Entitlement, EntitlementInterval, Seat, SeatInterval
+from organizations.operations import members
+from organizations.rules.seat_billing import days_of_month
+from organizations.rules.usage_summary import month_around, month_before
+from tests.factories.billing import Purse, release, settle
+from tests.factories.organizations import Team, product
+from tests.organizations.test_api import Api, caller
+
+pytestmark = pytest.mark.django_db
+
+SCOPES = ("wallet:read", "usage:read", "budgets:manage", "billing:checkout")
+PRICE = 20_000_000
+
+
+@pytest.fixture
+def team() -> Team:
+    return Team()
+
+
+@pytest.fixture
+def api(client: Client) -> Api:
+    return Api(client, caller(scopes=SCOPES))
+
+
+@pytest.fixture
+def purse(team: Team) -> Purse:
+    return Purse("organization", team.id).pay(1_000_000)
+
+
+def put(api: Api, team: Team, scope: str = "org", limit: Any = 500, **subject: Any) -> tuple[int, Any]:
+    return api("PUT", f"/organizations/{team.id}/budgets", {"scope": scope, "limitMicrousd": limit, **subject})
+
+
+class TestBudgets:
+    """PUT and DELETE …/budgets."""
+
+    @pytest.mark.parametrize("scope", ["org", "product", "member", "member_product"])
+    def test_each_scope_is_shown_whole(self, api: Api, team: Team, scope: str) -> None:
+        product()
+        subject = {"product": "studio"} if "product" in scope else {}
+        subject |= {"membershipId": team["olivia"].id} if "member" in scope else {}
+        status, budget = put(api, team, scope, **subject)
+        assert status == 200
+        assert budget.pop("budgetId").startswith("bud_")
+        assert budget == {
+            "scope": scope,
+            "product": subject.get("product"),
+            "membershipId": subject.get("membershipId"),
+            "limitMicrousd": 500,
+            "spentMicrousd": 0,
+            "heldMicrousd": 0,
+            "period": "month",
+            "status": "active",
+        }
+
+    def test_a_new_limit_replaces_the_old_and_keeps_what_was_counted(self, api: Api, team: Team, purse: Purse) -> None:
+        settle(purse.call(40), 30)
+        purse.call(50)
+        _, first = put(api, team)
+        _, second = put(api, team, limit=700)
+        assert second == {**first, "limitMicrousd": 700}
+        assert (second["spentMicrousd"], second["heldMicrousd"]) == (30, 50)
+
+    def test_disabling_keeps_the_holds_and_enabling_keeps_the_count(self, api: Api, team: Team, purse: Purse) -> None:
+        _, budget = put(api, team)
+        call = purse.call(50)
+        path = f"/organizations/{team.id}/budgets/{budget['budgetId']}"
+        status, disabled = api("DELETE", path)
+        assert (status, disabled) == (200, {**budget, "heldMicrousd": 50, "status": "disabled"})
+        assert api("DELETE", path) == (status, disabled)
+        settle(call, 45)
+        assert put(api, team)[1] == {**budget, "spentMicrousd": 45}
+
+    def test_an_older_month_counts_as_nothing_spent(self, api: Api, team: Team) -> None:
+        put(api, team)
+        Budget.objects.update(spent_microusd=400, period_start=month_before(timezone.now())[0].date())
+        assert put(api, team)[1]["spentMicrousd"] == 0
+
+    @pytest.mark.parametrize(
+        ("body", "param"),
+        [
+            ({"scope": "org", "limitMicrousd": -1}, "limitMicrousd"),
+            ({"scope": "org", "limitMicrousd": 1.5}, "limitMicrousd"),
+            ({"scope": "org", "limitMicrousd": "5"}, "limitMicrousd"),
+            ({"scope": "org", "limitMicrousd": 10**16}, "limitMicrousd"),
+            ({"scope": "org"}, "limitMicrousd"),
+            ({"scope": "team", "limitMicrousd": 1}, "scope"),
+            ({"limitMicrousd": 1}, "scope"),
+            ({"scope": "org", "limitMicrousd": 1, "product": "studio"}, "product"),
+            ({"scope": "product", "limitMicrousd": 1}, "product"),
+            ({"scope": "product", "limitMicrousd": 1, "product": "studio", "membershipId": "m"}, "membershipId"),
+            ({"scope": "member", "limitMicrousd": 1}, "membershipId"),
+            ({"scope": "member_product", "limitMicrousd": 1, "product": "studio"}, "membershipId"),
+            ({"scope": "org", "limitMicrousd": 1, "limit": 1}, "limit"),
+        ],
+    )
+    def test_a_body_that_makes_no_sense_is_named(self, api: Api, team: Team, body: Any, param: str) -> None:
+        status, answer = api("PUT", f"/organizations/{team.id}/budgets", body)
+        assert (status, answer["error"]["code"], answer["error"]["param"]) == (400, "invalid_request", param)
+        assert not Budget.objects.exists()
+
+    def test_subjects_of_elsewhere_are_not_found(self, api: Api, team: Team) -> None:
+        other = Team("oscar", "Other")
+        assert put(api, team, "product", product="no-such")[0] == 404
+        assert put(api, team, "member", membershipId=other["oscar"].id)[0] == 404
+        _, theirs = put(Api(api.client, caller("oscar", SCOPES)), other)
+        status, body = api("DELETE", f"/organizations/{team.id}/budgets/{theirs['budgetId']}")
+        assert (status, body["error"]["code"]) == (404, "not_found")
+        assert Budget.objects.get().disabled_at is None
+
+    def test_changes_are_in_the_audit_log_and_repetitions_are_not(self, api: Api, team: Team) -> None:
+        for limit in (500, 500, 700):
+            put(api, team, limit=limit)
+        entries = AuditEntry.objects.filter(action="budget.set").order_by("id")
+        assert [entry.detail["limitMicrousd"] for entry in entries] == [500, 700]
+
+
+class TestBilling:
+    """GET …/billing and …/billing/members."""
+
+    def test_is_shown_whole(self, api: Api, team: Team, purse: Purse) -> None:
+        lot = purse.grant(400, product="studio")
+        purse.call(100)
+        _, budget = put(api, team)
+        status, body = api("GET", f"/organizations/{team.id}/billing")
+        assert status == 200
+        assert body == {
+            "orgId": team.id,
+            "wallet": {
+                "currency": "USD",
+                "balanceMicrousd": 1_000_000,
+                "creditsMicrousd": 400,
+                "heldMicrousd": 100,
+                "availableMicrousd": 1_000_300,
+                "debtMicrousd": 0,
+            },
+            "credits": [
+                {
+                    "creditId": lot,
+                    "product": "studio",
+                    "grantedMicrousd": 400,
+                    "remainingMicrousd": 400,
+                    "expiresAt": None,
+                }
+            ],
+            "budgets": [budget],
+            "invoices": [],
+            "pastDue": False,
+            "seatEstimate": {
+                "month": f"{timezone.now():%Y-%m}",
+                "accruedMicrousd": 0,
+                "projectedMicrousd": 0,
+                "products": [],
+            },
+        }
+
+    def test_estimates_seats_so_far_and_for_the_whole_month(self, api: Api, team: Team) -> None:
+        now = timezone.now()
+        days = len(days_of_month(now.date()))
+        self._enabled_since(team, month_before(now)[0], seats=2)
+        body = api("GET", f"/organizations/{team.id}/billing")[1]["seatEstimate"]
+        accrued = (2 * 2 * PRICE * now.day + days) // (2 * days)
+        assert body == {
+            "month": f"{now:%Y-%m}",
+            "accruedMicrousd": accrued,
+            "projectedMicrousd": 2 * PRICE,
+            "products": [
+                {
+                    "product": "studio",
+                    "monthlyPriceMicrousd": PRICE,
+                    "assignedSeats": 2,
+                    "billableSeats": 2,
+                    "accruedMicrousd": accrued,
+                    "projectedMicrousd": 2 * PRICE,
+                    "externallyBilled": False,
+                }
+            ],
+        }
+
+    def test_a_product_without_seats_is_billed_for_one_and_a_disabled_one_for_none(self, api: Api, team: Team) -> None:
+        now = timezone.now()
+        entitlement = self._enabled_since(team, month_before(now)[0], seats=0)
+        row = api("GET", f"/organizations/{team.id}/billing")[1]["seatEstimate"]["products"][0]
+        assert (row["assignedSeats"], row["billableSeats"], row["projectedMicrousd"]) == (0, 1, PRICE)
+        Entitlement.objects.update(is_enabled=False)
+        entitlement.intervals.update(ended_at=now)
+        row = api("GET", f"/organizations/{team.id}/billing")[1]["seatEstimate"]["products"][0]
+        assert (row["billableSeats"], row["projectedMicrousd"]) == (0, row["accruedMicrousd"])
+
+    def test_last_months_products_are_not_estimated(self, api: Api, team: Team) -> None:
+        start, end = month_before(timezone.now())
+        entitlement = self._enabled_since(team, start, seats=0)
+        entitlement.intervals.update(ended_at=end)
+        assert api("GET", f"/organizations/{team.id}/billing")[1]["seatEstimate"]["products"] == []
+
+    @pytest.mark.parametrize("limit", ["REPORT_INTERVALS_MAX", "REPORT_LOTS_MAX"])
+    def test_too_much_history_is_refused_whole(
+        self, api: Api, team: Team, purse: Purse, limit: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert (limits.REPORT_INTERVALS_MAX, limits.REPORT_LOTS_MAX) == (10_000, 1_000)
+        for module in ("billing.queries.reports", "organizations.queries.seat_estimate"):
+            monkeypatch.setattr(f"{module}.{limit}", 2, raising=False)
+        self._enabled_since(team, month_before(timezone.now())[0], seats=1)
+        for _ in range(2):
+            purse.grant(10)
+        assert api("GET", f"/organizations/{team.id}/billing")[0] == 200
+        self._seat(team, "carla", timezone.now())
+        purse.grant(10)
+        status, body = api("GET", f"/organizations/{team.id}/billing")
+        assert (status, body["error"]["code"]) == (422, "org_report_limit")
+
+    def test_members_are_the_subjects_of_budgets_removed_ones_included(self, api: Api, team: Team) -> None:
+        bob = team.join("bob")
+        members.remove(org_id=team.id, membership_id=bob.id, actor_did=team.owner.did)
+        status, body = api("GET", f"/organizations/{team.id}/billing/members")
+        assert status == 200
+        assert [(row["membershipId"], row["did"], row["displayName"], row["status"]) for row in body["data"]] == [
+            (bob.id, "did:web:studio.example:bob", "Bob", "removed"),
+            (team["olivia"].id, "did:web:studio.example:olivia", "Olivia", "active"),
+        ]
+
+    def test_takes_few_queries(
+        self, api: Api, team: Team, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
+    ) -> None:
+        self._enabled_since(team, month_before(timezone.now())[0], seats=5)
+        with django_assert_max_num_queries(9):
+            assert api("GET", f"/organizations/{team.id}/billing")[0] == 200
+
+    def _enabled_since(self, team: Team, start: datetime, *, seats: int) -> Entitlement:
+        product("studio", PRICE)
+        entitlement = Entitlement.objects.create(organization_id=team.id, product_id="studio", is_enabled=True)
+        EntitlementInterval.objects.create(entitlement=entitlement, started_at=start)
+        for number in range(seats):
+            self._seat(team, f"sitter{number}", start)
+        return entitlement
+
+    def _seat(self, team: Team, name: str, start: datetime) -> None:
+        seat = Seat.objects.create(entitlement=Entitlement.objects.get(), membership=team.join(name), assigned_at=start)
+        SeatInterval.objects.create(seat=seat, started_at=start)
+
+
+def row(
+    requests: int = 0, read: int = 0, written: int = 0, charged: int = 0, held: int = 0, **subject: Any
+) -> dict[str, Any]:
+    return {
+        **subject,
+        "requests": requests,
+        "inputTokens": read,
+        "outputTokens": written,
+        "chargedMicrousd": charged,
+        "heldMicrousd": held,
+    }
+
+
+class TestUsage:
+    """GET …/usage."""
+
+    def summary(self, api: Api, team: Team, month: str = "") -> Any:
+        status, body = api("GET", f"/organizations/{team.id}/usage{month}")
+        assert status == 200, body
+        return body
+
+    def test_sums_by_product_and_member(self, api: Api, team: Team, purse: Purse) -> None:
+        settle(purse.call(100, product="studio", membership_id="mem_1"), 30)
+        settle(purse.call(100, product="studio", membership_id="mem_2"), 20)
+        settle(purse.call(100, membership_id="mem_1"), 7)
+        purse.call(60, product="studio", membership_id="mem_2")
+        release(purse.call(90, product="studio", membership_id="mem_2"))
+        start, end = month_around(timezone.now())
+        assert self.summary(api, team) == {
+            "orgId": team.id,
+            "month": f"{start:%Y-%m}",
+            "periodStart": f"{start:%Y-%m-%d}T00:00:00Z",
+            "periodEnd": f"{end:%Y-%m-%d}T00:00:00Z",
+            "products": [row(3, 20, 10, 50, 60, product="studio"), row(1, 10, 5, 7, 0, product=None)],
+            "members": [row(2, 20, 10, 37, 0, membershipId="mem_1"), row(2, 10, 5, 20, 60, membershipId="mem_2")],
+            "totals": row(4, 30, 15, 57, 60),
+        }
+
+    def test_credits_and_balance_that_paid_one_call_are_one_charge(self, api: Api, team: Team, purse: Purse) -> None:
+        purse.grant(10)
+        settle(purse.call(100, membership_id="mem_1"), 30)
+        assert self.summary(api, team)["totals"] == row(1, 10, 5, 30, 0)
+
+    def test_counts_by_creation_charges_by_settlement_and_holds_as_they_stand(
+        self, api: Api, team: Team, purse: Purse
+    ) -> None:
+        call = purse.call(100)
+        start, _ = month_before(timezone.now())
+        Reservation.objects.filter(pk=call).update(created_at=start + timedelta(days=27, hours=23))
+        assert self.summary(api, team)["totals"] == row(held=100)
+        settle(call, 30)
+        assert self.summary(api, team, "?month=current")["totals"] == row(charged=30)
+        assert self.summary(api, team, "?month=previous")["totals"] == row(1, 10, 5, 0, 0)
+
+    def test_another_owners_calls_are_not_in_it(self, api: Api, team: Team, purse: Purse) -> None:
+        settle(Purse().pay(100).call(50), 20)
+        settle(Purse("organization", Team("oscar", "Other").id).pay(100).call(50), 20)
+        assert self.summary(api, team)["totals"] == row()
+
+    def test_an_unknown_month_is_named(self, api: Api, team: Team) -> None:
+        status, body = api("GET", f"/organizations/{team.id}/usage?month=2026-11")
+        assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "month")
+
+    @pytest.mark.parametrize("limit", ["REPORT_CALLS_MAX", "REPORT_CHARGES_MAX", "REPORT_HOLDS_MAX"])
+    def test_too_much_history_is_refused_whole(
+        self, api: Api, team: Team, purse: Purse, limit: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(f"billing.queries.reports.{limit}", 2)
+        for number in range(3):
+            assert self.summary(api, team)["totals"]["requests"] == number
+            call = purse.call(10)
+            if limit != "REPORT_HOLDS_MAX":
+                settle(call, 5)
+        status, body = api("GET", f"/organizations/{team.id}/usage")
+        assert (status, body["error"]["code"]) == (422, "org_report_limit")
+
+    def test_the_limits_are_the_specifications(self) -> None:
+        assert (limits.REPORT_CALLS_MAX, limits.REPORT_CHARGES_MAX, limits.REPORT_HOLDS_MAX) == (10_000, 20_000, 10_000)
+
+
+@pytest.mark.parametrize(
+    ("moment", "current", "previous"),
+    [
+        (datetime(2026, 1, 1, tzinfo=UTC), (2026, 1), (2025, 12)),
+        (datetime(2026, 12, 31, 23, 59, 59, 999_999, UTC), (2026, 12), (2026, 11)),
+        (datetime(2028, 3, 1, tzinfo=UTC), (2028, 3), (2028, 2)),
+    ],
+)
+def test_months_join_without_a_gap(moment: datetime, current: tuple[int, int], previous: tuple[int, int]) -> None:
+    start, end = month_around(moment)
+    assert start <= moment < end
+    assert (start.year, start.month) == current
+    assert month_before(moment) == (datetime(*previous, 1, tzinfo=UTC), start)
+
+
+class TestPayments:
+    """Checkout and external mapping, where no payment provider is configured."""
+
+    @pytest.mark.parametrize(
+        ("body", "param"),
+        [
+            ({"kind": "gift"}, "kind"),
+            ({"kind": "top_up", "idempotencyKey": "one"}, "amountMicros"),
+            ({"kind": "top_up", "amountMicros": 5_000_001, "idempotencyKey": "one"}, "amountMicros"),
+            ({"kind": "top_up", "amountMicros": 990_000, "idempotencyKey": "one"}, "amountMicros"),
+            ({"kind": "top_up", "amountMicros": 10_000_010_000, "idempotencyKey": "one"}, "amountMicros"),
+            ({"kind": "top_up", "amountMicros": 5_000_000}, "idempotencyKey"),
+            ({"kind": "payment_method", "amountMicros": 5_000_000, "idempotencyKey": "one"}, "amountMicros"),
+            ({"kind": "payment_method", "product": "studio", "idempotencyKey": "one"}, "product"),
+            ({"kind": "payment_method", "idempotencyKey": ""}, "idempotencyKey"),
+        ],
+    )
+    def test_a_bad_checkout_is_named(self, api: Api, team: Team, body: Any, param: str) -> None:
+        status, answer = api("POST", f"/organizations/{team.id}/billing/checkout", body)
+        assert (status, answer["error"]["param"]) == (400, param)
+
+    def test_a_good_one_says_that_there_is_no_provider(self, api: Api, team: Team) -> None:
+        body = {"kind": "payment_method", "idempotencyKey": "one"}
+        status, answer = api("POST", f"/organizations/{team.id}/billing/checkout", body)
+        assert (status, answer["error"]["code"]) == (503, "integration_unavailable")
+
+    def test_a_bad_mapping_is_named(self, api: Api, team: Team) -> None:
+        body = {"product": "studio", "provider": "payments", "externalOrgId": "acct_1", "mode": "demo"}
+        status, answer = api("POST", f"/organizations/{team.id}/billing/external-mapping", body)
+        assert (status, answer["error"]["param"]) == (400, "mode")
