@@ -34,6 +34,7 @@ S = TypeVar("S", bound=Process)
 LANES = ("direct", "pass-through", "litellm", "gateway", "many-wallets")
 SCENARIOS = ("admission", "departure", "crowd")
 MANY = 64
+BUSY_LOAD = 0.7
 PAGE = ROOT / "docs" / "benchmarks.md"
 
 
@@ -182,6 +183,12 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(",") if part)
 
 
+def _warn_if_busy() -> None:
+    load = os.getloadavg()[0]
+    if load > BUSY_LOAD:
+        say(f"other work keeps this machine busy (load {load:.1f}): rates will be too low and latencies too high")
+
+
 def _machine() -> str:
     return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
 
@@ -189,6 +196,7 @@ def _machine() -> str:
 def main() -> int:
     """Run, print, and exit with 1 when the money was not exact."""
     options = read_options()
+    _warn_if_busy()
     directory = Path(tempfile.mkdtemp(prefix="gateway-bench-"))
     try:
         with ExitStack() as stack:

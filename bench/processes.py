@@ -81,13 +81,16 @@ class Process:
         return max(sizes, default=0.0)
 
     def cpu_seconds(self) -> dict[str, float]:
-        """Measure the processor time that this server's processes have taken, by role."""
+        """Measure the processor time that this server's processes have taken, by role.
+
+        A process that has ended is counted with its parent, as database connections are with their server.
+        """
         taken: dict[str, float] = {}
         for process in self._family():
             with contextlib.suppress(psutil.NoSuchProcess):
-                times = process.cpu_times()
+                times = process.cpu_times()  # user, system, and both of the children that have ended
                 role = describe(process)
-                taken[role] = taken.get(role, 0.0) + times.user + times.system
+                taken[role] = taken.get(role, 0.0) + sum(times[:4])
         return taken
 
     def log_tail(self) -> str:
