@@ -12,7 +12,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Describe the proofs to the reference; give the store of taken proofs its epoch after migrations or a flush."""
-        from accounts import checks, openapi  # noqa: F401
+        from accounts import checks  # noqa: F401
 
         post_migrate.connect(_begin_epoch, sender=self)
 

@@ -13,6 +13,7 @@ from accounts.operations.devices import Grant
 from accounts.rules import scopes
 from accounts.rules.jwk import PublicKey
 from accounts.serializers.public_tokens import (
+    REFRESH_TOKEN,
     PublicTokenRequest,
     PublicTokenResponse,
     RefreshRequest,
@@ -20,7 +21,7 @@ from accounts.serializers.public_tokens import (
     render_grant,
 )
 from accounts.serializers.tokens import OAuthError
-from accounts.views.token_base import NEVER_STORED, TokenViewSet, read
+from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.api.access import public
 from gateway.contract.errors import InvalidDpopProof, InvalidScope
 
@@ -72,6 +73,7 @@ class DeviceToken(TokenViewSet):
     @public
     def refresh(self, request: Request) -> Response:
         """Return a new token and the credential's successor; the old credential is spent."""
+        check_grant_type(request.data, REFRESH_TOKEN)
         body = read(RefreshRequest(data=request.data))
         key = self.required_key(request, refresh_token=body["refresh_token"])
         return answer(rotate(body, key))

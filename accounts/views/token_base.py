@@ -10,7 +10,7 @@ from accounts.authentication import raw_path_of, verify_proof
 from accounts.operations import replays
 from accounts.rules.jwk import PublicKey
 from gateway.api.viewsets import ApiViewSet
-from gateway.contract.errors import InvalidDpopProof, UseDpopNonce
+from gateway.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
 
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
@@ -51,3 +51,13 @@ def read(body: Serializer[Any]) -> dict[str, Any]:
     """Validate a body, or raise the error that names the member at fault."""
     body.is_valid(raise_exception=True)
     return body.validated_data
+
+
+def check_grant_type(parameters: Any, *known: str) -> str:
+    """Return the request's grant type when it is one of these, or raise InvalidRequest or UnsupportedGrantType."""
+    grant_type = parameters.get("grant_type")
+    if grant_type is None:
+        raise InvalidRequest("This parameter is required.", param="grant_type")
+    if grant_type not in known:
+        raise UnsupportedGrantType(param="grant_type")
+    return str(grant_type)

@@ -25,10 +25,10 @@ from accounts.serializers.public_tokens import (
 )
 from accounts.serializers.tokens import ExchangeRequest, OAuthTokenRequest, TokenResponse, render_token
 from accounts.views.public_tokens import ERRORS, PROOF, answer, redemption, rotate
-from accounts.views.token_base import NEVER_STORED, TokenViewSet, read
+from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.api.access import public
 from gateway.api.schema import refuses
-from gateway.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType
+from gateway.contract.errors import InvalidDpopProof
 
 OAUTH_REQUEST = PolymorphicProxySerializer(
     component_name="OAuthGrant",
@@ -83,12 +83,7 @@ class OAuthToken(TokenViewSet):
     def redeem(self, request: Request) -> Response:
         """Return a token that is bound to the key of the DPoP header."""
         parameters: Any = request.data
-        grant_type = parameters.get("grant_type")
-        if grant_type is None:
-            raise InvalidRequest("This parameter is required.", param="grant_type")
-        if grant_type not in GRANTS:
-            raise UnsupportedGrantType(param="grant_type")
-        serializer, respond = GRANTS[grant_type]
+        serializer, respond = GRANTS[check_grant_type(parameters, *GRANTS)]
         body = read(serializer(data=parameters))
         return respond(body, self.required_key(request, refresh_token=body.get("refresh_token")))
 

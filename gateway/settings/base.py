@@ -210,4 +210,6 @@ LOGGING = {
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
+    # A refused request is the caller's news, not the operator's.
+    "loggers": {"django.request": {"level": "ERROR"}},
 }

@@ -111,7 +111,7 @@ class Chunk:
 class Stream(Protocol):
     """An open upstream stream. Iterating ends normally only when the upstream said that it is done; a cut, a timeout
     or garbage raises `StreamBroken`. `terminator` is what ends the client's stream (`data: [DONE]` for chat), sent by
-    the caller after the receipt; `error_event` renders an error in the stream's own shape; `cut_event` renders the
+    the caller before the receipt, which is a comment and the last line; `error_event` renders an error in the stream's own shape; `cut_event` renders the
     end of a stream that reached its output limit."""
 
     terminator: ClassVar[bytes]

@@ -230,3 +230,14 @@ def test_cors_is_for_configured_origins_alone(browser: Browser, settings: Settin
     assert "Access-Control-Allow-Origin" not in stranger
     answer = browser.client.get("/v1/account", headers={"Origin": APP})
     assert "WWW-Authenticate" in answer["Access-Control-Expose-Headers"]
+
+
+@pytest.mark.parametrize(
+    ("grant_type", "error"),
+    [("authorization_code", "unsupported_grant_type"), (None, "invalid_request"), (["x"], "unsupported_grant_type")],
+)
+def test_another_grant_is_refused_by_its_name(browser: Browser, grant_type: Any, error: str) -> None:
+    path = "/v1/public/device/token"
+    proof = browser.signer.proof("POST", path)
+    response = browser.post(path, {"grant_type": grant_type, "refresh_token": "x"}, DPoP=proof)
+    assert (*refusal(response), response.json()["param"]) == (400, error, "grant_type")
