@@ -23,7 +23,8 @@ from accounts.serializers.public_tokens import (
 from accounts.serializers.tokens import OAuthError
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.api.access import public
-from gateway.contract.errors import InvalidDpopProof, InvalidScope
+from gateway.api.schema import refuses
+from gateway.contract.errors import InvalidDpopProof, InvalidScope, UnsupportedGrantType
 
 ERRORS = {400: OAuthError, 413: OAuthError, 415: OAuthError}
 PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="Proof for this request.")
@@ -70,6 +71,7 @@ class DeviceToken(TokenViewSet):
         responses={200: PublicTokenResponse, **ERRORS},
         auth=[],
     )
+    @refuses(UnsupportedGrantType)
     @public
     def refresh(self, request: Request) -> Response:
         """Return a new token and the credential's successor; the old credential is spent."""

@@ -28,7 +28,7 @@ from accounts.views.public_tokens import ERRORS, PROOF, answer, redemption, rota
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.api.access import public
 from gateway.api.schema import refuses
-from gateway.contract.errors import InvalidDpopProof
+from gateway.contract.errors import InvalidDpopProof, UnsupportedGrantType
 
 OAUTH_REQUEST = PolymorphicProxySerializer(
     component_name="OAuthGrant",
