@@ -10,33 +10,36 @@ export class ContextTokens {
   constructor(organizations, context) {
     this.organizations = organizations;
     this.context = context;
+    this.latest = undefined;
     this.minting = undefined;
   }
 
   /** Give a live token. Throws GatewayError with the reason where access has ended. */
   async token() {
-    const minted = await this.minting;
-    return minted && Date.now() < minted.renewAt ? minted.value : this.renew(minted?.value);
+    const latest = this.latest;
+    return latest && Date.now() < latest.renewAt ? latest.value : this.renew(latest?.value);
   }
 
   /**
    * Give another token than the one that was refused; callers at once share one.
    * @param {string} [refused]
+   * @returns {Promise<string>}
    */
   async renew(refused) {
-    const minted = await this.minting;
-    if (!minted || minted.value === refused) this.minting = this.#keep(this.#mint());
+    if (this.latest && this.latest.value === refused) this.latest = this.minting = undefined;
+    this.minting ??= this.#mint();
     return (await this.minting).value;
-  }
-
-  #keep(minting) {
-    minting.catch(() => (this.minting = undefined));
-    return minting;
   }
 
   async #mint() {
     const askedAt = Date.now();
-    const token = await this.organizations.contextToken(this.context);
-    return { value: token.access_token, renewAt: askedAt + token.expires_in * 1000 - RENEW_BEFORE_MS };
+    try {
+      const token = await this.organizations.contextToken(this.context);
+      this.latest = { value: token.access_token, renewAt: askedAt + token.expires_in * 1000 - RENEW_BEFORE_MS };
+      return this.latest;
+    } catch (error) {
+      this.minting = undefined;
+      throw error;
+    }
   }
 }

@@ -1,0 +1,81 @@
+"""Stock OAuth clients from npm, a gateway that asks for nonces, and a person who signs in without a browser."""
+
+import fcntl
+import hashlib
+import secrets
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from account_gateway_client import ProductKey
+from gateway.run.ports import free_port
+from tests.support.demo_house import ALICE, ISSUER, DemoHouse
+
+HERE = Path(__file__).parent
+MARK = HERE / "node_modules" / ".installed"
+INSTALL_SECONDS = 300
+
+
+@dataclass
+class NonceHouse(DemoHouse):
+    """A gateway whose every proof must carry a nonce of its own."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return super().environment | {"DPOP_NONCES": "true"}
+
+
+@pytest.fixture(scope="session")
+def npm_packages() -> None:
+    """Install what package-lock.json pins, once, whoever of several workers comes first."""
+    assert shutil.which("npm"), "Node.js 20 or later with npm is not installed; .ci/run installs it"
+    wanted = hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()
+    with (Path(tempfile.gettempdir()) / "account-gateway-interop.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not MARK.exists() or MARK.read_text() != wanted:
+            _install()
+            MARK.write_text(wanted)
+
+
+@pytest.fixture(scope="session")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NonceHouse]:
+    folder = tmp_path_factory.mktemp("nonce-house")
+    folder.chmod(0o755)
+    house = NonceHouse(folder, free_port())
+    house.start()
+    try:
+        told = house.run("manage.py", "demo")  # makes the demo's product and its credit
+        assert told.returncode == 0, told.stdout + told.stderr + house.log
+        yield house
+    finally:
+        house.stop()
+
+
+@pytest.fixture
+def assertion(house: NonceHouse) -> str:
+    """Sign an assertion of the demo's product that any key may redeem."""
+    key = ProductKey.load(house.data_dir / "demo-product.pem")
+    now = int(time.time())
+    claims = {
+        "iss": ISSUER,
+        "aud": house.base_url,
+        "sub": ALICE,
+        "product": "studio",
+        "capabilities": ["wallet:read", "usage:read", "infer:fast"],
+        "iat": now,
+        "exp": now + 60,
+        "jti": secrets.token_urlsafe(24),
+    }
+    return key.sign_jwt({"typ": "JWT", "kid": key.kid}, claims)
+
+
+def _install() -> None:
+    command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    told = subprocess.run(command, cwd=HERE, capture_output=True, text=True, timeout=INSTALL_SECONDS)
+    assert told.returncode == 0, told.stdout + told.stderr

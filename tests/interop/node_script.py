@@ -1,0 +1,30 @@
+"""Runs a script of `node/`, which may ask a person to approve something, and returns what it found out."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from tests.interop.portal import approve
+
+SCRIPTS = Path(__file__).parent / "node"
+
+
+def run_script(name: str, *arguments: str) -> dict[str, Any]:
+    """Run a script to its end; an error of its own fails the test."""
+    command = ["node", str(SCRIPTS / name), *arguments]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process:
+        for line in process.stdout:
+            told = json.loads(line)
+            if "done" in told:
+                found: dict[str, Any] = told["done"]
+                return found
+            process.stdin.write(json.dumps(approve(told["approve"])) + "\n")
+            process.stdin.flush()
+        assert process.stderr is not None
+        raise AssertionError(process.stderr.read())

@@ -1,0 +1,39 @@
+"""The first-party browser client outside a browser: its pure parts by Node's own tests, its transport by a live gateway."""
+
+import subprocess
+from pathlib import Path
+
+from tests.interop.conftest import NonceHouse
+from tests.interop.node_script import run_script
+
+CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
+
+
+def test_its_own_tests_pass() -> None:
+    files = sorted(str(path) for path in (CLIENT / "test").glob("*.test.js"))
+    assert files
+    told = subprocess.run(["node", "--test", *files], capture_output=True, text=True, timeout=120)
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_speaks_to_a_gateway_that_asks_for_nonces(house: NonceHouse, assertion: str) -> None:
+    found = run_script("ours.js", house.base_url, assertion)
+    assert found["sent"][:2] == [["/v1/auth/token/exchange", 400], ["/v1/auth/token/exchange", 200]]
+    assert 401 not in [status for _, status in found["sent"]], "the nonce is kept"
+    charge = found["whole"]["receipt"]["chargeMicrousd"]
+    first, second = found["receipts"]
+    assert first["chargeMicrousd"] == charge > 0
+    assert (first["replayed"], second["replayed"]) == (False, True)
+    assert found["text"] == found["again"] != ""
+    assert found["text"] == found["whole"]["data"]["choices"][0]["message"]["content"]
+    assert found["before"]["availableMicrousd"] - found["after"]["availableMicrousd"] == 2 * charge
+    assert found["model"] == next(model for model in found["models"] if model["id"] == "fast")
+    assert found["usage"][0]["usageId"] == first["usageId"]
+
+
+def test_errors_say_what_the_gateway_said(house: NonceHouse, assertion: str) -> None:
+    refusals = run_script("ours.js", house.base_url, assertion)["refusals"]
+    assert refusals["model"][:3] == ["GatewayError", 403, "insufficient_scope"]
+    assert refusals["cost"][:3] == ["GatewayError", 402, "max_cost_exceeded"]
+    assert refusals["limit"] == ["GatewayError", 400, "invalid_request", "limit"]
+    assert refusals["organizations"][:3] == ["GatewayError", 403, "insufficient_scope"]
