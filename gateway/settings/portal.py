@@ -74,6 +74,8 @@ if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
 
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
+# Where no mail is sent no address is ever verified, and second factors must not wait for it.
+MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
 MFA_TOTP_ISSUER = "Account Gateway"
 USERSESSIONS_TRACK_ACTIVITY = True
 
