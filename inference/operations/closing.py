@@ -96,17 +96,18 @@ async def _persist(owner: Owner, closing: Closing) -> None:
 async def _attempt(owner: Owner, closing: Closing) -> None:
     match closing:
         case Settle():
-            _report(closing, await ledger_trips.then_flush(owner, _settlement(closing)))
+            if ledger_trips.must_share(owner):
+                settlement = await ledger_trips.then_flush(owner, _settlement(closing, flush=False))
+            else:
+                settlement = await ledger_trips.in_turn(owner, _settlement(closing, flush=True))
+            _report(closing, settlement)
         case Release():
-            statement = ledger.release(
-                usage_id=closing.usage_id, resolution=closing.reason, flush=not ledger_trips.is_pipelined()
-            )
-            await ledger_trips.then_flush(owner, statement)
+            await ledger_trips.in_turn(owner, ledger.release(usage_id=closing.usage_id, resolution=closing.reason))
         case Review():
             await ledger_trips.alone(_review(closing))
 
 
-def _settlement(closing: Settle) -> Any:
+def _settlement(closing: Settle, *, flush: bool) -> Any:
     return ledger.settle(
         usage_id=closing.usage_id,
         cost_microusd=closing.cost_microusd,
@@ -114,7 +115,7 @@ def _settlement(closing: Settle) -> Any:
         quantities=closing.quantities.counts(),
         replay=closing.replay,
         deployment=closing.deployment,
-        flush=not ledger_trips.is_pipelined(),
+        flush=flush,
     )
 
 

@@ -20,9 +20,12 @@ Row = TypeVar("Row")
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, Gates] = WeakKeyDictionary()
 
 
-def is_pipelined() -> bool:
-    """Tell whether a wallet's row is let go before the flush that covers it."""
-    return bool(settings.LEDGER_COMMIT != "sync")
+def must_share(owner: Owner) -> bool:
+    """Tell whether a wallet's row is to be let go before the flush that covers it, because others wait for it.
+
+    Where nobody of this process does, one transaction that flushes itself is cheaper than two.
+    """
+    return bool(settings.LEDGER_COMMIT != "sync") and not _gates_of_loop().is_free(owner)
 
 
 async def alone(statement: Statement[Row]) -> Row:
@@ -31,10 +34,14 @@ async def alone(statement: Statement[Row]) -> Row:
         return await trip.result()
 
 
+async def in_turn(owner: Owner, statement: Statement[Row]) -> Row:
+    """Run a statement that locks a wallet and flushes itself."""
+    return (await _in_turn(owner, statement))[0]
+
+
 async def then_flush(owner: Owner, statement: Statement[Row]) -> Row:
-    """Run a statement that locks a wallet, durable when this returns. In sync mode it flushes itself."""
-    statements = (statement, ledger.flush()) if is_pipelined() else (statement,)
-    return (await _in_turn(owner, *statements))[0]
+    """Run a statement that locks a wallet and does not flush itself; it is durable when this returns."""
+    return (await _in_turn(owner, statement, ledger.flush()))[0]
 
 
 async def both(owner: Owner, first: Statement[Row], second: Statement[bool]) -> tuple[Row, bool]:

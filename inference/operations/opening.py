@@ -34,6 +34,8 @@ _NOTHING: dict[str, Any] = {
     "hold": None,
     "max_cost": None,
     "price_version": None,
+    "deadline": None,
+    "async": False,
 }
 
 
@@ -78,15 +80,15 @@ async def open_call(intake: Intake, ready: Ready, deadline_seconds: float) -> Re
 
 async def _trip(intake: Intake, ready: Ready, deadline_seconds: float) -> tuple[Opened, bool]:
     deadline = datetime.now(UTC) + timedelta(seconds=deadline_seconds)
-    opened, dispatched = await ledger_trips.both(
-        intake.verified.principal.owner,
-        _hold_statement(intake, ready),
-        ledger.dispatch(usage_id=ready.usage_id, deadline=deadline),
-    )
-    return opened, bool(dispatched)
+    owner = intake.verified.principal.owner
+    if ledger_trips.must_share(owner):
+        dispatch = ledger.dispatch(usage_id=ready.usage_id, deadline=deadline)
+        return await ledger_trips.both(owner, _hold_statement(intake, ready, None), dispatch)
+    return await ledger_trips.in_turn(owner, _hold_statement(intake, ready, deadline)), True
 
 
-def _hold_statement(intake: Intake, ready: Ready) -> Statement[Opened]:
+def _hold_statement(intake: Intake, ready: Ready, deadline: datetime | None) -> Statement[Opened]:
+    """Make the statement that places the hold, and with a deadline also marks the call as sent."""
     principal = intake.verified.principal
     assert intake.metering
     assert intake.model
@@ -102,6 +104,8 @@ def _hold_statement(intake: Intake, ready: Ready) -> Statement[Opened]:
         hold=Int8(ready.sized.hold_microusd),
         max_cost=Int8(intake.metering.max_cost_microusd),
         price_version=Int8(ready.price.id),
+        deadline=deadline,
+        **{"async": deadline is None},
     )
 
 
@@ -125,7 +129,6 @@ def _statement(intake: Intake, stop_before: str | None, **hold: Any) -> Statemen
         route=intake.rules.route.value,
         key=intake.metering.idempotency_key if intake.metering else None,
         digest=intake.digest,
-        **{"async": ledger_trips.is_pipelined()},
         **hold,
     )
 

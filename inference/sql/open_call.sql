@@ -16,13 +16,14 @@
 -- organizations_access. A call is its caller's live membership's, whichever one the token was made for.
 --
 -- A hold that fails for a reason of the database leaves the proof taken: outcome 'failed', the cause in `failure`.
--- With p_async the commit does not wait for the disk where a hold was placed; billing_dispatch's does, after it.
+-- With p_async the commit does not wait for the disk where a hold was placed; billing_dispatch's does, after it. Without,
+-- the call is marked as sent in the same transaction, until p_deadline.
 CREATE OR REPLACE FUNCTION inference_open_call(
   p_proof bytea, p_proof_issued_at timestamptz, p_proof_expires_at timestamptz, p_session_id text,
   p_stop_before text,
   p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text, p_membership_id text, p_product text,
   p_client_id text, p_route text, p_model text, p_request_id text, p_key text, p_digest bytea,
-  p_hold bigint, p_max_cost bigint, p_price_version bigint, p_async boolean,
+  p_hold bigint, p_max_cost bigint, p_price_version bigint, p_async boolean, p_deadline timestamptz,
   OUT admission text, OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
   OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea, OUT failure text)
 LANGUAGE plpgsql AS $$
@@ -56,6 +57,9 @@ BEGIN
       FROM billing_reserve(
         p_usage_id, p_owner_kind, p_owner_key, p_actor_did, p_membership_id, p_product, p_client_id, p_route, p_model,
         p_request_id, p_key, p_digest, p_hold, p_max_cost, p_price_version, p_async) r;
+    IF outcome = 'reserved' AND NOT p_async THEN
+      PERFORM billing_dispatch(p_usage_id, p_deadline);
+    END IF;
   EXCEPTION WHEN OTHERS OR query_canceled THEN
     outcome := 'failed';
     failure := SQLERRM;

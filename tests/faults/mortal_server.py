@@ -34,9 +34,18 @@ def die_after(owner: Any, name: str) -> None:
     setattr(owner, name, run_and_die)
 
 
+def share_the_wallet() -> None:
+    """Do as if others waited for the wallet, so that every trip is of two statements."""
+    from inference.operations import ledger_trips
+
+    ledger_trips.must_share = lambda owner: True
+
+
 def die_between_statements_of_closing() -> None:
     """Die when a charge is committed and not yet flushed."""
     from billing.operations import ledger
+
+    share_the_wallet()
 
     die_before(ledger, "_read_settlement")  # called with the row, before the flush was waited for
 
@@ -44,6 +53,8 @@ def die_between_statements_of_closing() -> None:
 def die_with_the_hold_alone() -> None:
     """Die when the hold is committed and the call not yet marked as sent."""
     from inference.operations import ledger_trips
+
+    share_the_wallet()
 
     async def only_the_first(owner: Any, first: Any, second: Any) -> Any:
         await ledger_trips.alone(first)
