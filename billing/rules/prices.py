@@ -154,7 +154,7 @@ def _cost_pico(used: Quantities, book: PriceBook) -> int:
         "input_item": used.items or 0,
         "request": 1,
     }
-    total = sum(count * book.price(component) for component, count in units.items())
+    total = sum(count * book.price(component) for component, count in units.items() if count)
     return total + (used.images * book.image_price(used.image_kind) if used.images else 0)
 
 
