@@ -118,6 +118,7 @@ def test_a_port_that_was_taken_meanwhile_is_exchanged(cluster: Cluster) -> None:
     cluster.stop()
     port = int((cluster.home / "postgres.port").read_text())
     with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         other.bind(("127.0.0.1", port))
         other.listen()
         url = cluster.start()
