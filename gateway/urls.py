@@ -15,5 +15,6 @@ urlpatterns = [
     path("", include("accounts.portal.urls")),
     path("", include("billing.urls")),
     path("", include("organizations.urls")),
+    path("", include("organizations.portal.urls")),
     path("", include("inference.urls")),
 ]

@@ -1,1 +1,1 @@
-"""The portal's side of organizations: its session and its pages."""
+"""The portal's side of organizations: its session, its pages, and what errors are in plain words."""

@@ -1,0 +1,67 @@
+"""What people fill in."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from billing.operations.budgets import LIMIT_MAX_MICROUSD
+from organizations.models import Organization
+from organizations.rules.roles import Role, may_touch
+
+CAP_MAX = 1_000_000
+MICRO = Decimal(1_000_000)
+
+
+class NameForm(forms.Form):
+    """The name of a new organization."""
+
+    name = forms.CharField(max_length=Organization.NAME_MAX_CHARACTERS, widget=forms.TextInput({"autocomplete": "off"}))
+
+
+class InvitationForm(forms.Form):
+    """Whom to invite, and as what."""
+
+    role = forms.ChoiceField(initial=Role.MEMBER)
+    email = forms.EmailField(
+        required=False,
+        max_length=254,
+        label="E-mail address (a note for you)",
+        help_text="No mail is sent. It only helps you to tell open invitations apart.",
+        widget=forms.EmailInput({"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, actor: Role, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].choices = role_choices(actor)  # type: ignore[attr-defined]
+
+
+class CapForm(forms.Form):
+    """The most seats of a product; empty is no limit."""
+
+    max_seats = forms.IntegerField(required=False, min_value=0, max_value=CAP_MAX)
+
+
+class BudgetForm(forms.Form):
+    """A monthly limit in dollars, for everything, a product, a member, or a member's use of a product."""
+
+    product = forms.ChoiceField(required=False)
+    member = forms.ChoiceField(required=False)
+    limit = forms.DecimalField(
+        min_value=0, max_value=LIMIT_MAX_MICROUSD / MICRO, decimal_places=6, label="Limit a month, in US dollars"
+    )
+
+    def __init__(self, *args: Any, products: list[tuple[str, str]], members: list[tuple[str, str]], **kw: Any) -> None:
+        super().__init__(*args, **kw)
+        self.fields["product"].choices = [("", "All products"), *products]  # type: ignore[attr-defined]
+        self.fields["member"].choices = [("", "All members"), *members]  # type: ignore[attr-defined]
+
+    @property
+    def limit_microusd(self) -> int:
+        """Give the limit as the ledger counts."""
+        return int(self.cleaned_data["limit"] * MICRO)
+
+
+def role_choices(actor: Role) -> list[tuple[str, str]]:
+    """List the roles that somebody in a role may give."""
+    return [(role.value, role.value.title()) for role in reversed(Role) if may_touch(actor, role)]

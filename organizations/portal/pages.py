@@ -1,0 +1,109 @@
+"""The frame of every page below /organizations/<org_id>: who looks, in which role, and what errors become."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+
+from accounts.models import Account
+from gateway.contract.errors import ApiError, Forbidden, NotMember
+from organizations.models import Membership
+from organizations.portal import words
+from organizations.queries import memberships
+from organizations.rules.roles import ANY, MONEY_MANAGERS, PEOPLE_MANAGERS, Role
+
+ROWS = 50
+
+View = Callable[..., HttpResponse]
+
+# Address, title, and the roles that have the page.
+TABS = (
+    ("organization", "Overview", ANY),
+    ("organization_members", "Members", PEOPLE_MANAGERS),
+    ("organization_invitations", "Invitations", PEOPLE_MANAGERS),
+    ("organization_products", "Products", ANY),
+    ("organization_seats", "Seats", ANY),
+    ("organization_money", "Money", MONEY_MANAGERS),
+    ("organization_access", "What I can use", ANY),
+    ("organization_log", "Log", PEOPLE_MANAGERS),
+)
+
+
+def member_page(*roles: Role) -> Callable[[View], View]:
+    """Make a page for members in these roles (none named: any): `view(request, membership, …)`.
+
+    Whoever is no member finds nothing, whether or not the organization exists; another role is told so.
+    """
+
+    def decorate(view: View) -> View:
+        @login_required
+        @never_cache
+        @wraps(view)
+        def page(request: HttpRequest, org_id: str, **kwargs: Any) -> HttpResponse:
+            try:
+                membership = memberships.with_role(org_id, person(request).did, roles or ANY)
+            except NotMember:
+                raise Http404 from None
+            except Forbidden:
+                return render(request, "organizations/forbidden.html", {"org_id": org_id}, status=403)
+            return view(request, membership, **kwargs)
+
+        return page
+
+    return decorate
+
+
+def show(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
+    """Render the page of a tab."""
+    role = Role(membership.role)
+    frame = {
+        "membership": membership,
+        "organization": membership.organization,
+        "tabs": [(name, title) for name, title, roles in TABS if role in roles],
+        "tab": tab,
+        "manages_people": role in PEOPLE_MANAGERS,
+        "manages_money": role in MONEY_MANAGERS,
+    }
+    return render(request, f"organizations/{context.pop('template', tab)}.html", {**frame, **context})
+
+
+def back_to(name: str, membership: Membership, query: str = "") -> HttpResponse:
+    """Lead to a page of the same organization (303, by the portal's middleware)."""
+    response = redirect(name, org_id=membership.organization_id)
+    response["Location"] += f"?{query}" if query else ""
+    return response
+
+
+@contextmanager
+def told(request: HttpRequest, done: str) -> Iterator[None]:
+    """Tell the person that something was done, or in plain words why not."""
+    try:
+        yield
+    except ApiError as error:
+        messages.error(request, words.of_error(error))
+    else:
+        messages.success(request, done)
+
+
+def person(request: HttpRequest) -> Account:
+    """Give who is signed in."""
+    assert isinstance(request.user, Account)
+    return request.user
+
+
+def name_of(account: Account) -> str:
+    """Name a person for other members: by name, else e-mail address, else DID."""
+    return account.display_name or account.email or account.did
+
+
+def paged(request: HttpRequest, rows: "QuerySet[Any]") -> Page[Any]:
+    """Cut out the page of rows that the query asks for."""
+    return Paginator(rows, ROWS).get_page(request.GET.get("page"))

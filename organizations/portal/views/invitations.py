@@ -1,0 +1,81 @@
+"""Invitations: make one and show its link once, list open ones, take them back; and the page that accepts one."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from organizations.models import Membership
+from organizations.operations import invitations as operations
+from organizations.portal.forms import InvitationForm
+from organizations.portal.pages import back_to, member_page, name_of, person, show, told
+from organizations.queries import invitations
+from organizations.rules.roles import PEOPLE_MANAGERS, Role
+
+TAB = "organization_invitations"
+COOKIE = "invitation_link"
+COOKIE_SECONDS = 60
+
+
+@require_http_methods(["GET", "POST"])
+@member_page(*PEOPLE_MANAGERS)
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """List open invitations, and make one."""
+    actor = Role(membership.role)
+    form = InvitationForm(request.POST or None, actor=actor)
+    if request.method == "POST" and form.is_valid():
+        return _invite(request, membership, form)
+    org_id = membership.organization_id
+    rows = invitations.every_open(org_id, timezone.now()).select_related("invited_by__account")
+    for row in rows:
+        row.host = name_of(row.invited_by.account)
+    token = request.get_signed_cookie(COOKIE, None, salt=org_id, max_age=COOKIE_SECONDS)
+    link = f"{settings.PORTAL_URL}/organizations/invitation#token={token}" if token else None
+    response = show(request, membership, TAB, form=form, rows=rows, link=link)
+    response.status_code = 400 if form.is_bound else 200
+    if token:
+        response.delete_cookie(COOKIE, path=request.path, samesite="Strict")
+    return response
+
+
+@require_POST
+@member_page(*PEOPLE_MANAGERS)
+def revoke(request: HttpRequest, membership: Membership, invitation_id: str) -> HttpResponse:
+    """Take an open invitation back."""
+    with told(request, "The invitation was taken back. Its link no longer works."):
+        operations.revoke(org_id=membership.organization_id, invitation_id=invitation_id, actor_did=person(request).did)
+    return back_to(TAB, membership)
+
+
+@require_GET
+@never_cache
+@ensure_csrf_cookie
+def accept(request: HttpRequest) -> HttpResponse:
+    """Ask for acceptance. The token is in the fragment, which only the person's browser knows."""
+    return render(request, "organizations/invitation.html")
+
+
+def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) -> HttpResponse:
+    """Make an invitation. Its token travels to the next page in a cookie of that page, and is nowhere else."""
+    response = back_to(TAB, membership)
+    with told(request, "The invitation is ready. Copy its link now; it is not shown again."):
+        _, token = operations.invite(
+            org_id=membership.organization_id,
+            role=Role(form.cleaned_data["role"]),
+            email=form.cleaned_data["email"] or None,
+            actor_did=person(request).did,
+        )
+        response.set_signed_cookie(
+            COOKIE,
+            token,
+            salt=membership.organization_id,
+            max_age=COOKIE_SECONDS,
+            path=request.path,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Strict",
+        )
+    return response

@@ -1,0 +1,39 @@
+"""Who did what, when."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET
+
+from accounts.models import Account, Product
+from organizations.models import AuditEntry, Membership
+from organizations.portal import words
+from organizations.portal.pages import member_page, name_of, paged, show
+from organizations.queries import audit
+from organizations.rules.roles import PEOPLE_MANAGERS
+
+TAB = "organization_log"
+
+
+@require_GET
+@member_page(*PEOPLE_MANAGERS)
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Show the audit log, newest first."""
+    page = paged(request, audit.of_organization(membership.organization_id))
+    entries = list(page)
+    actors, names = _actors(entries), _people(membership.organization_id, entries) | _products()
+    rows = [(entry, actors.get(entry.actor_did, entry.actor_did), words.of_entry(entry, names)) for entry in entries]
+    return show(request, membership, TAB, page=page, rows=rows)
+
+
+def _actors(entries: list[AuditEntry]) -> dict[str, str]:
+    found = Account.objects.filter(did__in={entry.actor_did for entry in entries})
+    return {account.did: name_of(account) for account in found}
+
+
+def _people(org_id: str, entries: list[AuditEntry]) -> dict[str, str]:
+    subjects = {entry.subject for entry in entries}
+    found = Membership.objects.filter(organization=org_id, pk__in=subjects).select_related("account")
+    return {membership.pk: name_of(membership.account) for membership in found}
+
+
+def _products() -> dict[str, str]:
+    return dict(Product.objects.values_list("slug", "name"))

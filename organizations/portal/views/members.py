@@ -1,0 +1,74 @@
+"""Members: find them, change their role, remove them."""
+
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from gateway.contract.errors import NotFound
+from organizations.models import Membership
+from organizations.operations import members as operations
+from organizations.portal.forms import role_choices
+from organizations.portal.pages import back_to, member_page, name_of, paged, person, show, told
+from organizations.queries import memberships, seats
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
+
+TAB = "organization_members"
+
+
+@require_GET
+@member_page(*PEOPLE_MANAGERS)
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """List members, removed ones too, newest first."""
+    found, sought = memberships.every(membership.organization_id), request.GET.get("q", "").strip()
+    if sought:
+        found = found.filter(_named(sought))
+    actor = Role(membership.role)
+    rows = paged(request, found)
+    for row in rows:
+        row.person = name_of(row.account)
+        row.is_touchable = row.is_active and may_touch(actor, Role(row.role))
+    return show(request, membership, TAB, rows=rows, roles=role_choices(actor), sought=sought)
+
+
+@require_POST
+@member_page(*PEOPLE_MANAGERS)
+def change_role(request: HttpRequest, membership: Membership, membership_id: str) -> HttpResponse:
+    """Give a member another role."""
+    if (asked := request.POST.get("role")) not in list(Role):
+        raise Http404
+    with told(request, f"The role is now {asked}."):
+        operations.change_role(
+            org_id=membership.organization_id,
+            membership_id=membership_id,
+            role=Role(asked),
+            actor_did=person(request).did,
+        )
+    return back_to(TAB if membership_id != membership.pk else "organization", membership)
+
+
+@require_http_methods(["GET", "POST"])
+@member_page(*PEOPLE_MANAGERS)
+def remove(request: HttpRequest, membership: Membership, membership_id: str) -> HttpResponse:
+    """Ask whether to remove a member, saying what ends, and do so."""
+    try:
+        target = memberships.active_in(membership.organization_id, membership_id)
+    except NotFound:
+        raise Http404 from None
+    if request.method == "GET":
+        ending = seats.visible_to(target, None).filter(membership=target).select_related("entitlement__product")
+        about = {"target": target, "name": name_of(target.account), "ending": ending}
+        return show(request, membership, TAB, template="organization_member_remove", **about)
+    with told(request, f"{name_of(target.account)} was removed."):
+        operations.remove(org_id=membership.organization_id, membership_id=membership_id, actor_did=person(request).did)
+        if target.pk == membership.pk:
+            return redirect("organizations")
+    return back_to(TAB, membership)
+
+
+def _named(sought: str) -> Q:
+    return (
+        Q(account__display_name__icontains=sought)
+        | Q(account__email__icontains=sought)
+        | Q(account__did__icontains=sought)
+    )

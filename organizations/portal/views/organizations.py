@@ -1,0 +1,46 @@
+"""Find and found organizations, and look at one."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from organizations.models import Membership
+from organizations.operations import organizations
+from organizations.portal import words
+from organizations.portal.forms import NameForm
+from organizations.portal.pages import member_page, person, show
+from organizations.queries import entitlements, memberships
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def index(request: HttpRequest) -> HttpResponse:
+    """List the person's organizations, and found one."""
+    form = NameForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        name = form.cleaned_data["name"]
+        founded = organizations.create(name=name, account=person(request), now=timezone.now())
+        messages.success(request, f"{name} was created. You are its owner.")
+        return redirect("organization", org_id=founded.organization_id)
+    found = memberships.of_person(person(request).did)
+    status = 400 if form.is_bound else 200
+    return render(request, "organizations/index.html", {"memberships": found, "form": form}, status=status)
+
+
+@require_GET
+@member_page()
+def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Show the organization, the person's part in it, and its products."""
+    products = entitlements.with_counts().filter(organization=membership.organization, is_enabled=True)
+    return show(
+        request,
+        membership,
+        "organization",
+        products=products.select_related("product"),
+        role_words=words.of_role(membership.role),
+    )

@@ -1,0 +1,79 @@
+"""Products: what there is, enable, disable, limit the seats."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from accounts.models import Product
+from organizations.models import Entitlement, Membership
+from organizations.operations import products as operations
+from organizations.portal import words
+from organizations.portal.forms import CapForm
+from organizations.portal.pages import back_to, member_page, name_of, person, show, told
+from organizations.queries import entitlements
+from organizations.rules.roles import MONEY_MANAGERS
+
+TAB = "organization_products"
+NAMES_SHOWN = 20
+
+
+@require_GET
+@member_page()
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """List the catalogue with what the organization has of it."""
+    had = {one.product_id: one for one in entitlements.with_counts().filter(organization=membership.organization)}
+    rows = [(product, had.get(product.slug), words.usd(product.seat_price_microusd)) for product in _catalogue()]
+    rows.sort(key=lambda row: not (row[1] and row[1].is_enabled))
+    return show(request, membership, TAB, rows=rows)
+
+
+@require_POST
+@member_page(*MONEY_MANAGERS)
+def enable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
+    """Enable a product."""
+    with told(request, "The product is enabled. Now give seats to those who use it."):
+        operations.enable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
+    return back_to(TAB, membership)
+
+
+@require_http_methods(["GET", "POST"])
+@member_page(*MONEY_MANAGERS)
+def disable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
+    """Ask whether to disable a product, saying whose seats end, and do so."""
+    entitlement = _enabled(membership.organization_id, product)
+    if request.method == "GET":
+        ending = entitlement.seats.filter(assigned_at__isnull=False).select_related("membership__account")
+        names = [name_of(seat.membership.account) for seat in ending[:NAMES_SHOWN]]
+        more = max(entitlements.assigned_seats(entitlement) - len(names), 0)
+        about = {"entitlement": entitlement, "names": names, "more": more}
+        return show(request, membership, TAB, template="organization_product_disable", **about)
+    with told(request, "The product is disabled, and its seats have ended."):
+        operations.disable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
+    return back_to(TAB, membership)
+
+
+@require_POST
+@member_page(*MONEY_MANAGERS)
+def limit(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
+    """Set or clear the most seats."""
+    form = CapForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "The limit must be a whole number, or empty for none.")
+        return back_to(TAB, membership)
+    cap = form.cleaned_data["max_seats"]
+    with told(request, f"There can be {cap} seats. Nobody loses one." if cap is not None else "Seats have no limit."):
+        operations.set_cap(
+            org_id=membership.organization_id, product=product, max_seats=cap, actor_did=person(request).did
+        )
+    return back_to(TAB, membership)
+
+
+def _catalogue() -> list[Product]:
+    return list(Product.objects.order_by("name"))
+
+
+def _enabled(org_id: str, product: str) -> Entitlement:
+    found = entitlements.with_counts().filter(organization=org_id, product=product, is_enabled=True).first()
+    if found is None:
+        raise Http404
+    return found

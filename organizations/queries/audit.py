@@ -1,0 +1,10 @@
+"""Reads of the audit log."""
+
+from django.db.models import QuerySet
+
+from organizations.models import AuditEntry
+
+
+def of_organization(org_id: str) -> QuerySet[AuditEntry]:
+    """List what was done to an organization, newest first."""
+    return AuditEntry.objects.filter(organization=org_id).order_by("-id")

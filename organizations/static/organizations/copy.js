@@ -1,0 +1,12 @@
+// Copies a field to the clipboard and says so.
+"use strict";
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  const field = document.getElementById(button.dataset.copy);
+  button.hidden = !navigator.clipboard;
+  field.addEventListener("focus", () => field.select());
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(field.value);
+    document.querySelector("[data-copied]").textContent = "Copied.";
+  });
+}
