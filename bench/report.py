@@ -163,7 +163,8 @@ class Report:
             yield (
                 f"{crowd.open_streams} open streams on {crowd.database_pool} database connections: first byte of "
                 f"another stream {crowd.crowded_p50 * 1000:.1f} ms (p99 {crowd.crowded_p99 * 1000:.1f}), alone "
-                f"{crowd.alone_p50 * 1000:.1f} ms; {crowd.finished} of them came to their end; {_money(crowd.books)}."
+                f"{crowd.alone_p50 * 1000:.1f} ms; {crowd.finished} of them came to their end; "
+                f"the server process holds {crowd.server_mebibytes:.0f} MiB then; {_money(crowd.books)}."
             )
 
 

@@ -57,6 +57,7 @@ class Crowd:
     crowded_p50: float
     crowded_p99: float
     finished: int
+    server_mebibytes: float
     books: Books
 
 
@@ -108,7 +109,7 @@ class Scenarios:
     def crowd(self, database_pool: int) -> Crowd:
         """Hold OPEN_STREAMS slow streams open and time the first byte of others beside them."""
         since = self._begin()
-        alone, crowded, finished = asyncio.run(self._crowd())
+        alone, crowded, mebibytes, finished = asyncio.run(self._crowd())
         books = compare(self._ledger, since, self._upstream.ledger())
         return Crowd(
             open_streams=OPEN_STREAMS,
@@ -117,6 +118,7 @@ class Scenarios:
             crowded_p50=percentile(sorted(crowded), 50),
             crowded_p99=percentile(sorted(crowded), 99),
             finished=finished,
+            server_mebibytes=mebibytes,
             books=books,
         )
 
@@ -163,7 +165,7 @@ class Scenarios:
 
             return await asyncio.gather(*(leave(each) for each in headers))
 
-    async def _crowd(self) -> tuple[list[float], list[float], int]:
+    async def _crowd(self) -> tuple[list[float], list[float], float, int]:
         customer = self._lane.customers[0]
         async with _session() as session:
             alone = await self._time_first_bytes(session, self._lane.sign(customer, PROBES))
@@ -174,8 +176,9 @@ class Scenarios:
             ]
             await asyncio.gather(*(event.wait() for event in started))
             crowded = await self._time_first_bytes(session, self._lane.sign(customer, PROBES))
+            mebibytes = self._gateway.server_mebibytes()
             finished = sum(await asyncio.gather(*streams))
-        return alone, crowded, finished
+        return alone, crowded, mebibytes, finished
 
     async def _hold_open(
         self, session: aiohttp.ClientSession, headers: Mapping[str, str], started: asyncio.Event
