@@ -4,6 +4,7 @@ import argparse
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -196,6 +197,7 @@ def _machine() -> str:
 def main() -> int:
     """Run, print, and exit with 1 when the money was not exact."""
     options = read_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: stopped"))  # by way of the servers' own stops
     _warn_if_busy()
     directory = Path(tempfile.mkdtemp(prefix="gateway-bench-"))
     try:
