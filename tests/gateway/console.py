@@ -15,7 +15,8 @@ from accounts.operations import signing_keys
 from billing.models import PriceVersion, Reservation
 from billing.operations import ledger, wallets
 from gateway.contract.ids import new_id
-from organizations.operations import organizations, products
+from organizations.operations import invitations, organizations, products, seats
+from organizations.rules.roles import Role
 from tests.gateway.config_files import WHOLE, apply_text
 
 ALICE = "did:web:studio.example:alice"
@@ -90,5 +91,8 @@ def make_organization() -> None:
     """Let Alice found an organization; an operator's work is in the log."""
     alice = Account.objects.get(did=ALICE)
     founder = organizations.create(name="Studio people", account=alice, now=timezone.now())
-    products.enable(org_id=founder.organization_id, product="studio", actor_did=ALICE)
+    org_id = founder.organization_id
+    products.enable(org_id=org_id, product="studio", actor_did=ALICE)
+    seats.assign(org_id=org_id, product="studio", membership_id=founder.pk, actor_did=ALICE)
+    invitations.invite(org_id=org_id, role=Role.MEMBER, email="bob@example.com", actor_did=ALICE)
     LogEntry.objects.log_actions(alice.pk, [alice], CHANGE, "Suspended.", single_object=True)

@@ -68,7 +68,7 @@ def test_every_table_of_the_apps_is_there() -> None:
         *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.reservation"),
         *("billing.transfer", "billing.usagerecord", "billing.wallet"),
         *("inference.alias", "inference.rawmodel", "inference.upstream"),
-        *("organizations.organization", "organizations.auditentry", "admin.logentry"),
+        *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
         *("judgement.judgementfallback", "judgement.judgementsettings"),
         *("account.emailaddress", "mfa.authenticator", "socialaccount.socialaccount", "usersessions.usersession"),
     }
@@ -120,7 +120,16 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 READ_ONLY = {
     *("budget", "devicesession", "loss", "reservation", "signingkey", "transfer", "usagerecord", "wallet"),
-    *("authenticator", "emailaddress", "socialaccount", "usersession", "organization", "auditentry", "logentry"),
+    *(
+        "authenticator",
+        "emailaddress",
+        "socialaccount",
+        "usersession",
+        "organization",
+        "seat",
+        "auditentry",
+        "logentry",
+    ),
 }
 
 

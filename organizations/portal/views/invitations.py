@@ -29,9 +29,8 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         return _invite(request, membership, form)
     org_id = membership.organization_id
-    rows = invitations.every_open(org_id, timezone.now()).select_related("invited_by__account")
-    for row in rows:
-        row.host = name_of(row.invited_by.account)
+    opened = invitations.every_open(org_id, timezone.now()).select_related("invited_by__account")
+    rows = [(invitation, name_of(invitation.invited_by.account)) for invitation in opened]
     token = request.get_signed_cookie(COOKIE, None, salt=org_id, max_age=COOKIE_SECONDS)
     link = f"{settings.PORTAL_URL}/organizations/invitation#token={token}" if token else None
     response = show(request, membership, TAB, form=form, rows=rows, link=link)

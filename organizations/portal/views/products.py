@@ -73,7 +73,7 @@ def _catalogue() -> list[Product]:
 
 
 def _enabled(org_id: str, product: str) -> Entitlement:
-    found = entitlements.with_counts().filter(organization=org_id, product=product, is_enabled=True).first()
+    found = entitlements.with_counts().filter(organization=org_id, product_id=product, is_enabled=True).first()
     if found is None:
         raise Http404
     return found

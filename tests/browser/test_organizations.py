@@ -1,0 +1,208 @@
+"""Two people and an organization, each in a browser of their own, from the founding to a removal."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+from tests.browser.house import AppHouse
+from tests.browser.person import Person
+
+Open = Callable[..., Person]
+
+BEYOND_THE_EDGE = """[...document.querySelectorAll("body *:not(.skip, .unseen)")]
+    .filter((one) => one.getBoundingClientRect().right > innerWidth)
+    .map((one) => one.outerHTML.slice(0, 80))"""
+
+
+class Founder:
+    """A person at the pages of an organization."""
+
+    def __init__(self, person: Person) -> None:
+        self.person, self.page = person, person.page
+        person.sign_up_at_the_portal()
+        self.page.get_by_role("link", name="Organizations").first.click()
+        expect(self.page.get_by_text("You are in no organization yet.")).to_be_visible()
+        self.page.get_by_label("Name").fill("Acme")
+        self.page.get_by_role("button", name="Create").click()
+        self.says("Acme was created. You are its owner.")
+
+    def open(self, tab: str) -> Page:
+        """Go to one of the organization's pages."""
+        self.page.get_by_role("navigation", name="Acme").get_by_role("link", name=tab, exact=True).click()
+        return self.page
+
+    def says(self, words: str) -> None:
+        """Check the message of the page."""
+        expect(self.page.get_by_role("status").filter(has_text=words)).to_be_visible()
+
+    def invite(self, role: str = "Member") -> str:
+        """Make an invitation and read its link off the page."""
+        page = self.open("Invitations")
+        page.get_by_label("Role").select_option(label=role)
+        page.get_by_role("button", name="Create invitation").click()
+        return page.get_by_label("Invitation link").input_value()
+
+
+@pytest.fixture
+def founder(person: Person) -> Founder:
+    return Founder(person)
+
+
+def token_of(link: str) -> str:
+    return link.partition("#token=")[2]
+
+
+def requests_of(person: Person) -> list[tuple[str, str, str | None, dict[str, str]]]:
+    """Collect everything that a person's browser sends."""
+    sent: list[tuple[str, str, str | None, dict[str, str]]] = []
+
+    def note(request: Request) -> None:
+        sent.append((request.method, request.url, request.post_data, request.headers))
+
+    person.window.context.on("request", note)
+    return sent
+
+
+def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: AppHouse) -> None:
+    link = founder.invite()
+    bob = opened()
+    sent = requests_of(bob)
+    bob.page.goto(link)
+    expect(bob.page).to_have_url(f"{house.base_url}/organizations/invitation")
+    bob.page.get_by_role("link", name="Sign up").click()
+    bob.page.get_by_label("Email").fill(bob.email)
+    bob.page.get_by_label("Password", exact=True).fill("correct horse battery staple")
+    bob.page.get_by_role("button", name="Sign up").click()
+    expect(bob.page.get_by_text(f"You join as {bob.email}.")).to_be_visible()
+    assert not [one for one in sent if token_of(link) in str(one)], "nothing was sent before the click"
+    bob.page.get_by_role("button", name="Accept").click()
+    expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
+    assert len([one for one in sent if token_of(link) in str(one)]) == 1
+    assert bob.page.evaluate("sessionStorage.length") == 0
+
+    access = f"{bob.page.url}/access"
+    studio = bob.page.get_by_role("row").filter(has_text="Studio")
+    bob.page.goto(access)
+    expect(studio).to_contain_text("It is switched off")
+    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    founder.says("The product is enabled.")
+    bob.page.reload()
+    expect(studio).to_contain_text("You have no seat.")
+    founder.open("Seats").get_by_role("button", name=f"Give a seat to {bob.email}").click()
+    founder.says("The seat is given.")
+    bob.page.reload()
+    expect(studio).to_contain_text("You can use it.")
+
+    founder.open("Members").get_by_role("link", name=f"Remove {bob.email}").click()
+    expect(founder.page.get_by_role("listitem").filter(has_text="Studio")).to_be_visible()
+    founder.page.get_by_role("button", name="Remove").click()
+    founder.says(f"{bob.email} was removed.")
+    bob.window.expect(r"status of 404 .*/organizations/")
+    bob.page.reload()
+    expect(bob.page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    log = founder.open("Log").get_by_role("list", name="Changes, newest first")
+    expect(log.get_by_role("listitem").first).to_contain_text(f"took the seat for Studio from {bob.email}")
+    expect(log).to_contain_text(f"removed {bob.email} (member)")
+
+
+def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Open, house: AppHouse) -> None:
+    used, taken_back = founder.invite(), founder.invite()
+    founder.page.get_by_role("button", name="Take back").first.click()
+    founder.says("The invitation was taken back.")
+    bob, told = opened(), []
+    bob.sign_up_at_the_portal()
+    bob.page.goto(used)
+    bob.page.get_by_role("button", name="Accept").click()
+    expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
+    bob.window.expect(r"status of 404 .*/api/organizations/invitations/accept")
+    unknown = f"{house.base_url}/organizations/invitation#token={'x' * 43}"
+    for link in (used, taken_back, unknown):
+        bob.page.goto("about:blank")
+        bob.page.goto(link)
+        bob.page.get_by_role("button", name="Accept").click()
+        told.append(bob.page.get_by_role("alert").inner_text())
+    assert len(set(told)) == 1
+    assert "cannot be used" in told[0]
+
+
+def test_a_link_without_its_end_says_so(opened: Open, house: AppHouse) -> None:
+    guest = opened()
+    guest.page.goto(f"{house.base_url}/organizations/invitation")
+    expect(guest.page.get_by_role("alert")).to_have_text(re.compile("not complete"))
+    expect(guest.page.get_by_role("link", name="Sign up")).to_be_hidden()
+
+
+def test_without_javascript_the_page_explains_itself(opened: Open, house: AppHouse) -> None:
+    guest = opened(java_script_enabled=False)
+    guest.page.goto(f"{house.base_url}/organizations/invitation#token=secret")
+    explanation = guest.page.locator("noscript p")
+    expect(explanation).to_be_visible()
+    expect(explanation).to_contain_text("This page needs JavaScript")
+
+
+def test_copying_the_link(founder: Founder) -> None:
+    founder.person.window.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    link = founder.invite()
+    founder.page.get_by_role("button", name="Copy").click()
+    expect(founder.page.get_by_text("Copied.")).to_be_visible()
+    assert founder.page.evaluate("navigator.clipboard.readText()") == link
+    founder.page.reload()
+    expect(founder.page.get_by_label("Invitation link")).to_have_count(0)
+
+
+def test_the_keyboard_alone_founds_and_enables(person: Person, house: AppHouse) -> None:
+    person.sign_up_at_the_portal()
+    page = person.page
+    page.goto(f"{house.base_url}/organizations")
+    _tab_to(page, "name")
+    page.keyboard.type("Keyboard people")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Keyboard people")).to_be_visible()
+    page.goto(f"{page.url}/products")
+    _tab_to(page, "Enable Studio")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="enabled")).to_be_visible()
+
+
+def test_a_phone_shows_every_page_without_scrolling_sideways(founder: Founder) -> None:
+    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    founder.invite()
+    founder.page.set_viewport_size({"width": 375, "height": 700})
+    for tab in ("Invitations", "Members", "Products", "Seats", "Money", "What I can use", "Log", "Overview"):
+        page = founder.open(tab)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert page.evaluate(BEYOND_THE_EDGE) == [], tab
+
+
+def test_scripts_of_the_page_use_the_api_by_session(founder: Founder, house: AppHouse) -> None:
+    def call(method: str, path: str, body: Any = None) -> Any:
+        return founder.page.evaluate(
+            """async ([method, path, body]) => {
+                const csrf = document.cookie.split("; ").find((one) => one.startsWith("csrftoken=")).slice(10);
+                const headers = { "Content-Type": "application/json", "X-CSRFToken": csrf };
+                const answer = await fetch(path, { method, headers, body: body && JSON.stringify(body) });
+                return [answer.status, await answer.json()];
+            }""",
+            [method, path, body],
+        )
+
+    status, founded = call("POST", "/api/organizations", {"name": "By script"})
+    assert (status, founded["role"]) == (201, "owner")
+    org = f"/api/organizations/{founded['orgId']}"
+    assert call("PUT", f"{org}/products/studio")[1]["enabled"]
+    assert call("GET", f"{org}/members")[1]["data"][0]["role"] == "owner"
+    founder.person.window.expect(r"status of 403 .*/api/organizations/org_")
+    assert call("GET", "/api/organizations/org_00000000000000000000000000")[0] == 403
+
+
+def _tab_to(page: Page, name: str) -> None:
+    """Press Tab until what is named has the focus."""
+    script = "(document.activeElement.getAttribute('aria-label') || document.activeElement.name || '')"
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate(script) == name:
+            return
+    raise AssertionError(f"the keyboard does not reach {name}")
