@@ -1,9 +1,10 @@
 """Nothing that opens an account is ever written to a log, not even when everything is logged."""
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Request, Response, expect
+from playwright.sync_api import Cookie, Request, Response, expect
 
 from tests.browser.house import AppHouse
 from tests.browser.person import PASSWORD, Person
@@ -38,13 +39,14 @@ def _overheard(person: Person) -> set[tuple[str, str]]:
         headers = request.headers
         secrets.update(("proof", headers[name]) for name in ("dpop",) if name in headers)
         secrets.update(("access_token", text.split(" ")[1]) for text in [headers.get("authorization", "")] if text)
-        _hear_body(secrets, request.post_data_json if _is_json(headers) else {})
+        if _is_json(headers):
+            _hear_body(secrets, request.post_data_json)
 
-    def hear_response(response: Response) -> None:
-        if "/v1/public/" in response.url and response.request.method == "POST" and response.status == 200:
+    def hear_response(response: Response | None) -> None:
+        if response and "/v1/public/" in response.url and response.request.method == "POST" and response.ok:
             _hear_body(secrets, response.json())
             secrets.update(
-                ("cookie", cookie["value"]) for cookie in person.window.context.cookies() if _is_secret(cookie)
+                ("cookie", cookie.get("value", "")) for cookie in person.window.context.cookies() if _is_secret(cookie)
             )
 
     person.window.context.on("request", hear_request)
@@ -52,7 +54,7 @@ def _overheard(person: Person) -> set[tuple[str, str]]:
     return secrets
 
 
-def _hear_body(secrets: set[tuple[str, str]], body: dict[str, str]) -> None:
+def _hear_body(secrets: set[tuple[str, str]], body: Any) -> None:
     secrets.update((name, body[name]) for name in SECRET_MEMBERS if isinstance(body.get(name), str))
 
 
@@ -60,8 +62,8 @@ def _is_json(headers: dict[str, str]) -> bool:
     return headers.get("content-type", "").startswith("application/json")
 
 
-def _is_secret(cookie: dict[str, object]) -> bool:
-    return cookie["name"] in ("sessionid", "csrftoken")
+def _is_secret(cookie: Cookie) -> bool:
+    return cookie.get("name") in ("sessionid", "csrftoken")
 
 
 def _fail_in_every_way(person: Person, house: AppHouse, secrets: set[tuple[str, str]]) -> None:

@@ -34,6 +34,14 @@ def test_a_passkey_signs_in_without_a_password(resident: Person, house: AppHouse
     expect(page.get_by_text(resident.email)).to_be_visible()
 
 
+def test_a_passkey_that_cannot_be_used_is_told_in_words(person: Person, house: AppHouse) -> None:
+    _plug_in_an_authenticator(person.page)
+    for portal, words in ((house.base_url, "do not work at this address"), (house.portal_url, "was not used")):
+        person.page.goto(f"{portal}/account/login/")
+        person.page.get_by_role("button", name="Sign in with a passkey").click()
+        expect(person.page.get_by_role("alert")).to_contain_text(words)
+
+
 def test_an_authenticator_app_is_asked_for_and_a_recovery_code_stands_in_once(
     resident: Person, house: AppHouse
 ) -> None:

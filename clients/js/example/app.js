@@ -29,7 +29,8 @@ async function show() {
 
 async function showAccount() {
   const [{ did }, device] = await Promise.all([gateway.account(), gateway.device()]);
-  $("account").textContent = $("account").title = did;
+  $("account").textContent = did.split(":").at(-1);
+  $("account").title = did;
   $("device").textContent = device
     ? `Stays signed in as “${device.name}” until ${device.expiresAt.toLocaleDateString("en", { dateStyle: "long" })}.`
     : "";

@@ -10,7 +10,7 @@ const queues = new Map();
  * @returns {Promise<T>}
  */
 export function exclusively(name, act) {
-  if (globalThis.navigator?.locks) return navigator.locks.request(name, act);
+  if (globalThis.navigator?.locks) return Promise.resolve(navigator.locks.request(name, act));
   const turn = (queues.get(name) ?? Promise.resolve()).then(act, act);
   queues.set(name, turn.catch(() => undefined));
   return turn;

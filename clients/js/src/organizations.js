@@ -69,6 +69,10 @@ export class Organizations {
     return this.#delete(path`/v1/organizations/${orgId}/products/${product}/max-seats`);
   }
 
+  /**
+   * @param {string} orgId
+   * @param {{product?: string}} [filter]
+   */
   seats(orgId, { product } = {}) {
     return this.#get(path`/v1/organizations/${orgId}/seats` + query({ product }));
   }
@@ -81,12 +85,19 @@ export class Organizations {
     return this.#delete(path`/v1/organizations/${orgId}/products/${product}/seats/${membershipId}`);
   }
 
-  /** The decision as of now; a denial is an answer, not an error. */
+  /**
+   * The decision as of now; a denial is an answer, not an error.
+   * @param {string} orgId
+   * @param {{product?: string}} [filter]
+   */
   access(orgId, { product } = {}) {
     return this.#get(path`/v1/organizations/${orgId}/access` + query({ product }));
   }
 
-  /** A token that acts for the organization; `gateway.inOrganization` uses and renews it for you. */
+  /**
+   * A token that acts for the organization; `gateway.inOrganization` uses and renews it for you.
+   * @param {{orgId: string, product?: string}} context
+   */
   contextToken({ orgId, product }) {
     return this.#post("/v1/auth/context", { orgId, product });
   }

@@ -1,0 +1,18 @@
+/** Tells a person when a passkey could not be made or used; without it only the console would know. */
+"use strict";
+
+const WORDS = {
+  NotAllowedError: "The passkey was not used: it was cancelled, or this device has none for this account.",
+  InvalidStateError: "This device has a passkey for this account already.",
+  SecurityError: "Passkeys do not work at this address. They need a name such as localhost, not a number.",
+};
+
+document.addEventListener("allauth.error", (event) => {
+  event.preventDefault();
+  const said = document.getElementById("passkey-problem") ?? document.createElement("p");
+  said.id = "passkey-problem";
+  said.className = "message error";
+  said.setAttribute("role", "alert");
+  said.textContent = WORDS[event.detail.exception.name] ?? "The passkey could not be used. Please try again.";
+  document.querySelector("main h1").after(said);
+});
