@@ -85,6 +85,7 @@ UNFOLD: dict[str, Any] = {
             _group(
                 "Organizations",
                 _item("Organizations", "domain", "organizations.organization"),
+                _item("Seats", "event_seat", "organizations.seat"),
                 _item("Audit log", "history", "organizations.auditentry"),
             ),
             _group(
