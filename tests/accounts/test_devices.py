@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -234,7 +235,7 @@ def at_once(times: int, call: Callable[[], Any]) -> list[Any]:
 def test_sixteen_refreshes_at_once_leave_one_live_credential(now: datetime) -> None:
     current = redeem(issue(now), now).refresh_token
     for generation in range(2, 62):
-        granted = at_once(16, lambda token=current: rotate(token, timezone.now()))
+        granted = at_once(16, partial(rotate, current, timezone.now()))
         successors = {grant.refresh_token for grant in granted}
         assert len(successors) == 1
         assert DeviceSession.objects.get(persistent=True).generation == generation
