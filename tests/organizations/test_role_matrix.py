@@ -1,9 +1,11 @@
 """Every organization route with every kind of caller: one test a cell, named `<route> as <caller>: <answer>`."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
 
 from accounts.models import Account
@@ -82,6 +84,7 @@ class World:
             self.team.join(name)
         self.team.enable("studio")
         self.other = Team("stranger", "Other")
+        self.other.join("owner", Role.OWNER)
         self.team.enable("courier")
         self._remove("removed")
         self.budget = budgets.put(
@@ -104,11 +107,7 @@ class World:
         org_id = self.team.id if how else None
         if kind == "token of another organization":
             org_id = self.other.id
-            self.other.people["owner"] = self._join_other()
         return _caller(account(name), scopes, org_id)
-
-    def _join_other(self) -> Any:
-        return self.other.join("owner", Role.OWNER)
 
 
 def _caller(who: Account, scopes: tuple[str, ...], org_id: str | None) -> Caller:
@@ -131,9 +130,12 @@ def expected(row: Row, kind: str) -> str:
 CELLS = [(row, kind, expected(row, kind)) for row in TABLE for kind in CALLERS]
 
 
-@pytest.fixture
-def world(db: None) -> World:
-    return World()
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """Make one world for all cells; each test's own transaction is a savepoint in this one, and leaves it as it was."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World()
+        transaction.set_rollback(True)
 
 
 @pytest.mark.parametrize(("row", "kind", "answer"), CELLS, ids=[f"{r.name} as {k}: {a}" for r, k, a in CELLS])
