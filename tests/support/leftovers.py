@@ -6,52 +6,53 @@ Most tests roll back by themselves. Those whose servers and processes really com
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection
 from psycopg import sql
 
-from accounts.operations import replays
-
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
+# Without them the replay store may begin anew; it takes their loss alone for a loss of proofs and refuses what is as old.
+ALWAYS_EMPTIED = {"accounts_account", "accounts_replay_epoch"}
 _filled_by_migrations: set[str] = set()
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
     """Note which tables the migrations themselves fill."""
-    with django_db_blocker.unblock():
-        _filled_by_migrations.update(filled_tables())
+    with connect() as database:
+        _filled_by_migrations.update(filled_tables(database))
 
 
 @pytest.fixture(scope="module", autouse=True)
-def nothing_left_behind(django_db_blocker: Any) -> Iterator[None]:
+def nothing_left_behind() -> Iterator[None]:
     """Empty the tables that a file left rows in, once the file is done."""
     yield
     if _filled_by_migrations:
-        with django_db_blocker.unblock():
-            empty(filled_tables() - _filled_by_migrations)
+        with connect() as database:
+            empty(database, filled_tables(database) - _filled_by_migrations)
 
 
-def filled_tables() -> set[str]:
+def connect() -> psycopg.Connection[Any]:
+    """Open a connection beside Django's, which a file with an event loop of its own could not use here."""
+    given = connection.settings_dict
+    return psycopg.connect(
+        host=given["HOST"], port=given["PORT"], user=given["USER"], password=given["PASSWORD"], dbname=given["NAME"]
+    )
+
+
+def filled_tables(database: psycopg.Connection[Any]) -> set[str]:
     """Return the tables that hold rows."""
-    with connection.cursor() as cursor:
-        cursor.execute(TABLES)
-        names = [name for (name,) in cursor.fetchall()]
-        look = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {})")
-        looks = [look.format(sql.Literal(name), sql.Identifier(name)) for name in names]
-        cursor.execute(sql.SQL(" UNION ALL ").join(looks))
-        return {name for (name,) in cursor.fetchall()}
+    names = [name for (name,) in database.execute(TABLES)]
+    look = sql.SQL("SELECT {} WHERE EXISTS (SELECT FROM {})")
+    looks = [look.format(sql.Literal(name), sql.Identifier(name)) for name in names]
+    return {name for (name,) in database.execute(sql.SQL(" UNION ALL ").join(looks))}
 
 
-def empty(tables: set[str]) -> None:
-    """Remove all rows of these tables and of those that refer to them.
-
-    The replay store takes that for a loss of proofs and refuses all that are as old. With no account left it may
-    begin anew.
-    """
+def empty(database: psycopg.Connection[Any], tables: set[str]) -> None:
+    """Remove all rows of these tables and of those that refer to them."""
     if not tables:
         return
-    names = sql.SQL(", ").join(map(sql.Identifier, sorted({*tables, "accounts_account", "accounts_replay_epoch"})))
-    with connection.cursor() as cursor:
-        cursor.execute(sql.SQL("TRUNCATE {} CASCADE").format(names))
-    replays.begin_epoch()
+    names = sql.SQL(", ").join(map(sql.Identifier, sorted(tables | ALWAYS_EMPTIED)))
+    database.execute(sql.SQL("TRUNCATE {} CASCADE").format(names))
+    database.execute("SELECT accounts_begin_epoch()")
