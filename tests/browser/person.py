@@ -48,9 +48,9 @@ class Person:
         self.await_the_app()
 
     def await_the_app(self) -> None:
-        """Wait until the app shows a signed-in person's wallet."""
+        """Wait until the app shows a signed-in person's wallet, with the welcome credit in it."""
         expect(self.page.get_by_role("heading", name="Ask something")).to_be_visible()
-        expect(self.page.locator("#wallet")).to_have_text(re.compile(r"^\$[0-9.]+$"))
+        expect(self.page.locator("#wallet")).to_have_text(re.compile(r"^\$(?!0\.000000)[0-9.]+$"))
 
     def enter_the_app(self) -> None:
         """Sign up through the app, allow it everything, and be signed in there."""
