@@ -3,18 +3,21 @@
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
+import httpx
 import orjson
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession
 from billing.models import Reservation, Wallet
 from billing.operations import budgets, wallets
+from organizations.models import Membership
 from organizations.operations import members, products, seats
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team
@@ -41,17 +44,17 @@ class World:
         self.bob = self.join(self.own)
         self.assign(self.bob)
 
-    def join(self: Any, caller: Caller, role: Any = Role.MEMBER) -> Any:
+    def join(self, caller: Caller, role: Role = Role.MEMBER) -> Membership:
         """Bring a caller's account in."""
         return self.team.join(caller.did.rpartition(":")[2], role)
 
-    def assign(self: Any, membership: Any) -> Any:
+    def assign(self, membership: Membership) -> None:
         """Give a member the product's seat."""
         seats.assign(
             org_id=self.team.id, product=self.product, membership_id=membership.id, actor_did=self.team.owner.did
         )
 
-    def context(self: Any, caller: Any = None, product: Any = "") -> Any:
+    def context(self, caller: Caller | None = None, product: str | None = "") -> Caller:
         """Exchange a person's token for the organization's, as clients do."""
         caller = caller or self.own
         body = {"orgId": self.team.id, "product": self.product if product == "" else product}
@@ -63,7 +66,13 @@ class World:
         assert answer.status_code == 200, answer.text
         return replace(caller, token=answer.json()["access_token"])
 
-    def end(self: Any, how: Any) -> Any:
+    def owner(self) -> Caller:
+        """Give the owner as a caller, with a seat."""
+        did = self.team.owner.did
+        self.assign(self.team[did.rpartition(":")[2]])
+        return replace(self.own, did=did, token=mint_token(did, SCOPES, self.own.signer))
+
+    def end(self, how: str) -> None:
         """End Bob's access."""
         actor = self.team.owner.did
         match how:
@@ -75,27 +84,27 @@ class World:
                 products.disable(org_id=self.team.id, product=self.product, actor_did=actor)
 
     @property
-    def wallet(self: Any) -> Any:
+    def wallet(self) -> tuple[int, int]:
         """Give balance and held of the organization's wallet."""
         wallet = Wallet.objects.get(owner_kind="organization", owner_key=self.team.id)
         return wallet.balance_microusd, wallet.held_microusd
 
     @property
-    def calls(self: Any) -> Any:
+    def calls(self) -> list[Reservation]:
         """Give the organization's reservations, oldest first."""
         return list(Reservation.objects.filter(org_id=self.team.id).order_by("created_at", "id"))
 
 
 @pytest.fixture
-def world(stage: Stage) -> Any:
+def world(stage: Stage) -> World:
     return World(stage)
 
 
-def error_of(answer: Any) -> Any:
+def error_of(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-def test_a_call_is_charged_to_the_organization_and_carries_who_made_it(stage: Stage, world: Any) -> None:
+def test_a_call_is_charged_to_the_organization_and_carries_who_made_it(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
     answer = caller.post(chat(alias))
     assert answer.status_code == 200, answer.text
@@ -112,7 +121,7 @@ def test_a_call_is_charged_to_the_organization_and_carries_who_made_it(stage: St
     assert (row["status"], row["chargedMicrousd"]) == ("settled", charge)
 
 
-def test_without_a_product_membership_is_enough(stage: Stage, world: Any) -> None:
+def test_without_a_product_membership_is_enough(stage: Stage, world: World) -> None:
     alias = stage.model(max_output_tokens=50)
     world.end("no_seat")
     assert world.context(product=None).post(chat(alias)).status_code == 200
@@ -121,7 +130,7 @@ def test_without_a_product_membership_is_enough(stage: Stage, world: Any) -> Non
 
 
 @pytest.mark.parametrize("reason", ["not_member", "no_seat", "product_disabled"])
-def test_the_next_request_after_access_ended_is_refused(stage: Stage, world: Any, reason: Any) -> None:
+def test_the_next_request_after_access_ended_is_refused(stage: Stage, world: World, reason: str) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
     assert caller.post(chat(alias)).status_code == 200
     before = world.wallet
@@ -132,7 +141,7 @@ def test_the_next_request_after_access_ended_is_refused(stage: Stage, world: Any
     assert (world.wallet, len(world.calls), len(stage.upstream.ledger)) == (before, 1, 1)
 
 
-def test_access_stands_between_availability_and_maximum_cost(stage: Stage, world: Any) -> None:
+def test_access_stands_between_availability_and_maximum_cost(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
     body = chat(alias)
     first = caller.post(body, key="one")
@@ -145,14 +154,7 @@ def test_access_stands_between_availability_and_maximum_cost(stage: Stage, world
     assert error_of(world.context(world.owner()).post(body, max_cost=1)) == (402, "max_cost_exceeded")
 
 
-def stage_owner(world: Any) -> Any:
-    """Give the owner as a caller, with a seat."""
-    did, signer = world.team.owner.did, world.own.signer
-    world.assign(world.team[did.rpartition(":")[2]])
-    return replace(world.own, did=did, token=mint_token(did, SCOPES, signer))
-
-
-def test_who_comes_back_calls_as_the_new_member(stage: Stage, world: Any) -> None:
+def test_who_comes_back_calls_as_the_new_member(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context(product=None)
     world.end("not_member")
     again = world.join(world.own)
@@ -160,7 +162,7 @@ def test_who_comes_back_calls_as_the_new_member(stage: Stage, world: Any) -> Non
     assert [call.membership_id for call in world.calls] == [again.id]
 
 
-def test_keys_are_unique_in_an_organization_and_apart_from_the_accounts_own(stage: Stage, world: Any) -> None:
+def test_keys_are_unique_in_an_organization_and_apart_from_the_accounts_own(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context(product=None)
     other = stage.caller(scopes=SCOPES)
     world.join(other)
@@ -173,7 +175,7 @@ def test_keys_are_unique_in_an_organization_and_apart_from_the_accounts_own(stag
 
 
 @pytest.mark.parametrize("scope", ["org", "product", "member", "member_product"])
-def test_a_budget_of_each_scope_refuses(stage: Stage, world: Any, scope: Any) -> None:
+def test_a_budget_of_each_scope_refuses(stage: Stage, world: World, scope: str) -> None:
     subject = {
         "product": world.product if "product" in scope else None,
         "membership_id": world.bob.id if "member" in scope else None,
@@ -187,7 +189,7 @@ def test_a_budget_of_each_scope_refuses(stage: Stage, world: Any, scope: Any) ->
     assert len(stage.upstream.ledger) == 0
 
 
-def test_another_members_budget_refuses_nothing(stage: Stage, world: Any) -> None:
+def test_another_members_budget_refuses_nothing(stage: Stage, world: World) -> None:
     alias, caller = stage.model(max_output_tokens=50), world.context()
     other = world.join(stage.caller())
     budgets.put(world.team.id, limit_microusd=1, membership_id=other.id, now=timezone.now())
@@ -206,7 +208,7 @@ def test_an_organizations_wallet_that_pays_for_ten_admits_exactly_ten_of_fifty(s
         answers = list(threads.map(lambda _: caller.post(chat(alias)), range(50)))
     codes = Counter(a.status_code if a.status_code == 200 else a.json()["error"]["code"] for a in answers)
     assert codes == {200: 10, "insufficient_funds": 40}
-    assert world.wallet == (10 * hold - sum(call.charge_microusd for call in world.calls), 0)
+    assert world.wallet == (10 * hold - sum(call.charge_microusd or 0 for call in world.calls), 0)
 
 
 class TestOpenStreams:
@@ -215,10 +217,10 @@ class TestOpenStreams:
     SLOW = "small-1?tokens=400&token_delay_ms=20"
 
     @pytest.fixture(autouse=True)
-    def often(self: Any, settings: Any) -> Any:
+    def often(self, settings: Settings) -> None:
         settings.STREAM_CHECKPOINT_SECONDS = 0.2
 
-    def cut(self: Any, stage: Stage, world: Any, caller: Caller, end: Any, code: Any) -> Any:
+    def cut(self, stage: Stage, world: World, caller: Caller, end: Callable[[], object], code: str) -> Reservation:
         """Open a stream, end what it stands for, and check how it ends."""
         with caller.stream(chat(stage.model(self.SLOW, max_output_tokens=500))) as answer:
             lines = answer.iter_lines()
@@ -237,17 +239,17 @@ class TestOpenStreams:
         return call
 
     @pytest.mark.parametrize("reason", ["not_member", "no_seat", "product_disabled"])
-    def test_when_live_access_ends(self: Any, stage: Stage, world: Any, reason: Any) -> None:
+    def test_when_live_access_ends(self, stage: Stage, world: World, reason: str) -> None:
         call = self.cut(stage, world, world.context(), lambda: world.end(reason), reason)
-        assert world.wallet == (1_000_000 - call.charge_microusd, 0)
+        assert world.wallet == (1_000_000 - (call.charge_microusd or 0), 0)
 
-    def test_when_the_account_is_suspended(self: Any, stage: Stage, world: Any) -> None:
+    def test_when_the_account_is_suspended(self, stage: Stage, world: World) -> None:
         caller = stage.caller()
         suspended = Account.objects.filter(did=caller.did)
         call = self.cut(stage, world, caller, lambda: suspended.update(suspended_at=timezone.now()), "invalid_token")
-        assert caller.wallet == {"balance": 1_000_000 - call.charge_microusd, "held": 0, "debt": 0}
+        assert caller.wallet == {"balance": 1_000_000 - (call.charge_microusd or 0), "held": 0, "debt": 0}
 
-    def test_when_the_device_session_is_revoked(self: Any, stage: Stage, world: Any) -> None:
+    def test_when_the_device_session_is_revoked(self, stage: Stage, world: World) -> None:
         caller = stage.caller()
         session = DeviceSession.objects.create(
             account=Account.objects.get(did=caller.did),
@@ -264,7 +266,7 @@ class TestOpenStreams:
         caller.token = mint_token(caller.did, SCOPES, caller.signer, session_id=session.pk)
         self.cut(stage, world, caller, lambda: DeviceSession.objects.update(revoked_at=timezone.now()), "invalid_token")
 
-    def test_also_while_the_upstream_is_silent(self: Any, stage: Stage, world: Any) -> None:
+    def test_also_while_the_upstream_is_silent(self, stage: Stage, world: World) -> None:
         alias = stage.model("hang-first-event", max_output_tokens=500, upstream=stage.upstream_row(timeout_seconds=30))
         with world.context().stream(chat(alias)) as answer:
             lines = answer.iter_lines()
@@ -284,13 +286,13 @@ class TestOpenStreams:
 class TestReports:
     """GET /v1/wallet and /v1/usage under an organization's token."""
 
-    def caller(self: Any, stage: Stage, world: Any, role: Any) -> Any:
+    def caller(self, stage: Stage, world: World, role: Role) -> Caller:
         caller = stage.caller(scopes=SCOPES)
         world.join(caller, role)
         return world.context(caller, product=None)
 
     @pytest.mark.parametrize("role", list(Role))
-    def test_the_wallet_is_for_owner_and_billing(self: Any, stage: Stage, world: Any, role: Any) -> None:
+    def test_the_wallet_is_for_owner_and_billing(self, stage: Stage, world: World, role: Role) -> None:
         answer = self.caller(stage, world, role).get("/v1/wallet")
         if role in (Role.OWNER, Role.BILLING):
             assert answer.json()["balanceMicrousd"] == 1_000_000
@@ -299,7 +301,7 @@ class TestReports:
 
     @pytest.mark.parametrize("role", list(Role))
     def test_usage_is_all_for_owner_and_billing_and_ones_own_for_others(
-        self: Any, stage: Stage, world: Any, role: Any
+        self, stage: Stage, world: World, role: Role
     ) -> None:
         alias = stage.model(max_output_tokens=50)
         assert world.context().post(chat(alias)).status_code == 200
@@ -309,8 +311,6 @@ class TestReports:
         expected = [call.id for call in reversed(world.calls)] if role in (Role.OWNER, Role.BILLING) else [own]
         assert seen == expected
 
-    def test_what_a_person_does_for_an_organization_is_not_in_its_own_usage(
-        self: Any, stage: Stage, world: Any
-    ) -> None:
+    def test_what_a_person_does_for_an_organization_is_not_in_its_own_usage(self, stage: Stage, world: World) -> None:
         assert world.context().post(chat(stage.model(max_output_tokens=50))).status_code == 200
         assert world.own.get("/v1/usage").json() == {"data": []}
