@@ -4,11 +4,9 @@ A connection is held for the milliseconds of a statement and never while an upst
 """
 
 import asyncio
-import select
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import psycopg
 from django.conf import settings
 from django.db import connections
 from psycopg_pool import AsyncConnectionPool
@@ -32,8 +30,7 @@ class ledger_connection:  # noqa: N801 - used as a statement
     async def __aenter__(self) -> LedgerConnection:
         self._pool = pool = await open_pool()
         self._connection = await pool.getconn()
-        while _has_hung_up(self._connection):
-            self._connection.pgconn.finish()
+        while self._connection.failure:  # the server ended it while it lay idle
             await pool.putconn(self._connection)
             self._connection = await pool.getconn()
         return self._connection
@@ -59,16 +56,6 @@ async def close_pool() -> None:
         await pool.close(timeout=2.0)
 
 
-def _has_hung_up(connection: LedgerConnection) -> bool:
-    """Tell whether the server ended an idle connection (a restart): then there is something to read, its farewell."""
-    try:
-        poll = select.poll()
-        poll.register(connection.pgconn.socket, select.POLLIN)
-        return bool(poll.poll(0))
-    except psycopg.Error:
-        return True
-
-
 def _make_pool() -> Pool:
     return AsyncConnectionPool(
         connection_class=LedgerConnection,
@@ -84,7 +71,7 @@ def _make_pool() -> Pool:
 
 
 async def _configure(connection: LedgerConnection) -> None:
-    connection.prepared, connection.decoders = {}, {}
+    connection.watch()
 
 
 def _parameters() -> dict[str, Any]:

@@ -36,10 +36,48 @@ class Statement(Protocol[RowCo]):
 
 
 class LedgerConnection(AsyncConnection[Any]):
-    """A connection that remembers which statements it has prepared."""
+    """A connection that knows what it has prepared, and that reads whatever comes in, also between trips.
+
+    `failure` is set once it is of no more use: the server ended it, or a trip was left early.
+    """
 
     prepared: dict[str, bytes]
     decoders: dict[str, tuple[Decoder, ...]]
+    failure: Exception | None
+    waiter: "asyncio.Future[None] | None"
+
+    def watch(self) -> None:
+        """Begin to read whenever something comes. psycopg itself waits for nothing any more after this."""
+        self.prepared, self.decoders = {}, {}
+        self.failure, self.waiter = None, None
+        self._socket: int | None = self.pgconn.socket
+        asyncio.get_running_loop().add_reader(self._socket, self._arrived)
+
+    def fail(self, error: Exception) -> None:
+        """End it, and say so to whoever waits."""
+        self._unwatch()
+        self.failure = error
+        self.pgconn.finish()
+        _wake(self.waiter)
+
+    async def close(self) -> None:
+        """End it in good order."""
+        self._unwatch()
+        await super().close()
+
+    def _arrived(self) -> None:
+        try:
+            self.pgconn.consume_input()
+        except Exception as error:  # noqa: BLE001 - raised where an answer is waited for
+            self.fail(error)
+        else:
+            _wake(self.waiter)
+
+    def _unwatch(self) -> None:
+        # The number is remembered: libpq forgets it when the server hangs up.
+        socket, self._socket = getattr(self, "_socket", None), None
+        if socket is not None:
+            asyncio.get_running_loop().remove_reader(socket)
 
 
 class Trip:
@@ -52,16 +90,12 @@ class Trip:
     def __init__(self, connection: LedgerConnection, *statements: Statement[Any]) -> None:
         self._connection = connection
         self._wire: PGconn = connection.pgconn
-        self._socket = self._wire.socket
         self._statements = list(statements)
         self._fresh: set[str] = set()
         self._loop = asyncio.get_running_loop()
-        self._waiter: asyncio.Future[None] | None = None
-        self._failure: Exception | None = None
 
     async def __aenter__(self) -> Self:
         try:
-            self._loop.add_reader(self._socket, self._arrived)
             self._wire.enter_pipeline_mode()
             for statement in self._statements:
                 self._send(statement)
@@ -69,14 +103,17 @@ class Trip:
             while self._wire.flush():
                 await self._drained()
         except BaseException:
-            self._end(well=False)
+            self._connection.fail(_left())
             raise
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end(well=kind is None and not self._statements)
+        if kind is None and not self._statements:
+            self._wire.exit_pipeline_mode()
+        else:
+            self._connection.fail(_left())
 
     async def result(self) -> Any:
         """Wait for the next statement, which is committed then, and read its row. Raises what the database raised."""
@@ -121,38 +158,32 @@ class Trip:
 
     async def _next(self) -> PGresult | None:
         while self._wire.is_busy():
-            self._waiter = self._loop.create_future()
-            await self._waiter
-            if self._failure:
-                raise self._failure
+            await self._woken()
         return self._wire.get_result()
 
-    def _arrived(self) -> None:
-        """Take what came in, and wake whoever waits for it."""
-        try:
-            self._wire.consume_input()
-        except Exception as error:  # noqa: BLE001 - raised where it is waited for
-            self._failure = error
-            self._loop.remove_reader(self._socket)
-        _wake(self._waiter)
+    async def _woken(self) -> None:
+        """Wait until the connection has read something, or raise what ended it."""
+        if self._connection.failure is None:
+            waiter = self._connection.waiter = self._loop.create_future()
+            await waiter
+        if self._connection.failure:
+            raise self._connection.failure
 
     async def _drained(self) -> None:
-        """Wait until more can be written; what comes back meanwhile is read, or both sides would wait for ever."""
-        if self._failure:
-            raise self._failure
-        self._waiter = self._loop.create_future()
-        self._loop.add_writer(self._socket, _wake, self._waiter)
+        """Wait until more can be written. What comes back meanwhile is read, or both sides would wait for ever."""
+        socket = self._wire.socket
+        waiter = self._connection.waiter = self._loop.create_future()
+        self._loop.add_writer(socket, _wake, waiter)
         try:
-            await self._waiter
+            await waiter
         finally:
-            self._loop.remove_writer(self._socket)
+            self._loop.remove_writer(socket)
+        if self._connection.failure:
+            raise self._connection.failure
 
-    def _end(self, *, well: bool) -> None:
-        self._loop.remove_reader(self._socket)
-        if well:
-            self._wire.exit_pipeline_mode()
-        else:
-            self._wire.finish()
+
+def _left() -> OperationalError:
+    return OperationalError("the connection was given up in the middle of a trip")
 
 
 def _wake(waiter: "asyncio.Future[None] | None") -> None:

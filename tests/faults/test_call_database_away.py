@@ -142,3 +142,14 @@ def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
     assert "not_ready" in codes  # the first ones waited longer than a lock is waited for
     assert len(stuck.calls) == codes.count(200)
     assert stuck.wallet["held"] == 0
+
+
+def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    assert caller.post(chat(alias)).status_code == 200
+    with psycopg.connect(database_url(), autocommit=True) as operator:
+        operator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gateway-ledger'"
+        )
+    time.sleep(0.2)
+    assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
