@@ -42,17 +42,27 @@ def _pieces(body: Mapping[str, Any]) -> Iterator[str | None]:
 def _item(item: Any) -> Iterator[str | None]:
     if isinstance(item, str):
         yield item
+    if not isinstance(item, Mapping):
         return
     yield from _content(item.get("content"))
-    for call in item.get("tool_calls") or []:
-        yield call["function"]["arguments"]
+    yield from _arguments(item.get("tool_calls"))
     for member in ("arguments", "output"):
         if isinstance(item.get(member), str):
             yield item[member]
 
 
 def _content(content: Any) -> Iterator[str | None]:
+    """Yield the texts of a message, and None for a part of another kind; what is no content counts for nothing."""
     if isinstance(content, str):
         yield content
     for part in content if isinstance(content, list) else []:
-        yield part.get("text")
+        if isinstance(part, Mapping):
+            text = part.get("text")
+            yield text if isinstance(text, str) else None
+
+
+def _arguments(calls: Any) -> Iterator[str]:
+    for call in calls if isinstance(calls, list) else []:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping) and isinstance(function.get("arguments"), str):
+            yield function["arguments"]
