@@ -46,6 +46,9 @@ METERED = (
     errors.BudgetExceeded,
     errors.MaxCostExceeded,
     errors.InsufficientScope,
+    errors.NotMember,
+    errors.NoSeat,
+    errors.ProductDisabled,
     errors.ModelNotFound,
     errors.IdempotencyInProgress,
     errors.InputTooLarge,
@@ -159,6 +162,9 @@ class GatewaySchema(AutoSchema):
         # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
         if self._is_token_route and error in (errors.InvalidDpopProof, errors.UseDpopNonce):
             return 400
+        # To a call, a product that is disabled is access that it lacks.
+        if self._is_metered and error is errors.ProductDisabled:
+            return 403
         return error.default_status
 
 
