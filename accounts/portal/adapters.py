@@ -3,9 +3,13 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
+from django.contrib import messages
+from django.db import IntegrityError, transaction
 from django.http import HttpRequest
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -22,6 +26,15 @@ class AccountAdapter(DefaultAccountAdapter):
     def new_user(self, request: HttpRequest) -> Account:
         """Make an account that is not saved yet. Its wallet comes into being with its first use."""
         return Account(did=portal_did(settings.PORTAL_URL, new_id("acc")))
+
+    def save_user(self, request: HttpRequest, user: Account, form: Any, commit: bool = True) -> Account:
+        """Save a new account; of two sign-ups with one address at once, the second is led to sign in."""
+        try:
+            with transaction.atomic():
+                return super().save_user(request, user, form, commit=commit)
+        except IntegrityError:
+            messages.error(request, "An account with this address was made just now. Sign in to it.")
+            raise ImmediateHttpResponse(redirect("account_login")) from None
 
     def set_password(self, user: Account, password: str) -> None:
         """Set a changed or reset password, and sign every device out."""

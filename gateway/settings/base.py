@@ -87,6 +87,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "accounts.portal.context.brand",
+                "accounts.portal.context.mail",
             ]
         },
     }

@@ -33,7 +33,7 @@ LOGIN_REDIRECT_URL = "portal_home"
 LOGOUT_REDIRECT_URL = "account_login"
 
 # Mail is sent where a server is configured (EMAIL_URL); only then are addresses verified.
-_mail: dict[str, Any] = env.email_url("EMAIL_URL", default="consolemail://")
+_mail: dict[str, Any] = env.email_url("EMAIL_URL", default="dummymail://")
 vars().update(_mail)
 MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
 DEFAULT_FROM_EMAIL = env("DEFAULT_FROM_EMAIL", default="Account Gateway <no-reply@localhost>")
