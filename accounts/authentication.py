@@ -18,10 +18,10 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.operations import nonces, presented_tokens, replays
-from accounts.operations.challenges import challenge, challenged
 from accounts.rules import dpop, htu, jwt
 from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.principal import Principal
+from gateway.api.challenges import challenge, challenged
 from gateway.contract.errors import InvalidDpopProof, InvalidToken
 
 _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from django.conf import settings
 
-from accounts.operations.challenges import challenged
 from accounts.rules.jwt import encode
+from gateway.api.challenges import challenged
 from gateway.contract.errors import UseDpopNonce
 from gateway.contract.headers import DPOP_NONCE
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from django.db import connection, connections
 
 from accounts.models import ProofReplay
-from accounts.operations.challenges import challenged
 from accounts.rules.dpop import ProofTicket
+from gateway.api.challenges import challenged
 from gateway.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 
 _ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from gateway.api.challenges import challenged
 from gateway.contract.capabilities import Capability
 from gateway.contract.errors import InsufficientScope, InvalidToken
 
@@ -87,7 +88,4 @@ class DeclaredAccess(BasePermission):
 def require_scope(scopes: frozenset[str], scope: str) -> None:
     """Raise InsufficientScope, with the challenge of RFC 6750 section 3.1, unless the scope is held."""
     if scope not in scopes:
-        challenge = f'DPoP error="insufficient_scope", error_description="Missing scope.", scope="{scope}", '
-        raise InsufficientScope(
-            details={"scope": scope}, headers={"WWW-Authenticate": challenge + 'algs="ES256 EdDSA"'}
-        )
+        raise challenged(InsufficientScope(details={"scope": scope}), scope=scope)
