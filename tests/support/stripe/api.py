@@ -1,0 +1,147 @@
+"""The HTTP side: who asks, idempotency, expansion, errors, and the misbehaviour that a test asked for."""
+
+import asyncio
+import base64
+import dataclasses
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from tests.support.stripe import behaviours, forms
+from tests.support.stripe.behaviours import Behaviour, Scripts
+from tests.support.stripe.errors import Refusal
+from tests.support.stripe.events import API_VERSION
+from tests.support.stripe.expansion import expand
+from tests.support.stripe.idempotency import Answer, IdempotencyKeys
+from tests.support.stripe.request import Request
+from tests.support.stripe.store import Json, Store, random_text
+
+Operation = Callable[[Request], Json]
+NO_KEY = (
+    "You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth "
+    "(e.g. 'Authorization: Bearer YOUR_SECRET_KEY')."
+)
+
+
+@dataclass(slots=True)
+class Asked:
+    """One request as it arrived; `status` is 0 where no answer was sent."""
+
+    method: str
+    path: str
+    params: dict[str, Any] = field(default_factory=dict)
+    idempotency_key: str | None = None
+    status: int = 0
+    replayed: bool = False
+
+
+class Api:
+    """Answers under /v1 for the holders of `keys`; a key's mode stands in its name."""
+
+    def __init__(self, store: Store, keys: tuple[str, ...]) -> None:
+        self.store = store
+        self.keys = keys
+        self.scripts = Scripts()
+        self.idempotency = IdempotencyKeys()
+        self.asked: list[Asked] = []
+        self.ignores_expand = False
+
+    def route(self, operation: Operation) -> Callable[[web.Request], Awaitable[web.Response]]:
+        """Make a handler of an operation."""
+
+        async def handle(http: web.Request) -> web.Response:
+            return await self._serve(http, operation)
+
+        return handle
+
+    async def unknown(self, http: web.Request) -> web.Response:
+        """Answer an address that the API does not have."""
+
+        def refuse(request: Request) -> Json:
+            raise Refusal(404, f"Unrecognized request URL ({request.method}: {request.path}).")
+
+        return await self._serve(http, refuse)
+
+    async def _serve(self, http: web.Request, operation: Operation) -> web.Response:
+        asked = Asked(http.method, http.path, idempotency_key=http.headers.get("Idempotency-Key"))
+        self.asked.append(asked)
+        request_id = f"req_{random_text(14)}"
+        behaviour = self.scripts.choose(http.method, http.path)
+        raw = await http.text()
+        answer = await self._answer(http, raw, operation, behaviour, asked, request_id)
+        if behaviour.cut:
+            if http.transport is not None:
+                http.transport.close()
+            return web.Response(status=499)
+        asked.status, asked.replayed = answer.status, "Idempotent-Replayed" in answer.headers
+        return _render(answer, behaviour, request_id, asked)
+
+    async def _answer(
+        self, http: web.Request, raw: str, operation: Operation, behaviour: Behaviour, asked: Asked, request_id: str
+    ) -> Answer:
+        try:
+            request = self._read(http, raw, asked)
+            if not behaviour.works and not behaviour.kept:
+                return _error(behaviour)
+            known = self.idempotency.begin(request, request_id=request_id, now=self.store.now())
+        except Refusal as refusal:
+            return Answer(refusal.status, refusal.envelope())
+        answer = known or self._work(request, operation, behaviour)
+        await asyncio.sleep(behaviour.delay_seconds)
+        if known is None and (answer.status < 400 or behaviour.kept):
+            self.idempotency.finish(request, answer)
+        return _error(behaviour) if behaviour.works and behaviour.status else answer
+
+    def _work(self, request: Request, operation: Operation, behaviour: Behaviour) -> Answer:
+        """Do what was asked; a refusal gives the idempotency key back."""
+        if not behaviour.works:
+            return _error(behaviour)
+        params = dict(request.params)
+        paths = params.pop("expand", [])
+        try:
+            with self.store.lock:
+                done = operation(dataclasses.replace(request, params=params))
+                return Answer(200, expand(self.store, done, [] if self.ignores_expand else paths))
+        except Refusal as refusal:
+            self.idempotency.abandon(request)
+            return Answer(refusal.status, refusal.envelope())
+
+    def _read(self, http: web.Request, raw: str, asked: Asked) -> Request:
+        live = self._authenticate(http.headers.get("Authorization", ""))
+        asked.params = forms.parse(raw if http.method == "POST" else http.rel_url.raw_query_string)
+        return Request(
+            http.method, http.path, live, dict(asked.params), http.match_info.get("id", ""), asked.idempotency_key
+        )
+
+    def _authenticate(self, header: str) -> bool:
+        scheme, _, value = header.partition(" ")
+        if scheme.lower() == "basic":
+            value = base64.b64decode(value).decode().partition(":")[0]
+        if not value:
+            raise Refusal(401, NO_KEY)
+        if value not in self.keys:
+            raise Refusal(401, f"Invalid API Key provided: {value[:8]}{'*' * 8}{value[-4:]}")
+        return "_live_" in value
+
+
+def _error(behaviour: Behaviour) -> Answer:
+    status = behaviour.status or 500
+    return Answer(status, behaviours.error_body(status))
+
+
+def _render(answer: Answer, behaviour: Behaviour, request_id: str, asked: Asked) -> web.Response:
+    payload = behaviours.deform(orjson.dumps(answer.body, option=orjson.OPT_INDENT_2), behaviour.form)
+    headers = {
+        **answer.headers,
+        "Request-Id": request_id,
+        "Stripe-Version": API_VERSION,
+    }
+    if asked.idempotency_key is not None:
+        headers["Idempotency-Key"] = asked.idempotency_key
+    if behaviour.retry_after_seconds is not None:
+        headers["Retry-After"] = str(behaviour.retry_after_seconds)
+    kind = "text/html" if behaviour.form == "html" else "application/json"
+    return web.Response(status=answer.status, body=payload, headers=headers, content_type=kind)

@@ -1,0 +1,109 @@
+"""How the stand-in is told to misbehave: a script waits for the next requests that match it."""
+
+import dataclasses
+import threading
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """Say how one request is answered. The default is an honest provider."""
+
+    works: bool = True
+    """Do what was asked, whatever the answer then says."""
+    status: int = 0
+    """Answer this error instead."""
+    kept: bool = False
+    """Let the idempotency key remember the error, as the vendor does once work began."""
+    form: str = "json"
+    """json, garbage, empty, html, array."""
+    cut: bool = False
+    """Close the connection in place of an answer."""
+    delay_seconds: float = 0.0
+    """Silence before the answer, and after the work."""
+    retry_after_seconds: int | None = None
+
+
+HONEST = Behaviour()
+PRESETS = {
+    "array": Behaviour(form="array"),
+    "conflict": Behaviour(works=False, status=409),
+    "drop-answer": Behaviour(cut=True),
+    "drop-request": Behaviour(works=False, cut=True),
+    "empty": Behaviour(form="empty"),
+    "error": Behaviour(works=False, status=500),
+    "error-after-work": Behaviour(status=500),
+    "error-kept": Behaviour(works=False, status=500, kept=True),
+    "forbidden": Behaviour(works=False, status=403),
+    "garbage": Behaviour(form="garbage"),
+    "html": Behaviour(works=False, status=502, form="html"),
+    "rate-limited": Behaviour(works=False, status=429, retry_after_seconds=1),
+    "slow": Behaviour(delay_seconds=30),
+    "unauthorized": Behaviour(works=False, status=401),
+    "unavailable": Behaviour(works=False, status=503),
+}
+ERRORS = {
+    401: ("invalid_request_error", None, "Invalid API Key provided: sk_test_********dard"),
+    403: ("invalid_request_error", "secret_key_required", "The provided key does not have the required permissions."),
+    409: ("invalid_request_error", "lock_timeout", "This object cannot be accessed right now. Please try again."),
+    429: ("invalid_request_error", "rate_limit", "Too many requests hit the API too quickly."),
+}
+HTML = b"<html><head><title>502 Bad Gateway</title></head><body>api-7.internal</body></html>"
+
+
+@dataclass(slots=True)
+class Script:
+    """Answer the next `times` requests that match as `behaviour` says; `path` may hold wildcards."""
+
+    behaviour: Behaviour
+    method: str | None = None
+    path: str = "*"
+    times: int = 1
+
+    def matches(self, method: str, path: str) -> bool:
+        """Tell whether this script waits for such a request."""
+        return self.times > 0 and self.method in {None, method} and fnmatchcase(path, self.path)
+
+
+class Scripts:
+    """Hold the scripts in the order they were given; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Script] = []
+        self._lock = threading.Lock()
+
+    def add(self, preset: str | None, *, method: str | None, path: str, times: int, **settings: Any) -> None:
+        """Queue one script: a preset, or single settings over it."""
+        behaviour = dataclasses.replace(PRESETS[preset] if preset else HONEST, **settings)
+        with self._lock:
+            self._waiting.append(Script(behaviour, method, path, times))
+
+    def clear(self) -> None:
+        """Forget every script."""
+        with self._lock:
+            self._waiting.clear()
+
+    def choose(self, method: str, path: str) -> Behaviour:
+        """Take the behaviour of a request."""
+        with self._lock:
+            for script in self._waiting:
+                if script.matches(method, path):
+                    script.times -= 1
+                    return script.behaviour
+        return HONEST
+
+
+def error_body(status: int) -> dict[str, Any]:
+    """Give the body of an error that nothing in the request caused."""
+    kind, code, message = ERRORS.get(status, ("api_error", None, "An unknown error occurred."))
+    error = {"code": code, "message": message, "type": kind}
+    return {"error": {name: value for name, value in error.items() if value is not None}}
+
+
+def deform(payload: bytes, form: str) -> bytes:
+    """Turn an honest body into what `form` asks for."""
+    return {"array": b"[%s]" % payload, "empty": b"", "garbage": payload[: len(payload) // 2], "html": HTML}.get(
+        form, payload
+    )

@@ -1,0 +1,94 @@
+"""Idempotency keys: the first answer under a key is its only one, whether it was good or an error.
+
+A request that was refused before its work began keeps no answer. Keys are forgotten after a day, as the vendor may.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.support.stripe.errors import Refusal
+from tests.support.stripe.request import Request
+
+KEPT_SECONDS = 24 * 60 * 60
+KEY_CHARACTERS_MAX = 255
+
+
+@dataclass(slots=True)
+class Answer:
+    """What goes out: a status, a JSON body, and headers."""
+
+    status: int
+    body: Any
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Kept:
+    asked: tuple[str, str, dict[str, Any]]
+    at: int
+    answer: Answer | None = None
+    request_id: str = ""
+
+
+class IdempotencyKeys:
+    """Keys of each mode; only POST has them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[bool, str], _Kept] = {}
+
+    def begin(self, request: Request, *, request_id: str, now: int) -> Answer | None:
+        """Give the answer that the key has already, or take the key; refuse what does not fit."""
+        place = _place(request)
+        if place is None:
+            return None
+        if len(place[1]) > KEY_CHARACTERS_MAX:
+            raise Refusal(400, "Idempotency keys are at most 255 characters.", kind="idempotency_error")
+        kept = self._kept.get(place)
+        if kept is None or kept.at + KEPT_SECONDS <= now:
+            self._kept[place] = _Kept(_asked(request), now, request_id=request_id)
+            return None
+        _require_same(request, kept)
+        if kept.answer is None:
+            message = (
+                "There is currently another in-progress request using this Idempotent Key. Please try again later."
+            )
+            raise Refusal(409, message, kind="idempotency_error", code="idempotency_key_in_use")
+        headers = {"Idempotent-Replayed": "true", "Original-Request": kept.request_id}
+        return Answer(kept.answer.status, kept.answer.body, headers)
+
+    def finish(self, request: Request, answer: Answer) -> None:
+        """Keep the answer for whoever asks again."""
+        place = _place(request)
+        if place is not None and place in self._kept:
+            self._kept[place].answer = answer
+
+    def abandon(self, request: Request) -> None:
+        """Give the key back: the work never began."""
+        if (place := _place(request)) is not None:
+            self._kept.pop(place, None)
+
+    def forget(self) -> None:
+        """Forget every key."""
+        self._kept.clear()
+
+
+def _place(request: Request) -> tuple[bool, str] | None:
+    if request.method != "POST" or request.idempotency_key is None:
+        return None
+    return request.live, request.idempotency_key
+
+
+def _asked(request: Request) -> tuple[str, str, dict[str, Any]]:
+    return request.method, request.path, request.params
+
+
+def _require_same(request: Request, kept: _Kept) -> None:
+    if kept.asked == _asked(request):
+        return
+    what = "parameters" if kept.asked[1] == request.path else "endpoint"
+    message = (
+        f"Keys for idempotent requests can only be used for the same {what} they were first used "
+        f"{'with' if what == 'parameters' else 'for'}. Try using a key other than '{request.idempotency_key}' if you "
+        "meant to execute a different request."
+    )
+    raise Refusal(400, message, kind="idempotency_error")

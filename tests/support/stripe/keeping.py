@@ -1,0 +1,47 @@
+"""What a customer leaves for later payments: a customer, a payment method, and the setup intent that made it."""
+
+from tests.support.stripe.events import Events
+from tests.support.stripe.payments import CARD
+from tests.support.stripe.request import Request
+from tests.support.stripe.store import Json, Store, random_text
+
+
+class Keeping:
+    """Customers and their payment methods."""
+
+    def __init__(self, store: Store, events: Events) -> None:
+        self.store = store
+        self.events = events
+
+    def customer(self, *, live: bool) -> Json:
+        """Make a customer out of what was entered at checkout."""
+        made = self.store.add(
+            "customer", live=live, description=None, email="payer@example.com", metadata={}, name="Pay Er"
+        )
+        self.events.emit("customer.created", made)
+        return made
+
+    def setup(self, *, live: bool, customer: str | None, metadata: Json) -> Json:
+        """Keep a payment method for later."""
+        card = self.store.add("payment_method", live=live, card=dict(CARD), customer=customer, metadata={}, type="card")
+        intent = self.store.add(
+            "setup_intent",
+            live=live,
+            client_secret=f"seti_{random_text(12)}_secret_{random_text(24)}",
+            customer=customer,
+            description=None,
+            latest_attempt=None,
+            metadata=dict(metadata),
+            payment_method=card["id"],
+            payment_method_types=["card"],
+            status="succeeded",
+            usage="off_session",
+        )
+        self.events.emit("payment_method.attached", card)
+        self.events.emit("setup_intent.succeeded", intent)
+        return intent
+
+    def retrieve(self, request: Request) -> Json:
+        """GET /v1/customers/<id>, /v1/payment_methods/<id>, /v1/setup_intents/<id>."""
+        kind = request.path.split("/")[2].removesuffix("s")
+        return self.store.find(kind, request.object_id, live=request.live)

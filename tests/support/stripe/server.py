@@ -1,0 +1,187 @@
+"""Runs the stand-in in a thread beside a test, and lets the test play customer, bank and partner."""
+
+import asyncio
+import threading
+from typing import Any, Self
+
+import uvloop
+from aiohttp import web
+
+from tests.support.stripe.accounts import Accounts
+from tests.support.stripe.api import Api, Asked
+from tests.support.stripe.disputes import Disputes
+from tests.support.stripe.events import Events
+from tests.support.stripe.keeping import Keeping
+from tests.support.stripe.pages import Pages
+from tests.support.stripe.payments import Payments
+from tests.support.stripe.refunds import Refunds
+from tests.support.stripe.routes import add_routes
+from tests.support.stripe.sessions import Sessions
+from tests.support.stripe.store import Json, Store, snapshot
+from tests.support.stripe.webhooks import Webhooks
+
+HOST = "127.0.0.1"
+STOP_SECONDS = 0.1
+SECRET_KEY, LIVE_SECRET_KEY = "sk_test_standin", "sk_live_standin"
+
+
+class FakeStripe:
+    """A payment provider on a real socket, as a context manager:
+
+        with FakeStripe() as stripe:
+            client = StripeClient(stripe.secret_key, base_addresses={"api": stripe.origin})
+            session = client.v1.checkout.sessions.create(...)
+            stripe.pay(session.id)
+
+    Objects come back as copies. A control returns when the webhooks that it caused were answered.
+    """
+
+    secret_key = SECRET_KEY
+    live_secret_key = LIVE_SECRET_KEY
+
+    def __init__(self, *, port: int = 0) -> None:
+        self.port = port
+        self.store = Store()
+        self.webhooks = Webhooks()
+        self.events = Events(self.store)
+        self.events.listeners.append(self.webhooks.hear)
+        self.payments = Payments(self.store, self.events)
+        self.keeping = Keeping(self.store, self.events)
+        self.refunds = Refunds(self.store, self.events, self.payments)
+        self.disputes = Disputes(self.store, self.events)
+        self.accounts = Accounts(self.store)
+        self.checkouts = Sessions(self.store, self.events, self.payments, self.keeping)
+        self.api = Api(self.store, (SECRET_KEY, LIVE_SECRET_KEY))
+        self._loop = uvloop.new_event_loop()
+        self._started = threading.Event()
+        self._stop: asyncio.Event | None = None
+        self._thread = threading.Thread(target=self._run, name="fake-stripe", daemon=True)
+
+    @property
+    def origin(self) -> str:
+        """Give the scheme, host and port: what STRIPE_API_BASE names, and where the hosted pages are."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def asked(self) -> list[Asked]:
+        """List the requests to the API, oldest first."""
+        return list(self.api.asked)
+
+    @property
+    def sessions(self) -> list[Json]:
+        """List the checkout sessions, newest first."""
+        return [snapshot(row) for row in self.store.every("checkout.session")]
+
+    def get(self, object_id: str) -> Json:
+        """Show an object as it is now."""
+        return snapshot(self.store.any(object_id))
+
+    def events_of(self, *types: str) -> list[Json]:
+        """List the events of these types, or all, oldest first."""
+        rows = reversed(self.store.every("event"))
+        return [snapshot(row) for row in rows if not types or row["type"] in types]
+
+    def pay(self, session_id: str, *, settles: bool = True) -> Json:
+        """Pay at a session's page; with `settles` false the bank answers later (see settle and fail)."""
+        return self._play(lambda: self.checkouts.pay(self.store.any(session_id), settles=settles))
+
+    def settle(self, session_id: str) -> Json:
+        """Let the bank pay what was left open."""
+        return self._play(lambda: self.checkouts.settle(self.store.any(session_id)))
+
+    def fail(self, session_id: str) -> Json:
+        """Let the bank refuse what was left open."""
+        return self._play(lambda: self.checkouts.fail(self.store.any(session_id)))
+
+    def expire(self, session_id: str) -> Json:
+        """Let a session expire."""
+        return self._play(lambda: self.checkouts.end(self.store.any(session_id)))
+
+    def refund(self, of: str, *, amount: int | None = None, status: str = "succeeded") -> Json:
+        """Refund a session, payment intent or charge, or so many cents of it."""
+        return self._play(lambda: self.refunds.make(self.payments.charge_of(of), amount=amount, status=status))
+
+    def turn_refund(self, refund_id: str, status: str) -> Json:
+        """Let a refund become `succeeded`, `failed` or `canceled`."""
+        return self._play(lambda: self.refunds.turn(self.store.any(refund_id), status))
+
+    def dispute(self, of: str, *, amount: int | None = None, inquiry: bool = False) -> Json:
+        """Dispute a session, payment intent or charge, or so many cents of it."""
+        return self._play(lambda: self.disputes.open(self.payments.charge_of(of), amount=amount, inquiry=inquiry))
+
+    def end_dispute(self, dispute_id: str, status: str) -> Json:
+        """Let a dispute end `won`, `lost` or `warning_closed`."""
+        return self._play(lambda: self.disputes.end(self.store.any(dispute_id), status))
+
+    def connect(self, **members: Any) -> Json:
+        """Connect a partner's account: metadata, charges_enabled, details_submitted, live."""
+        return self._play(lambda: self.accounts.connect(**members))
+
+    def amend(self, object_id: str, **members: Any) -> Json:
+        """Make an object say something else than what happened."""
+
+        def change() -> Json:
+            found = self.store.any(object_id)
+            found |= members
+            return found
+
+        return self._play(change)
+
+    def advance(self, seconds: int) -> None:
+        """Set the provider's clock forward."""
+        self.store.ahead_seconds += seconds
+
+    def script(
+        self, preset: str | None = None, *, method: str | None = None, path: str = "*", times: int = 1, **settings: Any
+    ) -> None:
+        """Answer the next `times` matching requests by a preset of behaviours.py, or by single settings over it."""
+        self.api.scripts.add(preset, method=method, path=path, times=times, **settings)
+
+    def reset(self) -> None:
+        """Forget everything: objects, requests, scripts, idempotency keys, the webhook's endpoint."""
+        self.store.clear()
+        self.webhooks.clear()
+        self.api.scripts.clear()
+        self.api.idempotency.forget()
+        self.api.asked.clear()
+        self.api.ignores_expand = False
+
+    def _play(self, move: Any) -> Json:
+        with self.store.lock:
+            made: Json = move()
+        self.webhooks.flush()
+        return snapshot(made)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self._started.wait()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        assert self._stop is not None
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_until_complete(self._serve())
+
+    async def _serve(self) -> None:
+        self._stop = asyncio.Event()
+        runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=STOP_SECONDS)
+        await runner.setup()
+        await web.TCPSite(runner, HOST, self.port, backlog=1024).start()
+        self.port = runner.addresses[0][1]
+        self.checkouts.origin = self.origin
+        self._started.set()
+        await self._stop.wait()
+        await runner.cleanup()
+
+    def _application(self) -> web.Application:
+        app = web.Application()
+        add_routes(app, self.api, self, Pages(self.checkouts, self._flush))
+        return app
+
+    async def _flush(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self.webhooks.flush)

@@ -1,0 +1,91 @@
+"""Webhooks: events signed and sent to an endpoint, in order and once, or as a test likes.
+
+The header is `t=<seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">`; in test mode a `v0` that means nothing stands beside it.
+"""
+
+import hashlib
+import hmac
+import json
+import time
+from dataclasses import dataclass
+
+import requests
+
+from tests.support.stripe.store import Json
+
+PATIENCE_SECONDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One attempt; `status` is 0 where nobody answered."""
+
+    event_id: str
+    type: str
+    status: int
+
+
+class Webhooks:
+    """The platform's endpoint. What has not been sent waits in `waiting`, oldest first."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.secret = "whsec_standin"
+        self.automatic = False
+        self.waiting: list[Json] = []
+        self.deliveries: list[Delivery] = []
+
+    def send_to(self, url: str, secret: str | None = None) -> None:
+        """Send every event from now on as it happens."""
+        self.url, self.automatic = url, True
+        self.secret = secret or self.secret
+        self.waiting.clear()
+
+    def hold(self) -> None:
+        """Send nothing unless it is asked for: webhooks that are late or lost."""
+        self.automatic = False
+
+    def hear(self, event: Json) -> None:
+        """Take an event that happened."""
+        self.waiting.append(event)
+
+    def flush(self) -> None:
+        """Send what waits, in order, where sending is automatic."""
+        while self.automatic and self.waiting:
+            self.deliver(self.waiting[0])
+
+    def deliver(self, *events: Json, times: int = 1) -> list[int]:
+        """Send events in the order given, each so many times, and give the statuses that came back."""
+        return [self._send(event) for event in events for _ in range(times)]
+
+    def signed(self, event: Json, *, secret: str | None = None, age_seconds: int = 0) -> tuple[bytes, dict[str, str]]:
+        """Give an event's body and headers."""
+        body = json.dumps(event, indent=2).encode()
+        header = self.signature(body, secret=secret, age_seconds=age_seconds)
+        return body, {"Content-Type": "application/json; charset=utf-8", "Stripe-Signature": header}
+
+    def signature(self, body: bytes, *, secret: str | None = None, age_seconds: int = 0) -> str:
+        """Sign a body as the vendor does."""
+        at = int(time.time()) - age_seconds
+        key = (self.secret if secret is None else secret).encode()
+        mac = hmac.new(key, f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+        return f"t={at},v1={mac},v0={hashlib.sha256(mac.encode()).hexdigest()}"
+
+    def clear(self) -> None:
+        """Forget endpoint and events."""
+        self.url, self.automatic = "", False
+        self.waiting.clear()
+        self.deliveries.clear()
+
+    def _send(self, event: Json) -> int:
+        if event in self.waiting:
+            self.waiting.remove(event)
+        body, headers = self.signed(event)
+        headers["User-Agent"] = "Stripe/1.0 (+https://stripe.com/docs/webhooks)"
+        try:
+            with requests.post(self.url, data=body, headers=headers, timeout=PATIENCE_SECONDS) as answer:
+                status = answer.status_code
+        except requests.RequestException:
+            status = 0
+        self.deliveries.append(Delivery(event["id"], event["type"], status))
+        return status
