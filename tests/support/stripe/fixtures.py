@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from tests.support.stripe.server import FakeStripe
 
@@ -16,7 +16,7 @@ def running_provider() -> Iterator[FakeStripe]:
 
 
 @pytest.fixture
-def provider(running_provider: FakeStripe, settings: SettingsWrapper) -> FakeStripe:
+def provider(running_provider: FakeStripe, settings: Settings) -> FakeStripe:
     """Configure payments in test mode, with an empty provider."""
     running_provider.reset()
     settings.STRIPE_SECRET_KEY = running_provider.secret_key
