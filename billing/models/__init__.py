@@ -1,10 +1,13 @@
 """The ledger's tables, one noun a file."""
 
 from billing.models.budget import Budget
+from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus
 from billing.models.credit_lot import CreditLot
+from billing.models.external_mapping import ExternalMapping, MappingMode
 from billing.models.loss import Loss, LossKind
 from billing.models.lot_allocation import LotAllocation
 from billing.models.price_version import PriceVersion
+from billing.models.provider_event import ProviderEvent
 from billing.models.reservation import Reservation, State
 from billing.models.stored_replay import StoredReplay
 from billing.models.transfer import Transfer
@@ -13,12 +16,18 @@ from billing.models.wallet import OwnerKind, Wallet
 
 __all__ = [
     "Budget",
+    "Checkout",
+    "CheckoutKind",
+    "CheckoutStatus",
     "CreditLot",
+    "ExternalMapping",
     "Loss",
     "LossKind",
     "LotAllocation",
+    "MappingMode",
     "OwnerKind",
     "PriceVersion",
+    "ProviderEvent",
     "Reservation",
     "State",
     "StoredReplay",

@@ -91,7 +91,7 @@ class Grant(NamedTuple):
 
 
 class Payment(NamedTuple):
-    """`credited`, `already` or `conflict`, and where the money went."""
+    """`credited`, `already` or `conflict`, and how much repaid a debt and how much became balance or credit."""
 
     outcome: str
     repaid_microusd: int
@@ -296,8 +296,10 @@ def take_payment(
     )
 
 
-def take_back(*, owner: Owner, amount_microusd: int, source: str, **clock: datetime) -> Statement[Refund]:
-    """Book a refund or a dispute, once a source: what is there is taken, the rest becomes a debt."""
+def take_back(
+    *, owner: Owner, amount_microusd: int, source: str, payment: str | None = None, **clock: datetime
+) -> Statement[Refund]:
+    """Book a refund or a dispute, once a source: the payment's own credit, then balance, then a debt."""
     return call(
         "billing_take_back",
         Refund._make,
@@ -305,6 +307,32 @@ def take_back(*, owner: Owner, amount_microusd: int, source: str, **clock: datet
         owner_key=owner[1],
         amount=Int8(amount_microusd),
         source=source,
+        payment=payment,
+        **clock,
+    )
+
+
+def give_back(
+    *,
+    owner: Owner,
+    amount_microusd: int,
+    source: str,
+    payment: str,
+    lot_id: str,
+    product: str | None = None,
+    **clock: datetime,
+) -> Statement[Payment]:
+    """Undo part of what was taken back of a payment, once a source: debt first, then where it was taken from."""
+    return call(
+        "billing_give_back",
+        Payment._make,
+        owner_kind=owner[0],
+        owner_key=owner[1],
+        product=product,
+        amount=Int8(amount_microusd),
+        source=source,
+        payment=payment,
+        lot_id=lot_id,
         **clock,
     )
 

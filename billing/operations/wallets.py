@@ -30,6 +30,31 @@ def take_payment(
     ).run()
 
 
-def take_back(owner_kind: str, owner_key: str, *, amount_microusd: int, source: str) -> ledger.Refund:
-    """Book a refund or a dispute, once a source: what is there is taken, the rest becomes a debt."""
-    return ledger.take_back(owner=(owner_kind, owner_key), amount_microusd=amount_microusd, source=source).run()
+def take_back(
+    owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str | None = None
+) -> ledger.Refund:
+    """Book a refund or a dispute, once a source: what is there is taken, the rest becomes a debt.
+
+    With `payment` (the transaction that brought the money) what is left of its own credit is taken before the balance.
+    """
+    return ledger.take_back(
+        owner=(owner_kind, owner_key), amount_microusd=amount_microusd, source=source, payment=payment
+    ).run()
+
+
+def give_back(
+    owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str, product: str | None = None
+) -> ledger.Payment:
+    """Undo part of what was taken back of a payment, once a source: its refund failed, or its dispute was won.
+
+    A debt is repaid first; the rest returns to where it was taken from, to the product's credit at most what came from
+    there.
+    """
+    return ledger.give_back(
+        owner=(owner_kind, owner_key),
+        amount_microusd=amount_microusd,
+        source=source,
+        payment=payment,
+        product=product,
+        lot_id=new_id("crd"),
+    ).run()

@@ -1,6 +1,6 @@
-"""Every lock that billing takes from Python. Order: wallet, then whatever belongs to it; several by ascending id."""
+"""Every lock that billing takes from Python. Order: checkout, wallet, then whatever belongs to it; several by ascending id."""
 
-from billing.models import OwnerKind, Wallet
+from billing.models import Checkout, OwnerKind, Wallet
 from billing.rules.owners import Owner
 from gateway.contract.ids import new_id
 
@@ -19,3 +19,8 @@ def wallet(owner: Owner) -> Wallet:
         )
         found = wallets.get(owner_kind=kind, owner_key=key)
     return found
+
+
+def checkout(checkout_id: str) -> Checkout:
+    """Lock a checkout until the transaction ends. Its wallet is locked after it, never before."""
+    return Checkout.objects.select_for_update(no_key=True).get(pk=checkout_id)

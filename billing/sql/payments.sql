@@ -47,21 +47,27 @@ BEGIN
 END $$;
 
 
--- billing_take_back(p_owner_kind text, p_owner_key text, p_amount bigint, p_source text,
+-- billing_take_back(p_owner_kind text, p_owner_key text, p_amount bigint, p_source text, p_payment text DEFAULT NULL,
 --                   p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, taken_microusd bigint, debt_microusd bigint)
 --
--- Books a refund or a dispute of p_amount, once a source: takes what balance is there and not held, the rest becomes a
--- debt that blocks spending. debt_microusd is what this source added to it. Outcomes: 'taken' | 'already'.
+-- Books a refund or a dispute of p_amount, once a source: takes what is there and not held, first of the credits that the
+-- payment p_payment brought itself, then of the balance; the rest becomes a debt that blocks spending. debt_microusd is
+-- what this source added to it. Outcomes: 'taken' | 'already'. Sources of one payment are p_payment || '/' || a number.
+DROP FUNCTION IF EXISTS billing_take_back(text, text, bigint, text, timestamptz);
 CREATE OR REPLACE FUNCTION billing_take_back(
-  p_owner_kind text, p_owner_key text, p_amount bigint, p_source text, p_now timestamptz DEFAULT NULL,
+  p_owner_kind text, p_owner_key text, p_amount bigint, p_source text, p_payment text DEFAULT NULL,
+  p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT taken_microusd bigint, OUT debt_microusd bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_wallet billing_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
   v_now timestamptz := coalesce(p_now, clock_timestamp());
+  v_lot record;
+  v_part bigint;
+  v_seq smallint := 2;
 BEGIN
-  SELECT 'already', coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account LIKE 'wallet:%'), 0),
+  SELECT 'already', coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account NOT LIKE 'debt:%'), 0),
          coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account LIKE 'debt:%'), 0)
     INTO outcome, taken_microusd, debt_microusd
     FROM billing_transfer t WHERE t.kind = 'refund' AND t.source = p_source
@@ -71,15 +77,136 @@ BEGIN
   END IF;
 
   outcome := 'taken';
-  taken_microusd := least(v_wallet.balance_microusd - v_wallet.held_microusd, p_amount);
+  taken_microusd := 0;
+  FOR v_lot IN
+    SELECT l.id, l.remaining_microusd - l.held_microusd AS free FROM billing_credit_lot l
+     WHERE l.wallet_id = v_wallet.id AND l.closed_at IS NULL AND l.remaining_microusd > l.held_microusd
+       AND l.source_kind = 'payment'
+       AND (l.source_key = p_payment OR l.source_key > p_payment || '/' AND l.source_key < p_payment || '0')
+     ORDER BY l.id
+  LOOP
+    v_part := least(v_lot.free, p_amount - taken_microusd);
+    EXIT WHEN v_part = 0;
+    UPDATE billing_credit_lot l
+       SET remaining_microusd = l.remaining_microusd - v_part,
+           closed_at = CASE WHEN l.remaining_microusd = v_part THEN v_now END
+     WHERE l.id = v_lot.id;
+    INSERT INTO billing_transfer (
+      kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+    VALUES ('refund', p_source, v_seq, 'lot:' || v_lot.id, 'platform:payments', v_part, v_wallet.id, v_now);
+    taken_microusd := taken_microusd + v_part;
+    v_seq := v_seq + 1;
+  END LOOP;
+
+  v_part := least(v_wallet.balance_microusd - v_wallet.held_microusd, p_amount - taken_microusd);
+  taken_microusd := taken_microusd + v_part;
   debt_microusd := p_amount - taken_microusd;
   INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
   SELECT 'refund', p_source, part.seq, part.account, 'platform:payments', part.amount, v_wallet.id, v_now
-    FROM (VALUES (0, 'wallet:' || v_wallet.id, taken_microusd), (1, 'debt:' || v_wallet.id, debt_microusd))
+    FROM (VALUES (0, 'wallet:' || v_wallet.id, v_part), (1, 'debt:' || v_wallet.id, debt_microusd))
       AS part (seq, account, amount)
    WHERE part.amount > 0;
   UPDATE billing_wallet w
-     SET balance_microusd = w.balance_microusd - taken_microusd,
+     SET balance_microusd = w.balance_microusd - v_part,
          debt_microusd = w.debt_microusd + (p_amount - taken_microusd)
    WHERE w.id = v_wallet.id;
+END $$;
+
+
+-- billing_give_back(p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_source text,
+--                   p_payment text, p_lot_id text, p_now timestamptz DEFAULT NULL)
+--   RETURNS (outcome text, repaid_microusd bigint, credited_microusd bigint)
+--
+-- Undoes p_amount of what billing_take_back took of the payment p_payment, once a source: a refund failed, or a dispute
+-- was won. A debt is repaid first. What was taken last returns first, so a credit for p_product (the new lot p_lot_id)
+-- is given only for what was taken of the payment's own credits and is not to stay taken; the rest becomes balance.
+-- Outcomes: 'credited' | 'already'.
+CREATE OR REPLACE FUNCTION billing_give_back(
+  p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_source text, p_payment text, p_lot_id text,
+  p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT repaid_microusd bigint, OUT credited_microusd bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_wallet billing_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
+  v_taken bigint;
+  v_of_lots bigint;
+  v_to_lot bigint;
+BEGIN
+  SELECT 'already', coalesce(sum(t.amount_microusd) FILTER (WHERE t.credit_account LIKE 'debt:%'), 0),
+         coalesce(sum(t.amount_microusd) FILTER (WHERE t.credit_account NOT LIKE 'debt:%'), 0)
+    INTO outcome, repaid_microusd, credited_microusd
+    FROM billing_transfer t WHERE t.kind = 'refund_return' AND t.source = p_source
+   HAVING count(*) > 0;
+  IF FOUND THEN
+    RETURN;
+  END IF;
+
+  SELECT coalesce(sum(CASE t.kind WHEN 'refund' THEN t.amount_microusd ELSE -t.amount_microusd END), 0),
+         coalesce(sum(CASE WHEN t.debit_account LIKE 'lot:%' THEN t.amount_microusd
+                           WHEN t.credit_account LIKE 'lot:%' THEN -t.amount_microusd ELSE 0 END), 0)
+    INTO v_taken, v_of_lots
+    FROM billing_transfer t
+   WHERE t.source > p_payment || '/' AND t.source < p_payment || '0' AND t.kind IN ('refund', 'refund_return');
+  IF p_amount > v_taken THEN
+    RAISE EXCEPTION '% micro-USD were taken of %, % cannot be given back', v_taken, p_payment, p_amount;
+  END IF;
+
+  outcome := 'credited';
+  repaid_microusd := least(v_wallet.debt_microusd, p_amount);
+  credited_microusd := p_amount - repaid_microusd;
+  v_to_lot := CASE WHEN p_product IS NULL THEN 0
+                   ELSE least(credited_microusd, greatest(v_of_lots - (v_taken - p_amount), 0)) END;
+  IF v_to_lot > 0 THEN
+    INSERT INTO billing_credit_lot (
+      id, wallet_id, product, granted_microusd, remaining_microusd, held_microusd, source_kind, source_key, created_at)
+    VALUES (p_lot_id, v_wallet.id, p_product, v_to_lot, v_to_lot, 0, 'payment', p_source, v_now);
+  END IF;
+  INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+  SELECT 'refund_return', p_source, part.seq, 'platform:payments', part.account, part.amount, v_wallet.id, v_now
+    FROM (VALUES (0, 'debt:' || v_wallet.id, repaid_microusd),
+                 (1, 'wallet:' || v_wallet.id, credited_microusd - v_to_lot),
+                 (2, 'lot:' || p_lot_id, v_to_lot)) AS part (seq, account, amount)
+   WHERE part.amount > 0;
+  UPDATE billing_wallet w
+     SET debt_microusd = w.debt_microusd - repaid_microusd,
+         balance_microusd = w.balance_microusd + (credited_microusd - v_to_lot)
+   WHERE w.id = v_wallet.id;
+END $$;
+
+
+-- billing_repay_debts(p_limit integer DEFAULT 100, p_now timestamptz DEFAULT NULL)
+--   RETURNS TABLE (wallet_id text, amount_microusd bigint)
+--
+-- Repays what refunds and disputes of checkouts left as debts from balance that is free: what open calls held when it
+-- was to be taken may have returned since. Wallets are locked in the order of their ids.
+CREATE OR REPLACE FUNCTION billing_repay_debts(p_limit integer DEFAULT 100, p_now timestamptz DEFAULT NULL)
+RETURNS TABLE (wallet_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_due text;
+  v_wallet billing_wallet;
+  v_amount bigint;
+BEGIN
+  FOR v_due IN
+    SELECT DISTINCT w.id
+      FROM billing_checkout c
+      JOIN billing_wallet w ON w.owner_kind = c.owner_kind AND w.owner_key = c.owner_key
+     WHERE c.taken_back_microusd > 0 AND w.debt_microusd > 0 AND w.balance_microusd > w.held_microusd
+     ORDER BY w.id LIMIT p_limit
+  LOOP
+    SELECT w.* INTO v_wallet FROM billing_wallet w WHERE w.id = v_due FOR NO KEY UPDATE;
+    v_amount := least(v_wallet.debt_microusd, v_wallet.balance_microusd - v_wallet.held_microusd);
+    CONTINUE WHEN v_amount <= 0;
+    UPDATE billing_wallet w
+       SET debt_microusd = w.debt_microusd - v_amount, balance_microusd = w.balance_microusd - v_amount
+     WHERE w.id = v_wallet.id;
+    INSERT INTO billing_transfer (
+      kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+    VALUES (
+      'repayment', 'rep_' || replace(gen_random_uuid()::text, '-', ''), 0, 'wallet:' || v_wallet.id,
+      'debt:' || v_wallet.id, v_amount, v_wallet.id, coalesce(p_now, clock_timestamp()));
+    wallet_id := v_wallet.id;
+    amount_microusd := v_amount;
+    RETURN NEXT;
+  END LOOP;
 END $$;

@@ -187,6 +187,12 @@ UPSTREAM_IDLE_SECONDS = env.float("UPSTREAM_IDLE_SECONDS", default=60.0)
 UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
 STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
+# Payments. Without a key there are none: checkout answers `integration_unavailable`.
+STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY", default="")
+STRIPE_WEBHOOK_SECRET = env("STRIPE_WEBHOOK_SECRET", default="")
+STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
+STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
+
 REDIS_URL = env("REDIS_URL", default="")
 if REDIS_URL:
     # Attempts to sign in are counted across processes.

@@ -9,7 +9,8 @@ from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from billing.operations import budgets
+from billing.models import Checkout
+from billing.operations import budgets, wallets
 from billing.queries import audit
 from tests.factories.billing import ANSWER, Purse, release, review, settle
 
@@ -43,8 +44,34 @@ def ledger() -> dict[str, str]:
     review(rows["lost"])
     release(rows["lost"], expected=["review"], book_loss=True)
     org.refund(2000)
+    rows["checkout"] = paid_checkout(purse)
     assert audit.findings() == []
     return rows
+
+
+def paid_checkout(purse: Purse) -> str:
+    """Have a top-up of 500 paid, and 200 of it refunded."""
+    now = timezone.now()
+    checkout = Checkout.objects.create(
+        id="txn_checkout",
+        owner_kind=purse.kind,
+        owner_key=purse.key,
+        kind="top_up",
+        amount_microusd=500,
+        idempotency_key="one",
+        requested_by=purse.key,
+        provider="stripe",
+        is_live=False,
+        session_ref="cs_1",
+        url="https://pay.example",
+        status="paid",
+        paid_at=now,
+        taken_back_microusd=200,
+        movements=1,
+    )
+    wallets.take_payment(*purse.owner, amount_microusd=500, source=checkout.id)
+    wallets.take_back(*purse.owner, amount_microusd=200, source=f"{checkout.id}/1", payment=checkout.id)
+    return checkout.id
 
 
 Corrupt = Callable[[str], None]
@@ -124,6 +151,16 @@ CORRUPTIONS = {
         "INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id)"
         " SELECT kind, source, 7, debit_account, credit_account, amount_microusd, wallet_id FROM billing_transfer"
         " WHERE kind = 'payment' LIMIT 1",
+    ],
+    "checkout_is_its_payment": [
+        "UPDATE billing_checkout SET amount_microusd = 499 WHERE id = :checkout",
+        "UPDATE billing_checkout SET owner_key = 'did:web:somebody.example' WHERE id = :checkout",
+        "UPDATE billing_checkout SET status = 'open', paid_at = NULL, taken_back_microusd = 0 WHERE id = :checkout",
+        "DELETE FROM billing_transfer WHERE kind = 'payment' AND source = :checkout",
+    ],
+    "checkout_taken_back_is_its_ledger": [
+        "UPDATE billing_checkout SET taken_back_microusd = 199 WHERE id = :checkout",
+        "DELETE FROM billing_transfer WHERE kind = 'refund' AND source = :checkout || '/1'",
     ],
     "replay_belongs_to_its_call": [
         "UPDATE billing_stored_replay SET expires_at = NULL WHERE reservation_id = :settled",

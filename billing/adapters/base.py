@@ -1,0 +1,123 @@
+"""What a payment provider's adapter takes and gives.
+
+Amounts are micro-USD, times aware UTC. What an adapter returns is the provider's record at that moment, checked for
+shape; whether it is what was asked is decided by `billing.rules.checkouts`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+
+class ProviderError(Exception):
+    """The provider gave no answer to go by. The text is for the operator's log and holds no secret."""
+
+
+class ProviderUnavailable(ProviderError):
+    """No answer, or one without sense: whether the request was taken is not known, and it may be asked again."""
+
+
+class ProviderRejected(ProviderError):
+    """A plain refusal: what was asked for does not exist, or may not be asked with this key."""
+
+
+class SignatureInvalid(Exception):
+    """The event is not the provider's, too old, or no event at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """What a hosted session is to ask of the customer; `amount_microusd` None keeps a payment method.
+
+    The transaction's id is also the key under which the provider makes at most one session of it.
+    """
+
+    transaction_id: str
+    amount_microusd: int | None
+    success_url: str
+    cancel_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A hosted session as the provider has it.
+
+    `status`: "open", "complete" or "expired". `payment_status`: "paid", "unpaid" or "no_payment_required".
+    `keeps_method`: it asks for a payment method and no money. `amount_microusd` is what the customer pays or paid.
+    `url` is there while the session is open. The refs are the provider's ids of payment and customer.
+    """
+
+    ref: str
+    url: str | None
+    status: str
+    payment_status: str
+    keeps_method: bool
+    amount_microusd: int | None
+    currency: str | None
+    is_live: bool
+    transaction_id: str | None
+    payment_ref: str | None
+    customer_ref: str | None
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What refunds and disputes have taken of a payment so far; a failed refund or a dispute won counts no more."""
+
+    refunded_microusd: int
+    disputed_microusd: int
+
+    @property
+    def total_microusd(self) -> int:
+        """Sum up both."""
+        return self.refunded_microusd + self.disputed_microusd
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A signed event: which object something happened to. `is_relevant`: it may concern a checkout."""
+
+    event_id: str
+    type: str
+    object_ref: str
+    payment_ref: str | None
+    transaction_id: str | None
+    is_relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedAccount:
+    """An account of somebody else that the platform's key reaches."""
+
+    ref: str
+    charges_enabled: bool
+    details_submitted: bool
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+class PaymentProvider(Protocol):
+    """One provider behind one key. Every method may raise ProviderUnavailable or ProviderRejected."""
+
+    name: str
+    is_live: bool
+    """The mode of the configured key: every object that it makes lives there."""
+
+    def create_session(self, request: SessionRequest) -> Session:
+        """Make the transaction's session, or give the one that was made for it before."""
+
+    def session(self, ref: str) -> Session:
+        """Read a session."""
+
+    def taken_back(self, payment_ref: str) -> TakenBack:
+        """Read what was refunded and disputed of a payment."""
+
+    def transaction_of(self, payment_ref: str) -> str | None:
+        """Name the transaction that a payment was made for; None where it is none of ours."""
+
+    def connected_account(self, ref: str) -> ConnectedAccount | None:
+        """Read a connected account; None where this key reaches none of that name."""
+
+    def event(self, payload: bytes, signature: str, secret: str) -> Event:
+        """Verify a webhook's signature and age and read it, or raise SignatureInvalid. Asks nobody."""

@@ -1,0 +1,30 @@
+"""Which payment provider is configured."""
+
+from functools import lru_cache
+
+from django.conf import settings
+
+from billing.adapters.base import PaymentProvider
+from gateway.contract.errors import IntegrationUnavailable
+
+
+def provider() -> PaymentProvider | None:
+    """Give the configured provider, or None. Its library is loaded at first use."""
+    if not settings.STRIPE_SECRET_KEY:
+        return None
+    return _stripe(settings.STRIPE_SECRET_KEY, settings.STRIPE_API_BASE, settings.STRIPE_TIMEOUT_SECONDS)
+
+
+def require() -> PaymentProvider:
+    """Give the configured provider, or raise IntegrationUnavailable."""
+    found = provider()
+    if found is None:
+        raise IntegrationUnavailable
+    return found
+
+
+@lru_cache(maxsize=8)
+def _stripe(key: str, api_base: str, timeout_seconds: float) -> PaymentProvider:
+    from billing.adapters.stripe import Stripe
+
+    return Stripe(key, api_base=api_base, timeout_seconds=timeout_seconds)

@@ -1,0 +1,290 @@
+"""Stripe: hosted Checkout sessions, and what became of their payments.
+
+Related objects may come as ids or whole, whatever was asked for, so an id is followed by a request of its own where its
+object is needed. Amounts there are whole cents.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import stripe
+
+from billing.adapters.base import (
+    ConnectedAccount,
+    Event,
+    ProviderRejected,
+    ProviderUnavailable,
+    Session,
+    SessionRequest,
+    SignatureInvalid,
+    TakenBack,
+)
+from gateway.contract.limits import CENT_MICROUSD
+from gateway.outbound.redaction import redacted
+
+RETRIES_MAX = 1
+PAGE_SIZE = 100
+PAGES_MAX = 20
+ID = re.compile(r"[A-Za-z0-9_]{1,255}")
+LIVE_KEY = "_live_"
+TRANSACTION = "transaction_id"
+DESCRIPTION = "Wallet top-up"
+
+# The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
+RELEVANT = ("checkout.session.", "payment_intent.", "charge.", "refund.")
+# A refund that failed gave the money back; one in any other state has taken it or is about to.
+RETURNED_REFUNDS = ("failed", "canceled")
+# What was won came back; what ended in a refund is counted as that; an inquiry has taken nothing yet.
+HARMLESS_DISPUTES = ("won", "charge_refunded")
+INQUIRY = "warning_"
+PREVENTED = "prevented"
+# A payment that these end is over, although its session says `complete`.
+FAILED_PAYMENTS = ("canceled", "requires_payment_method")
+
+Answer = TypeVar("Answer")
+Record = Mapping[str, Any]
+
+stripe.enable_telemetry = False
+
+
+class Stripe:
+    """Stripe's API behind one secret key; safe to share between threads."""
+
+    name = "stripe"
+
+    def __init__(self, key: str, *, api_base: str, timeout_seconds: float) -> None:
+        self.is_live = LIVE_KEY in key
+        self._key = key
+        self._client = stripe.StripeClient(
+            key,
+            base_addresses={"api": api_base},
+            max_network_retries=RETRIES_MAX,
+            http_client=stripe.RequestsClient(timeout=timeout_seconds),
+        )
+
+    def create_session(self, request: SessionRequest) -> Session:
+        """Make the transaction's session; Stripe makes it once per idempotency key, which is the transaction's id."""
+        made = self._ask("post", "/v1/checkout/sessions", **_wanted(request), idempotency_key=request.transaction_id)
+        return _read(_session, made)
+
+    def session(self, ref: str) -> Session:
+        """Read a session; one whose payment was refused for good counts as expired."""
+        record = self._get("/v1/checkout/sessions/", ref)
+        found = _read(_session, record)
+        waits = found.status == "complete" and found.payment_status == "unpaid" and found.payment_ref
+        if waits and self._payment(str(found.payment_ref)).get("status") in FAILED_PAYMENTS:
+            return _read(_session, {**record, "status": "expired"})
+        return found
+
+    def taken_back(self, payment_ref: str) -> TakenBack:
+        """Read what was refunded and disputed of a payment intent."""
+        charge = self._payment(payment_ref).get("latest_charge")
+        if isinstance(charge, str):
+            charge = self._get("/v1/charges/", charge)
+        if charge is None:
+            return TakenBack(0, 0)
+        return TakenBack(_read(self._refunded, charge), _read(self._disputed, charge))
+
+    def transaction_of(self, payment_ref: str) -> str | None:
+        """Read the transaction's id from the metadata that its session put on the payment."""
+        try:
+            return _read(_transaction, self._payment(payment_ref))
+        except ProviderRejected:
+            return None
+
+    def connected_account(self, ref: str) -> ConnectedAccount | None:
+        """Read a connected account; Stripe refuses those that the platform is not connected with."""
+        try:
+            return _read(_account, self._get("/v1/accounts/", ref))
+        except ProviderRejected:
+            return None
+
+    def event(self, payload: bytes, signature: str, secret: str) -> Event:
+        """Verify the signature by the endpoint's secret and its age (5 minutes), and read what the event is about."""
+        try:
+            stripe.WebhookSignature.verify_header(payload, signature, secret, stripe.Webhook.DEFAULT_TOLERANCE)
+            return _event(json.loads(payload))
+        except (stripe.SignatureVerificationError, AttributeError, KeyError, TypeError, ValueError) as error:
+            raise SignatureInvalid(type(error).__name__) from error
+
+    def _payment(self, payment_ref: str) -> Record:
+        return self._get("/v1/payment_intents/", payment_ref)
+
+    def _refunded(self, charge: Record) -> int:
+        """Sum up the refunds that stand; where they cannot be listed the charge's own sum is gone by."""
+        told = _microusd(charge.get("amount_refunded") or 0)
+        if not told:
+            return 0
+        refunds = self._all_of(charge, "/v1/refunds")
+        if not refunds:
+            return told
+        return sum(_microusd(one["amount"]) for one in refunds if one.get("status") not in RETURNED_REFUNDS)
+
+    def _disputed(self, charge: Record) -> int:
+        dispute = charge.get("dispute")
+        if not charge.get("disputed") and not dispute:
+            return 0
+        disputes = self._all_of(charge, "/v1/disputes")
+        if not disputes and dispute:
+            disputes = [self._get("/v1/disputes/", dispute) if isinstance(dispute, str) else dispute]
+        return sum(_microusd(one["amount"]) for one in disputes if _has_taken(one))
+
+    def _all_of(self, charge: Record, path: str) -> list[Record]:
+        """List all that belongs to a charge; nothing where no such list is offered."""
+        found: list[Record] = []
+        params: dict[str, Any] = {"charge": charge["id"], "limit": PAGE_SIZE}
+        for _ in range(PAGES_MAX):
+            try:
+                page = self._ask("get", path, **params)
+            except ProviderRejected:
+                break
+            found += page["data"]
+            if not page.get("has_more") or not page["data"]:
+                break
+            params["starting_after"] = page["data"][-1]["id"]
+        return found
+
+    def _get(self, path: str, ref: str) -> dict[str, Any]:
+        if not ID.fullmatch(ref):
+            raise ProviderRejected(f"{path}: no id")
+        return self._ask("get", path + ref)
+
+    def _ask(self, method: str, path: str, **params: Any) -> dict[str, Any]:
+        """Make a request and give the object of its answer, or say by the error's class whether to ask again."""
+        try:
+            answer = self._client.raw_request(method, path, **params).data
+        except stripe.StripeError as error:
+            told = redacted(
+                f"{method} {path}: {type(error).__name__} {error.http_status}: {error.user_message}", [self._key]
+            )
+            if _may_pass(error):
+                raise ProviderUnavailable(told) from error
+            raise ProviderRejected(told) from error
+        except (AttributeError, KeyError, TypeError, ValueError) as error:  # the library met an error without a shape
+            raise ProviderUnavailable(f"{method} {path}: no sense in the answer: {type(error).__name__}") from error
+        if not isinstance(answer, dict):
+            raise ProviderUnavailable(f"{method} {path}: the answer is no object")
+        return answer
+
+
+def _may_pass(error: stripe.StripeError) -> bool:
+    """Say whether the same request may be answered otherwise later: no answer, a fault of theirs, or too many of us."""
+    if isinstance(error, stripe.IdempotencyError):
+        return error.http_status == 409  # the same request is under way; else the key was used for another
+    status = error.http_status
+    return status is None or not 400 <= status < 500 or status in (409, 429)
+
+
+def _read(read: Callable[[Any], Answer], record: Record) -> Answer:
+    """Read a record, or raise ProviderUnavailable where it lacks what every honest one has."""
+    try:
+        return read(record)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ProviderUnavailable(f"no sense in the answer: {type(error).__name__} {error}") from error
+
+
+def _wanted(request: SessionRequest) -> dict[str, Any]:
+    """Write the session's parameters. They are the same at every repetition, as the idempotency key demands."""
+    metadata = {TRANSACTION: request.transaction_id}
+    common = {
+        "client_reference_id": request.transaction_id,
+        "metadata": metadata,
+        "success_url": request.success_url,
+        "cancel_url": request.cancel_url,
+    }
+    if request.amount_microusd is None:
+        return {
+            **common,
+            "mode": "setup",
+            "currency": "usd",
+            "customer_creation": "always",
+            "setup_intent_data": {"metadata": metadata},
+        }
+    price = {
+        "currency": "usd",
+        "unit_amount": request.amount_microusd // CENT_MICROUSD,
+        "product_data": {"name": DESCRIPTION},
+    }
+    return {
+        **common,
+        "mode": "payment",
+        "line_items": [{"quantity": 1, "price_data": price}],
+        "payment_intent_data": {"metadata": metadata},
+    }
+
+
+def _session(record: Record) -> Session:
+    amount, expires_at = record.get("amount_total"), record.get("expires_at")
+    currency = record.get("currency")
+    return Session(
+        ref=_text(record["id"]),
+        url=record.get("url"),
+        status=_text(record["status"]),
+        payment_status=_text(record["payment_status"]),
+        keeps_method=record["mode"] == "setup",
+        amount_microusd=None if amount is None else _microusd(amount),
+        currency=None if currency is None else _text(currency).lower(),
+        is_live=record["livemode"] is True,
+        transaction_id=_transaction(record) or record.get("client_reference_id"),
+        payment_ref=_ref(record.get("payment_intent")),
+        customer_ref=_ref(record.get("customer")),
+        expires_at=None if expires_at is None else datetime.fromtimestamp(expires_at, UTC),
+    )
+
+
+def _event(record: Record) -> Event:
+    about, kind = record["data"]["object"], _text(record["type"])
+    ref = _text(about.get("id") or "-")
+    return Event(
+        event_id=_text(record["id"]),
+        type=kind,
+        object_ref=ref,
+        payment_ref=ref if about.get("object") == "payment_intent" else _ref(about.get("payment_intent")),
+        transaction_id=_ref(about.get("client_reference_id")) or _transaction(about),
+        is_relevant=kind.startswith(RELEVANT),
+    )
+
+
+def _account(record: Record) -> ConnectedAccount:
+    return ConnectedAccount(
+        ref=_text(record["id"]),
+        charges_enabled=record["charges_enabled"] is True,
+        details_submitted=record["details_submitted"] is True,
+        metadata={name: str(value) for name, value in (record.get("metadata") or {}).items()},
+    )
+
+
+def _has_taken(dispute: Record) -> bool:
+    status = _text(dispute["status"])
+    if status in HARMLESS_DISPUTES or status.startswith(INQUIRY):
+        return False
+    moved = dispute.get("balance_transactions")
+    if moved:
+        return sum(one["amount"] for one in moved) < 0
+    return status != PREVENTED
+
+
+def _transaction(record: Record) -> str | None:
+    return _ref((record.get("metadata") or {}).get(TRANSACTION))
+
+
+def _ref(value: Any) -> str | None:
+    """Read a reference, which is an id, or the object itself where it came expanded."""
+    if value is None or value == "":
+        return None
+    return _text(value["id"] if isinstance(value, Mapping) else value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or "\x00" in value:
+        raise TypeError("text expected")
+    return value
+
+
+def _microusd(cents: Any) -> int:
+    if isinstance(cents, bool) or not isinstance(cents, int) or cents < 0:
+        raise TypeError("cents expected")
+    return cents * CENT_MICROUSD

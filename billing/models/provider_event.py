@@ -1,0 +1,38 @@
+"""What payment providers told us."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField
+
+
+class ProviderEvent(models.Model):
+    """A signed webhook event: only that something happened to an object, never what. No personal data is kept.
+
+    `object_ref` is the provider's id of the object, `payment_ref` and `transaction_id` are what the event says it
+    belongs to, where it says so. `handled_at` is set once the checkout that it may be about was compared with the
+    provider's own record, or none of ours was found; `checkout_id` is that checkout.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    provider = KeyField()
+    event_id = KeyField()
+    type = KeyField()
+    object_ref = KeyField()
+    payment_ref = KeyField(null=True, blank=True)
+    transaction_id = KeyField(null=True, blank=True)
+    checkout_id = KeyField(null=True, blank=True)
+    received_at = models.DateTimeField(db_default=Now())
+    handled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "billing_provider_event"
+        constraints = [models.UniqueConstraint(fields=["provider", "event_id"], name="provider_event_stored_once")]
+        indexes = [
+            models.Index(fields=["received_at"], name="provider_event_waiting", condition=Q(handled_at__isnull=True)),
+            models.Index(fields=["-received_at"], name="provider_event_newest_first"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.event_id}"

@@ -1,0 +1,255 @@
+"""Begin hosted checkouts, and make them and the ledger match the provider's record.
+
+An event is a hint; the session that is fetched from the provider is the truth. The provider is never asked while a
+transaction or a lock is held, and what it said is applied under the checkout's lock, only where nobody else has applied
+an answer meanwhile.
+"""
+
+import logging
+from datetime import datetime
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from billing.adapters import configured
+from billing.adapters.base import PaymentProvider, ProviderError, Session, SessionRequest, TakenBack
+from billing.models import Checkout, CheckoutStatus
+from billing.operations import wallets
+from billing.queries import locked
+from billing.rules import checkouts as rules
+from billing.rules.owners import Owner
+from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable
+from gateway.contract.ids import new_id
+
+log = logging.getLogger("billing.checkouts")
+
+AWAY = "The payment provider does not answer just now. Repeat the request with the same idempotencyKey."
+RETRY_AFTER_SECONDS = 5
+RACES_MAX = 5
+
+
+class Seen(NamedTuple):
+    """What the provider said, and the count of answers applied before it was asked; None: not asked."""
+
+    checks: int
+    session: Session | None
+    taken_back: TakenBack | None
+
+
+def begin(
+    owner: Owner,
+    *,
+    kind: str,
+    amount_microusd: int | None,
+    product: str | None,
+    idempotency_key: str,
+    requested_by: str,
+    now: datetime,
+) -> tuple[Checkout, bool]:
+    """Write down what is asked for; return the transaction and whether it is new. Joins the caller's transaction.
+
+    The same key with the same request gives the same transaction. Raises IdempotencyKeyReused where the request is
+    another, and IntegrationUnavailable without a provider. `place` is the next step, outside of any transaction.
+    """
+    provider = configured.require()
+    asked = {"kind": kind, "amount_microusd": amount_microusd, "product": product}
+    owner_kind, owner_key = owner
+    checkout, is_new = Checkout.objects.get_or_create(
+        owner_kind=owner_kind,
+        owner_key=owner_key,
+        idempotency_key=idempotency_key,
+        defaults={
+            **asked,
+            "id": new_id("txn"),
+            "requested_by": requested_by,
+            "provider": provider.name,
+            "is_live": provider.is_live,
+            "created_at": now,
+            "next_check_at": now + rules.CREATING_GRACE,
+        },
+    )
+    if any(getattr(checkout, name) != value for name, value in asked.items()):
+        raise IdempotencyKeyReused(param="idempotencyKey")
+    return checkout, is_new
+
+
+def place(checkout: Checkout, *, now: datetime) -> Checkout:
+    """Have the provider make the transaction's session, once however often it is asked, and give it with its `url`.
+
+    Raises IntegrationUnavailable where the provider does not answer; the same request may then be made again.
+    """
+    if checkout.session_ref is not None:
+        return checkout
+    provider = configured.require()
+    try:
+        session = provider.create_session(_request_for(checkout))
+        return _open(checkout, provider, session, now)
+    except ProviderError as error:
+        log.error("checkout %s: the provider made no session: %s", checkout.id, error)
+        raise IntegrationUnavailable(AWAY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}) from error
+
+
+def converge(checkout: Checkout, *, now: datetime) -> Checkout:
+    """Make the checkout and the ledger match the provider's record; repeating changes nothing.
+
+    Raises IntegrationUnavailable or a ProviderError where the provider cannot be asked; nothing is changed then.
+    """
+    provider = configured.require()
+    for _ in range(RACES_MAX):
+        checkout = place(checkout, now=now)
+        applied = apply(checkout.id, look(provider, checkout), now=now)
+        if applied is not None:
+            return applied
+        checkout = Checkout.objects.get(pk=checkout.id)
+    return checkout
+
+
+def look(provider: PaymentProvider, checkout: Checkout) -> Seen:
+    """Ask the provider for its record of a placed checkout. Touches no database."""
+    taken_back = None
+    session = None
+    if checkout.status != CheckoutStatus.PAID:
+        assert checkout.session_ref is not None
+        session = provider.session(checkout.session_ref)
+    payment_ref = session.payment_ref if session else checkout.payment_ref
+    if payment_ref is not None and (session is None or session.payment_status == "paid"):
+        taken_back = _taken_back(provider, checkout, payment_ref)
+    return Seen(checkout.checks, session, taken_back)
+
+
+@transaction.atomic
+def apply(checkout_id: str, seen: Seen, *, now: datetime) -> Checkout | None:
+    """Apply what the provider said, or return None where another answer was applied since it was asked."""
+    checkout = locked.checkout(checkout_id)
+    if checkout.checks != seen.checks:
+        return None
+    if seen.session is not None:
+        _follow(checkout, seen.session, now)
+    if seen.taken_back is not None and checkout.status == CheckoutStatus.PAID:
+        _move(checkout, seen.taken_back)
+    checkout.checks += 1
+    checkout.checked_at = now
+    _schedule(checkout, now)
+    checkout.save()
+    return checkout
+
+
+def postpone(checkout_id: str, *, now: datetime) -> None:
+    """Ask later about a checkout that the provider gave no answer for, ever more seldom; give up in the end."""
+    with transaction.atomic():
+        checkout = locked.checkout(checkout_id)
+        _schedule(checkout, now)
+        checkout.save(update_fields=["status", "next_check_at"])
+
+
+def dismiss(checkout_id: str, *, now: datetime) -> bool:
+    """End a review without crediting anything, as the operator decided; False where it was in review no more."""
+    with transaction.atomic():
+        checkout = locked.checkout(checkout_id)
+        if checkout.status != CheckoutStatus.REVIEW:
+            return False
+        checkout.status = CheckoutStatus.EXPIRED
+        checkout.checks += 1
+        checkout.checked_at = now
+        checkout.save(update_fields=["status", "checks", "checked_at"])
+    return True
+
+
+def _request_for(checkout: Checkout) -> SessionRequest:
+    page = settings.PORTAL_URL + rules.return_path(checkout.owner)
+    return SessionRequest(
+        transaction_id=checkout.id,
+        amount_microusd=checkout.amount_microusd,
+        success_url=f"{page}?checkout=done",
+        cancel_url=f"{page}?checkout=cancelled",
+    )
+
+
+def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: datetime) -> Checkout:
+    """Store the session where none is stored yet, and give the row as it then stands."""
+    if session.url is None or session.transaction_id not in (None, checkout.id):
+        raise ProviderError(f"session {session.ref} is not the one that was asked for")
+    unplaced = Checkout.objects.filter(pk=checkout.id, session_ref__isnull=True)
+    try:
+        with transaction.atomic():
+            unplaced.update(
+                session_ref=session.ref,
+                url=session.url,
+                status=CheckoutStatus.OPEN,
+                is_live=provider.is_live,
+                expires_at=session.expires_at,
+                next_check_at=now + rules.OPEN_INTERVAL,
+            )
+    except IntegrityError as error:
+        raise ProviderError(f"session {session.ref} is another transaction's already") from error
+    return Checkout.objects.get(pk=checkout.id)
+
+
+def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str) -> TakenBack | None:
+    """Ask for refunds and disputes; a payment that was just made is credited even where nobody can say yet."""
+    try:
+        return provider.taken_back(payment_ref)
+    except ProviderError as error:
+        if checkout.status == CheckoutStatus.PAID:
+            raise
+        log.warning("checkout %s: refunds of its payment are not known yet: %s", checkout.id, error)
+        return None
+
+
+def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
+    if checkout.status in (CheckoutStatus.PAID, CheckoutStatus.COMPLETED):
+        return
+    verdict, reason = rules.judge(rules.Asked(checkout.id, checkout.amount_microusd, checkout.is_live), session)
+    if _is_dismissed(checkout) and verdict is rules.Verdict.REVIEW:
+        return
+    if verdict is rules.Verdict.REVIEW and checkout.review_reason != reason:
+        log.critical("checkout %s needs a decision, nothing was credited: %s", checkout.id, reason)
+    if verdict is rules.Verdict.PAID:
+        _credit(checkout, now)
+    checkout.status = CheckoutStatus(verdict.value)
+    checkout.review_reason = reason or checkout.review_reason
+    checkout.payment_ref = session.payment_ref or checkout.payment_ref
+    checkout.customer_ref = session.customer_ref or checkout.customer_ref
+
+
+def _is_dismissed(checkout: Checkout) -> bool:
+    return checkout.status == CheckoutStatus.EXPIRED and checkout.review_reason is not None
+
+
+def _credit(checkout: Checkout, now: datetime) -> None:
+    assert checkout.amount_microusd is not None
+    payment = wallets.take_payment(
+        *checkout.owner, amount_microusd=checkout.amount_microusd, source=checkout.id, product=checkout.product
+    )
+    if payment.outcome == "conflict":
+        raise RuntimeError(f"the ledger has another payment of {checkout.id}")
+    checkout.paid_at = now
+
+
+def _move(checkout: Checkout, taken: TakenBack) -> None:
+    assert checkout.amount_microusd is not None
+    if taken.total_microusd > checkout.amount_microusd:
+        log.error("checkout %s: %d micro-USD were taken back, more than was paid", checkout.id, taken.total_microusd)
+    change = rules.change_of(taken.total_microusd, checkout.taken_back_microusd, checkout.amount_microusd)
+    if change == 0:
+        return
+    checkout.movements += 1
+    checkout.taken_back_microusd += change
+    source = f"{checkout.id}/{checkout.movements}"
+    if change > 0:
+        done = wallets.take_back(*checkout.owner, amount_microusd=change, source=source, payment=checkout.id).outcome
+    else:
+        done = wallets.give_back(
+            *checkout.owner, amount_microusd=-change, source=source, payment=checkout.id, product=checkout.product
+        ).outcome
+    if done not in ("taken", "credited"):
+        raise RuntimeError(f"the ledger has another movement {source}")
+
+
+def _schedule(checkout: Checkout, now: datetime) -> None:
+    age = now - (checkout.paid_at or checkout.created_at)
+    if rules.is_given_up(checkout.status, age):
+        checkout.status = CheckoutStatus.EXPIRED
+    interval = rules.next_check(checkout.status, age)
+    checkout.next_check_at = None if interval is None else now + interval

@@ -1,0 +1,115 @@
+"""When a provider's record is what was asked for, and when it is looked at again."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from billing.adapters.base import Session
+from billing.rules.owners import Owner
+
+CURRENCY = "usd"
+SESSION_MAX_AGE = timedelta(hours=25)
+"""A hosted session lives a day; an hour more allows for clocks and late answers."""
+UNPAID_MAX_AGE = timedelta(days=30)
+REFUNDABLE_AGE = timedelta(days=540)
+"""The longest time after which card schemes still take a dispute."""
+
+CREATING_GRACE = timedelta(minutes=1)
+"""How long whoever began a checkout has to place it before a job does."""
+OPEN_INTERVAL = timedelta(seconds=45)
+PAID_INTERVAL_MIN, PAID_INTERVAL_MAX = timedelta(minutes=1), timedelta(days=1)
+LATE_INTERVAL_MAX = timedelta(hours=6)
+WIDENING = 8
+"""The next look at a record of age x comes after x / 8: often while it is young, ever more seldom later."""
+
+
+class Verdict(StrEnum):
+    """What a session comes to; the values are the checkout's statuses."""
+
+    OPEN = "open"
+    PAID = "paid"
+    COMPLETED = "completed"
+    EXPIRED = "expired"
+    REVIEW = "review"
+
+
+class Asked(NamedTuple):
+    """What the session was to be; `amount_microusd` None asks for a payment method."""
+
+    transaction_id: str
+    amount_microusd: int | None
+    is_live: bool
+
+
+def judge(asked: Asked, session: Session) -> tuple[Verdict, str | None]:
+    """Say what the session comes to and, for a review, why. Only `PAID` may be credited."""
+    is_over = session.status == "complete" or session.payment_status == "paid"
+    if not is_over:
+        return (Verdict.EXPIRED if session.status == "expired" else Verdict.OPEN), None
+    fault = _fault(asked, session)
+    if fault:
+        return Verdict.REVIEW, fault
+    if asked.amount_microusd is None:
+        return Verdict.COMPLETED, None
+    if session.payment_status == "unpaid":
+        return Verdict.OPEN, None  # the bank takes its time
+    return Verdict.PAID, None
+
+
+def next_check(verdict: str, age: timedelta) -> timedelta | None:
+    """Say after how long the provider is asked again; None: there is nothing more to learn.
+
+    `age` counts from the checkout's creation or, once it is paid, from its payment.
+    """
+    match verdict:
+        case "creating":
+            return _widening(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
+        case "open" if age <= SESSION_MAX_AGE:
+            return OPEN_INTERVAL
+        case "open":
+            return _widening(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
+        case "paid" if age <= REFUNDABLE_AGE:
+            return _widening(age, PAID_INTERVAL_MIN, PAID_INTERVAL_MAX)
+    return None
+
+
+def is_given_up(status: str, age: timedelta) -> bool:
+    """Say whether a checkout that nobody paid is too old to be waited for."""
+    return age > {"creating": SESSION_MAX_AGE, "open": UNPAID_MAX_AGE}.get(status, timedelta.max)
+
+
+def change_of(taken_microusd: int, booked_microusd: int, paid_microusd: int) -> int:
+    """Say how much more (less: below 0) was taken back of a payment than is booked; never more than was paid."""
+    return min(taken_microusd, paid_microusd) - booked_microusd
+
+
+def return_path(owner: Owner) -> str:
+    """Name the portal's page that a customer comes back to."""
+    kind, key = owner
+    return f"/organizations/{key}/money" if kind == "organization" else "/"
+
+
+def _fault(asked: Asked, session: Session) -> str | None:
+    if session.transaction_id not in (None, asked.transaction_id):
+        return f"the session is of transaction {session.transaction_id}"
+    if session.is_live != asked.is_live:
+        return f"mode: asked {_mode(asked.is_live)}, came {_mode(session.is_live)}"
+    if session.keeps_method != (asked.amount_microusd is None):
+        return "the session is of another kind than was asked"
+    if asked.amount_microusd is None:
+        return None
+    if session.currency != CURRENCY:
+        return f"currency: asked {CURRENCY}, came {session.currency}"
+    if session.amount_microusd != asked.amount_microusd:
+        return f"amount: asked {asked.amount_microusd} micro-USD, came {session.amount_microusd}"
+    if session.payment_status not in ("paid", "unpaid"):
+        return f"payment: {session.payment_status}"
+    return None
+
+
+def _mode(is_live: bool) -> str:
+    return "live" if is_live else "test"
+
+
+def _widening(age: timedelta, least: timedelta, most: timedelta) -> timedelta:
+    return min(max(age / WIDENING, least), most)
