@@ -42,6 +42,7 @@ ApiError
     IdempotencyInProgress   idempotency_in_progress
     ManifestMismatch        manifest_mismatch
     RevisionConflict        revision_conflict
+    ExternalMappingUnverified  external_mapping_unverified
   413
     RequestTooLarge         request_too_large
     InputTooLarge           input_too_large
@@ -324,6 +325,12 @@ class RevisionConflict(ApiError):
     code = "revision_conflict"
     default_status = 409
     default_message = "The resource changed meanwhile."
+
+
+class ExternalMappingUnverified(ApiError):
+    code = "external_mapping_unverified"
+    default_status = 409
+    default_message = "The provider does not confirm that this account bills for the organization."
 
 
 class RequestTooLarge(ApiError):

@@ -47,6 +47,7 @@ ACTIONS = {
     "seat.revoke": "took the seat for {product} from {subject}",
     "budget.set": "set a budget of {limitMicrousd} a month for {scope}",
     "budget.disable": "switched off a budget for {scope}",
+    "external_mapping.set": "left the seats of {subject} to be billed by {externalOrgId} ({mode})",
 }
 SCOPES = {
     "org": "everything",

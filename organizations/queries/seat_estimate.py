@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TypeVar
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
+from billing.models import ExternalMapping
 from billing.queries.reports import bounded
 from gateway.contract.errors import OrgReportLimit
 from gateway.contract.limits import REPORT_INTERVALS_MAX
@@ -17,12 +18,16 @@ from organizations.rules.seat_billing import Interval, billable_seat_days, days_
 from organizations.rules.usage_summary import month_around
 
 Spans = dict[int, list[Interval]]
+_MAPPED = Exists(ExternalMapping.objects.filter(org_id=OuterRef("organization_id"), product=OuterRef("product_id")))
 AnInterval = TypeVar("AnInterval", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
 class ProductEstimate:
-    """One product's seats this month; `billable_seats` is today's, 0 while the product is disabled."""
+    """One product's seats this month; `billable_seats` is today's, 0 while the product is disabled.
+
+    What is billed externally costs nothing here.
+    """
 
     product: str
     monthly_price_microusd: int
@@ -30,7 +35,7 @@ class ProductEstimate:
     billable_seats: int
     accrued_microusd: int
     projected_microusd: int
-    externally_billed: bool = False
+    externally_billed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,7 @@ def estimate(org_id: str, now: datetime) -> SeatEstimate:
     month = month_around(now)
     enabled, assigned = _spans(org_id, month)
     found = entitlements.with_counts().filter(organization_id=org_id, id__in=enabled).select_related("product")
+    found = found.annotate(externally_billed=_MAPPED)
     today = now.astimezone(UTC).date()
     rows = tuple(_row(one, enabled[one.pk], assigned[one.pk], today) for one in found)
     return SeatEstimate(month[0].date(), rows)
@@ -63,8 +69,11 @@ def estimate(org_id: str, now: datetime) -> SeatEstimate:
 
 def _row(entitlement: Entitlement, enabled: list[Interval], seats: list[Interval], today: date) -> ProductEstimate:
     price, days = entitlement.product.seat_price_microusd, days_of_month(today)
+    externally_billed = bool(getattr(entitlement, "externally_billed", False))
 
     def cost(counted: Iterable[date]) -> int:
+        if externally_billed:
+            return 0
         return month_cost_microusd(price, billable_seat_days(enabled, seats, counted), len(days))
 
     return ProductEstimate(
@@ -74,6 +83,7 @@ def _row(entitlement: Entitlement, enabled: list[Interval], seats: list[Interval
         billable_seats=billable_seat_days(enabled, seats, [today]) if entitlement.is_enabled else 0,
         accrued_microusd=cost(day for day in days if day <= today),
         projected_microusd=cost(days),
+        externally_billed=externally_billed,
     )
 
 

@@ -62,7 +62,7 @@ class ExternalMappingView(serializers.Serializer[Any]):
 
     product = serializers.CharField()
     provider = serializers.CharField()
-    externalOrgId = serializers.CharField()
+    externalOrgId = serializers.CharField(source="external_org_id")
     mode = serializers.CharField()
-    status = serializers.ChoiceField(["verified"])
-    verifiedAt = serializers.DateTimeField()
+    status = serializers.ChoiceField(["verified"], default="verified")
+    verifiedAt = serializers.DateTimeField(source="verified_at")

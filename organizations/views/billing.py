@@ -12,8 +12,14 @@ from billing.models import Budget
 from gateway.api.access import requires
 from gateway.api.schema import refuses
 from gateway.contract.capabilities import Capability
-from gateway.contract.errors import IntegrationUnavailable, InvalidRequest, OrgReportLimit
-from organizations.operations import budgets
+from gateway.contract.errors import (
+    ExternalMappingUnverified,
+    IntegrationUnavailable,
+    InvalidRequest,
+    NotFound,
+    OrgReportLimit,
+)
+from organizations.operations import budgets, external_mappings
 from organizations.queries import billing, memberships, usage
 from organizations.rules.roles import MONEY_MANAGERS, OWNERS
 from organizations.serializers.billing import BudgetRequest, BudgetView, OrganizationBillingView
@@ -102,13 +108,27 @@ class PaymentsView(OrganizationViewSet):
         CheckoutRequest(data=request.data).is_valid(raise_exception=True)
         raise IntegrationUnavailable
 
-    @refuses(IntegrationUnavailable)
+    @refuses(ExternalMappingUnverified, IntegrationUnavailable, NotFound)
     @extend_schema(operation_id="map_external_billing", request=ExternalMappingRequest, responses=ExternalMappingView)
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
-    def map(self, request: Request, org_id: str) -> NoReturn:
-        """Leave a product's seats to the provider that bills them already."""
-        ExternalMappingRequest(data=request.data).is_valid(raise_exception=True)
-        raise IntegrationUnavailable
+    def map(self, request: Request, org_id: str) -> Response:
+        """Leave a product's seats to the provider that bills them already, once it confirms so; repeating asks again.
+
+        `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`, with
+        its details submitted and charges enabled, in the `mode` of the gateway's own key.
+        """
+        body = ExternalMappingRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        asked = body.validated_data
+        mapping = external_mappings.put(
+            org_id=org_id,
+            product=asked["product"],
+            provider=asked["provider"],
+            external_org_id=asked["externalOrgId"],
+            mode=asked["mode"],
+            actor_did=actor(request),
+        )
+        return Response(ExternalMappingView(mapping).data)
 
 
 def _answer(budget: Budget) -> Response:

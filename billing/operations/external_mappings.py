@@ -1,0 +1,78 @@
+"""Leave the billing of a product's seats to the provider that does it already, once that provider has confirmed it."""
+
+import logging
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from billing.adapters import configured
+from billing.adapters.base import ConnectedAccount, PaymentProvider, ProviderError
+from billing.models import ExternalMapping
+from billing.rules import external_mappings as rules
+from gateway.contract.errors import ExternalMappingUnverified, IntegrationUnavailable, InvalidRequest
+
+log = logging.getLogger("billing.external_mappings")
+
+AWAY = "The payment provider does not answer just now."
+RETRY_AFTER_SECONDS = 5
+
+
+class Verified(NamedTuple):
+    """What the provider has confirmed."""
+
+    org_id: str
+    product: str
+    provider: str
+    external_org_id: str
+    mode: str
+
+
+def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mode: str) -> Verified:
+    """Have the provider confirm that its account is this organization's and may charge. Touches no database.
+
+    Raises ExternalMappingUnverified where it does not, InvalidRequest for a provider that is not the configured one,
+    and IntegrationUnavailable without a provider or without its answer.
+    """
+    configured_one = configured.require()
+    if provider != configured_one.name:
+        raise InvalidRequest(f"The provider here is {configured_one.name}.", param="provider")
+    account = _account(configured_one, external_org_id)
+    fault = rules.fault_of(account, org_id=org_id, asked_live=mode == "live", key_is_live=configured_one.is_live)
+    if fault:
+        raise ExternalMappingUnverified(private=f"{external_org_id} for {org_id}: {fault}")
+    return Verified(org_id, product, provider, external_org_id, mode)
+
+
+def put(verified: Verified, *, verified_by: str, now: datetime) -> tuple[ExternalMapping, bool]:
+    """Store what was confirmed in place of what was there; tell also whether anything but the time is new.
+
+    Joins the caller's transaction. Raises ExternalMappingUnverified where another organization has the account for this
+    product already.
+    """
+    stated = {
+        "provider": verified.provider,
+        "external_org_id": verified.external_org_id,
+        "mode": verified.mode,
+    }
+    before = ExternalMapping.objects.filter(org_id=verified.org_id, product=verified.product).first()
+    is_new = before is None or any(getattr(before, name) != value for name, value in stated.items())
+    try:
+        with transaction.atomic():
+            mapping, _ = ExternalMapping.objects.update_or_create(
+                org_id=verified.org_id,
+                product=verified.product,
+                defaults={**stated, "verified_by": verified_by, "verified_at": now},
+            )
+    except IntegrityError as error:
+        private = f"{verified.external_org_id} bills {verified.product} for another organization"
+        raise ExternalMappingUnverified(private=private) from error
+    return mapping, is_new
+
+
+def _account(provider: PaymentProvider, ref: str) -> ConnectedAccount | None:
+    try:
+        return provider.connected_account(ref)
+    except ProviderError as error:
+        log.error("the provider did not say whose account %s is: %s", ref, error)
+        raise IntegrationUnavailable(AWAY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}) from error

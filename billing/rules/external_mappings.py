@@ -1,0 +1,21 @@
+"""When an account at the payment provider may bill an organization's seats."""
+
+from billing.adapters.base import ConnectedAccount
+
+ORGANIZATION = "org_id"
+"""The member of the account's metadata in which whoever owns it there names the organization here."""
+
+
+def fault_of(account: ConnectedAccount | None, *, org_id: str, asked_live: bool, key_is_live: bool) -> str | None:
+    """Say what is missing, for the log alone; None: nothing is."""
+    if asked_live != key_is_live:
+        return "the gateway's key is of the other mode"
+    if account is None:
+        return "no such account is connected"
+    if account.metadata.get(ORGANIZATION) != org_id:
+        return "the account's metadata does not name the organization"
+    if not account.details_submitted:
+        return "the account's details are not complete"
+    if not account.charges_enabled:
+        return "the account may not charge"
+    return None

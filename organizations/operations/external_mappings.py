@@ -1,0 +1,27 @@
+"""Leave a product's seats to the provider that bills them already."""
+
+from accounts.models import Product
+from billing.models import ExternalMapping
+from billing.operations import external_mappings as billing
+from gateway.contract.errors import NotFound
+from organizations.operations.changes import changing
+from organizations.rules.roles import OWNERS
+
+
+def put(
+    *, org_id: str, product: str, provider: str, external_org_id: str, mode: str, actor_did: str
+) -> ExternalMapping:
+    """Verify at the provider, then store in place of what was there; repeating verifies again.
+
+    The provider is asked before anything is locked. Raises NotFound for a product outside the catalogue, and what
+    `billing.operations.external_mappings` raises; a mapping that was there stays then.
+    """
+    asked = {"org_id": org_id, "product": product, "external_org_id": external_org_id, "mode": mode}
+    verified = billing.verify(**asked, provider=provider)
+    with changing(org_id, actor_did=actor_did, roles=OWNERS) as change:
+        if not Product.objects.filter(slug=product).exists():
+            raise NotFound(param="product")
+        mapping, is_new = billing.put(verified, verified_by=actor_did, now=change.now)
+        if is_new:
+            change.record("external_mapping.set", product, externalOrgId=external_org_id, mode=mode)
+    return mapping
