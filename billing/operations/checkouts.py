@@ -157,12 +157,12 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
 
 
 def _request_for(checkout: Checkout) -> SessionRequest:
-    page = settings.PORTAL_URL + rules.return_path(checkout.owner)
+    page = settings.PORTAL_URL + rules.return_path(checkout.owner, checkout.id)
     return SessionRequest(
         transaction_id=checkout.id,
         amount_microusd=checkout.amount_microusd,
-        success_url=f"{page}?checkout=done",
-        cancel_url=f"{page}?checkout=cancelled",
+        success_url=page,
+        cancel_url=f"{page}?cancelled=1",
     )
 
 

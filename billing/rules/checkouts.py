@@ -83,10 +83,11 @@ def change_of(taken_microusd: int, booked_microusd: int, paid_microusd: int) -> 
     return min(taken_microusd, paid_microusd) - booked_microusd
 
 
-def return_path(owner: Owner) -> str:
-    """Name the portal's page that a customer comes back to."""
+def return_path(owner: Owner, transaction_id: str) -> str:
+    """Name the portal's page that a customer comes back to, which says what became of the payment."""
     kind, key = owner
-    return f"/organizations/{key}/money" if kind == "organization" else "/"
+    place = f"/organizations/{key}" if kind == "organization" else "/wallet"
+    return f"{place}/payments/{transaction_id}"
 
 
 def _fault(asked: Asked, session: Session) -> str | None:
