@@ -7,7 +7,8 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from billing.operations import ledger, replays, reviews
+from billing.models import ProviderEvent
+from billing.operations import events, ledger, reconciliation, replays, reviews
 from billing.queries import audit
 
 log = logging.getLogger("billing.tasks")
@@ -32,6 +33,27 @@ def reconcile() -> int:
     resolved = reviews.reconcile()
     after = timedelta(hours=settings.REVIEW_RELEASE_HOURS)
     return resolved + reviews.release_unresolved(now=timezone.now(), after=after)
+
+
+@shared_task
+def reconcile_payments() -> int:
+    """Compare checkouts with the payment provider's record, and repay debts from balance that became free."""
+    compared = reconciliation.reconcile(now=timezone.now())
+    while len(ledger.repay_debts(limit=BATCH).rows()) == BATCH:
+        pass
+    return compared
+
+
+@shared_task
+def handle_event(event_pk: int) -> None:
+    """Look into a payment provider's event at once; what cannot be done now is done by `reconcile_payments`."""
+    event = ProviderEvent.objects.get(pk=event_pk)
+    if event.handled_at is not None:
+        return
+    try:
+        events.handle(event, now=timezone.now())
+    except Exception:
+        log.exception("event %s waits for the schedule", event.event_id)
 
 
 @shared_task

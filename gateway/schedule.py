@@ -18,6 +18,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.purge_replays": 10 * MINUTE,
     "billing.tasks.reap": 15.0,
     "billing.tasks.reconcile": 30.0,
+    "billing.tasks.reconcile_payments": 30.0,
     "billing.tasks.sweep_lots": 5 * MINUTE,
 }
 

@@ -74,6 +74,29 @@ def begin(
     return checkout, is_new
 
 
+def begin_and_place(
+    owner: Owner,
+    *,
+    kind: str,
+    amount_microusd: int | None,
+    product: str | None,
+    idempotency_key: str,
+    requested_by: str,
+    now: datetime,
+) -> Checkout:
+    """Do both steps, for callers that have no transaction of their own to join."""
+    checkout, _ = begin(
+        owner,
+        kind=kind,
+        amount_microusd=amount_microusd,
+        product=product,
+        idempotency_key=idempotency_key,
+        requested_by=requested_by,
+        now=now,
+    )
+    return place(checkout, now=now)
+
+
 def place(checkout: Checkout, *, now: datetime) -> Checkout:
     """Have the provider make the transaction's session, once however often it is asked, and give it with its `url`.
 

@@ -347,6 +347,11 @@ def sweep_lots(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
     return call("billing_sweep_lots", _whole, limit=limit, **clock)
 
 
+def repay_debts(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
+    """Repay debts from balance that became free; rows of (wallet id, amount in micro-USD)."""
+    return call("billing_repay_debts", _whole, limit=limit, **clock)
+
+
 def _jsonb(value: Any) -> Jsonb:
     return Jsonb(value, dumps=orjson.dumps)
 

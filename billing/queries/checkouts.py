@@ -1,11 +1,13 @@
 """Checkouts and what is still to be done about them."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
 from billing.models import Checkout, ProviderEvent
 from billing.rules.owners import Owner
+
+EVENT_MAX_AGE = timedelta(days=3)
 
 
 def of_owner(owner: Owner) -> QuerySet[Checkout]:
@@ -31,6 +33,11 @@ def about(event: ProviderEvent) -> Checkout | None:
 
 
 def unhandled(provider: str, now: datetime, limit: int) -> list[ProviderEvent]:
-    """Give events that nobody has dealt with yet, the oldest first."""
-    rows = ProviderEvent.objects.filter(provider=provider, handled_at__isnull=True, received_at__lte=now)
-    return list(rows.order_by("received_at")[:limit])
+    """Give events that nobody has dealt with yet, the newest first, so that one that nobody can settle is in no way.
+
+    Those of more than three days are left: the schedule has compared what they are about many times.
+    """
+    rows = ProviderEvent.objects.filter(
+        provider=provider, handled_at__isnull=True, received_at__lte=now, received_at__gt=now - EVENT_MAX_AGE
+    )
+    return list(rows.order_by("-received_at")[:limit])

@@ -2,7 +2,15 @@
 
 from typing import Any
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
+
+from gateway.contract.limits import (
+    CENT_MICROUSD,
+    CHECKOUT_MAX_MICROUSD,
+    CHECKOUT_MIN_MICROUSD,
+    IDEMPOTENCY_KEY_MAX_CHARACTERS,
+)
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -26,6 +34,14 @@ class StrictStringField(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class IdempotencyKeyField(StrictStringField):
+    """A client's key for one logical request: 1 to 255 printable ASCII characters, taken as they are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=IDEMPOTENCY_KEY_MAX_CHARACTERS, trim_whitespace=False, **options)
+        self.validators.append(RegexValidator(r"\A[ -~]+\Z", "Printable ASCII characters alone, please."))
+
+
 class StrictIntegerField(serializers.IntegerField):
     """A whole number that must come as a JSON integer: no string, no fraction, no boolean."""
 
@@ -34,6 +50,20 @@ class StrictIntegerField(serializers.IntegerField):
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class WholeCentsField(StrictIntegerField):
+    """An amount to be paid, in micro-USD: a whole number of cents within what a checkout may ask for."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=CHECKOUT_MIN_MICROUSD, max_value=CHECKOUT_MAX_MICROUSD, **options)
+
+    def to_internal_value(self, data: Any) -> int:
+        """Refuse fractions of a cent, which nobody can pay."""
+        amount = super().to_internal_value(data)
+        if amount % CENT_MICROUSD:
+            raise serializers.ValidationError("The amount must be a whole number of cents.")
+        return amount
 
 
 class StrictBooleanField(serializers.BooleanField):

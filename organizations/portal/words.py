@@ -46,6 +46,8 @@ ACTIONS = {
     "seat.assign": "gave {subject} a seat for {product}",
     "seat.revoke": "took the seat for {product} from {subject}",
     "budget.set": "set a budget of {limitMicrousd} a month for {scope}",
+    "top_up.begin": "began a top-up of {amountMicrousd}",
+    "payment_method.begin": "began to leave a payment method",
     "budget.disable": "switched off a budget for {scope}",
     "external_mapping.set": "left the seats of {subject} to be billed by {externalOrgId} ({mode})",
 }
@@ -77,7 +79,7 @@ def of_entry(entry: AuditEntry, names: Mapping[str, str]) -> str:
 
 def _of_detail(name: str, value: Any, names: Mapping[str, str]) -> str:
     match name:
-        case "limitMicrousd":
+        case "limitMicrousd" | "amountMicrousd":
             return usd(value)
         case "product":
             return names.get(value, value)

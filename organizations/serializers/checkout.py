@@ -4,13 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
-from gateway.contract.limits import (
-    CENT_MICROUSD,
-    CHECKOUT_MAX_MICROUSD,
-    CHECKOUT_MIN_MICROUSD,
-    IDEMPOTENCY_KEY_MAX_CHARACTERS,
-)
+from gateway.api.serializers import IdempotencyKeyField, StrictSerializer, StrictStringField, WholeCentsField
 
 TOP_UP, PAYMENT_METHOD = "top_up", "payment_method"
 
@@ -19,15 +13,9 @@ class CheckoutRequest(StrictSerializer):
     """The body of POST …/billing/checkout. A payment method has neither amount nor product."""
 
     kind = serializers.ChoiceField([TOP_UP, PAYMENT_METHOD])
-    amountMicros = StrictIntegerField(required=False, min_value=CHECKOUT_MIN_MICROUSD, max_value=CHECKOUT_MAX_MICROUSD)
+    amountMicros = WholeCentsField(required=False, help_text="In micro-USD, a whole number of cents.")
     product = StrictStringField(max_length=64, required=False, allow_null=True)
-    idempotencyKey = StrictStringField(max_length=IDEMPOTENCY_KEY_MAX_CHARACTERS)
-
-    def validate_amountMicros(self, amount: int) -> int:  # noqa: N802 - named after its field
-        """Take whole cents alone."""
-        if amount % CENT_MICROUSD:
-            raise serializers.ValidationError("The amount must be a whole number of cents.")
-        return amount
+    idempotencyKey = IdempotencyKeyField()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check that the kind has what it needs, and no more."""
@@ -44,8 +32,8 @@ class CheckoutView(serializers.Serializer[Any]):
     """Where to pay."""
 
     provider = serializers.CharField()
-    transactionId = serializers.CharField()
-    url = serializers.CharField()
+    transactionId = serializers.CharField(source="id")
+    url = serializers.CharField(help_text="The provider's page, to be opened by the customer; it lives a day.")
 
 
 class ExternalMappingRequest(StrictSerializer):

@@ -1,7 +1,5 @@
 """An organization's money: what there is, and the budgets that limit it."""
 
-from typing import NoReturn
-
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,12 +12,13 @@ from gateway.api.schema import refuses
 from gateway.contract.capabilities import Capability
 from gateway.contract.errors import (
     ExternalMappingUnverified,
+    IdempotencyKeyReused,
     IntegrationUnavailable,
     InvalidRequest,
     NotFound,
     OrgReportLimit,
 )
-from organizations.operations import budgets, external_mappings
+from organizations.operations import budgets, checkouts, external_mappings
 from organizations.queries import billing, memberships, usage
 from organizations.rules.roles import MONEY_MANAGERS, OWNERS
 from organizations.serializers.billing import BudgetRequest, BudgetView, OrganizationBillingView
@@ -98,15 +97,30 @@ class OrganizationUsageView(OrganizationViewSet):
 
 
 class PaymentsView(OrganizationViewSet):
-    """What needs a payment provider; none is configured."""
+    """What needs a payment provider."""
 
-    @refuses(IntegrationUnavailable)
+    @refuses(IdempotencyKeyReused, IntegrationUnavailable)
     @extend_schema(operation_id="checkout_for_organization", request=CheckoutRequest, responses={201: CheckoutView})
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_MANAGERS)
-    def checkout(self, request: Request, org_id: str) -> NoReturn:
-        """Begin a payment into the organization's wallet, or the keeping of a payment method."""
-        CheckoutRequest(data=request.data).is_valid(raise_exception=True)
-        raise IntegrationUnavailable
+    def checkout(self, request: Request, org_id: str) -> Response:
+        """Begin a payment into the organization's wallet, or the keeping of a payment method.
+
+        The money is there once the provider confirms that exactly this amount was paid: as a credit for the product, if
+        one is named, else as balance. Repeating the request with the same key gives the same transaction, also after an
+        answer that was lost or a 503.
+        """
+        body = CheckoutRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        asked = body.validated_data
+        begun = checkouts.begin(
+            org_id=org_id,
+            kind=asked["kind"],
+            amount_microusd=asked.get("amountMicros"),
+            product=asked.get("product"),
+            idempotency_key=asked["idempotencyKey"],
+            actor_did=actor(request),
+        )
+        return Response(CheckoutView(begun).data, status=201)
 
     @refuses(ExternalMappingUnverified, IntegrationUnavailable, NotFound)
     @extend_schema(operation_id="map_external_billing", request=ExternalMappingRequest, responses=ExternalMappingView)

@@ -31,7 +31,7 @@ ACCOUNT = [
     Endpoint("GET", "/v1/models", TOKEN),
     Endpoint("GET", "/v1/wallet", "wallet:read", MONEY),  # the roles are asked under an organization's token
     Endpoint("GET", "/v1/usage", "usage:read"),
-    Endpoint("POST", "/v1/billing/checkout", "billing:checkout"),
+    Endpoint("POST", "/v1/billing/checkout", "billing:checkout", MONEY),  # likewise
 ]
 ORGANIZATIONS = [
     Endpoint("GET", "/v1/organizations", "orgs:read", ANY),

@@ -1,0 +1,81 @@
+"""Take in what a payment provider tells us, and look into it."""
+
+import logging
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from billing.adapters import configured
+from billing.adapters.base import PaymentProvider, SignatureInvalid
+from billing.models import Checkout, ProviderEvent
+from billing.operations import checkouts
+from billing.queries import checkouts as queries
+from gateway.contract.errors import IntegrationUnavailable, InvalidRequest
+
+log = logging.getLogger("billing.events")
+
+
+def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent | None:
+    """Store a signed event, once; None where it was stored before or cannot concern us.
+
+    Raises InvalidRequest where the signature is not the provider's or too old, and IntegrationUnavailable where no
+    secret is configured to tell: nothing is ever taken unsigned.
+    """
+    provider = configured.require()
+    if not settings.STRIPE_WEBHOOK_SECRET:
+        raise IntegrationUnavailable
+    try:
+        event = provider.event(payload, signature, settings.STRIPE_WEBHOOK_SECRET)
+    except SignatureInvalid as error:
+        log.warning("an event was refused: %s", error)
+        raise InvalidRequest("The signature does not hold.") from error
+    if not event.is_relevant:
+        return None
+    stored, is_new = ProviderEvent.objects.get_or_create(
+        provider=provider.name,
+        event_id=event.event_id,
+        defaults={
+            "type": event.type,
+            "object_ref": event.object_ref,
+            "payment_ref": event.payment_ref,
+            "transaction_id": event.transaction_id,
+            "received_at": now,
+        },
+    )
+    return stored if is_new else None
+
+
+def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
+    """Compare the checkout that an event may be about with the provider's record; None where it is none of ours.
+
+    Raises IntegrationUnavailable or a ProviderError where the provider does not answer; the event then waits.
+    """
+    checkout = queries.about(event) or _asked_about(configured.require(), event)
+    if checkout is not None:
+        checkout = checkouts.converge(checkout, now=now)
+        event.checkout_id = checkout.id
+    event.handled_at = now
+    event.save(update_fields=["checkout_id", "handled_at"])
+    return checkout
+
+
+def hand_over(event: ProviderEvent) -> None:
+    """Have a worker look into an event as soon as it is committed; where none can be told, the schedule finds it."""
+    from billing import tasks
+
+    def tell() -> None:
+        try:
+            tasks.handle_event.apply_async((event.pk,), retry=False)
+        except Exception:
+            log.exception("event %s waits for the schedule", event.event_id)
+
+    transaction.on_commit(tell)
+
+
+def _asked_about(provider: PaymentProvider, event: ProviderEvent) -> Checkout | None:
+    """Find the checkout by what the provider keeps with the payment, which knows its transaction before we know it."""
+    if event.payment_ref is None:
+        return None
+    transaction_id = provider.transaction_of(event.payment_ref)
+    return Checkout.objects.filter(pk=transaction_id, provider=provider.name).first() if transaction_id else None

@@ -1,0 +1,106 @@
+"""Ask the payment provider about everything that is not over, whether or not it told us something happened.
+
+Each run is bounded in rows and in time; one bad row does not keep the others waiting. Runs may overlap.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import partial
+from typing import TypeVar
+
+from billing.adapters import configured
+from billing.adapters.base import PaymentProvider, ProviderError, ProviderUnavailable
+from billing.models import Checkout
+from billing.operations import checkouts, events
+from billing.operations.checkouts import Seen
+from billing.queries import checkouts as queries
+from gateway.contract.errors import IntegrationUnavailable
+
+log = logging.getLogger("billing.reconciliation")
+
+AT_ONCE = 8
+ROWS_MAX = 800
+EVENTS_MAX = 100
+RUN_SECONDS = 25.0
+
+Row = TypeVar("Row")
+
+
+def reconcile(*, now: datetime) -> int:
+    """Look into events that wait, then into checkouts that are due; return how many were compared."""
+    provider = configured.provider()
+    if provider is None:
+        return 0
+    is_over = _deadline(RUN_SECONDS)
+    return _events(provider, now, is_over) + _checkouts(provider, now, is_over)
+
+
+def _events(provider: PaymentProvider, now: datetime, is_over: Callable[[], bool]) -> int:
+    handled = 0
+    for event in queries.unhandled(provider.name, now, EVENTS_MAX):
+        if is_over():
+            break
+        try:
+            events.handle(event, now=now)
+            handled += 1
+        except (ProviderUnavailable, IntegrationUnavailable) as error:
+            log.warning("event %s waits, and those after it: %s", event.event_id, error)
+            break
+        except Exception:
+            log.exception("event %s could not be handled", event.event_id)
+    return handled
+
+
+def _checkouts(provider: PaymentProvider, now: datetime, is_over: Callable[[], bool]) -> int:
+    """Compare what is due, several at once: the provider is asked in threads, its answers are applied here."""
+    compared = 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for rows in _chunks(queries.due(provider.name, provider.is_live, now, ROWS_MAX), AT_ONCE):
+            answers = list(pool.map(partial(_ask, provider), rows))
+            compared += sum(_take(row, answer, now) for row, answer in zip(rows, answers, strict=True))
+            if is_over() or all(isinstance(answer, ProviderUnavailable) for answer in answers):
+                break
+    return compared
+
+
+def _ask(provider: PaymentProvider, checkout: Checkout) -> Seen | Exception | None:
+    """Ask about one checkout, without the database; None where it is still to be placed."""
+    if checkout.session_ref is None:
+        return None
+    try:
+        return checkouts.look(provider, checkout)
+    except Exception as error:
+        if not isinstance(error, ProviderError):
+            log.exception("asking about checkout %s failed", checkout.id)
+        return error
+
+
+def _take(checkout: Checkout, answer: Seen | Exception | None, now: datetime) -> bool:
+    try:
+        if isinstance(answer, Exception):
+            raise answer
+        if answer is None:
+            checkouts.converge(checkout, now=now)
+        else:
+            checkouts.apply(checkout.id, answer, now=now)
+    except (ProviderError, IntegrationUnavailable) as error:
+        log.warning("checkout %s is asked about later: %s", checkout.id, error)
+        checkouts.postpone(checkout.id, now=now)
+        return False
+    except Exception:
+        log.exception("checkout %s could not be compared", checkout.id)
+        checkouts.postpone(checkout.id, now=now)
+        return False
+    return True
+
+
+def _deadline(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+def _chunks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -1,0 +1,28 @@
+"""Wire shapes of checkouts. SPEC: Account and access."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from billing.models import Checkout
+from gateway.api.serializers import IdempotencyKeyField, StrictSerializer, WholeCentsField
+
+
+class AccountCheckoutRequest(StrictSerializer):
+    """A top-up of the token's wallet."""
+
+    amountMicros = WholeCentsField(help_text="In micro-USD, a whole number of cents.")
+    idempotencyKey = IdempotencyKeyField(help_text="The same key with the same amount gives the same transaction.")
+
+
+class CheckoutResponse(serializers.Serializer[Any]):
+    """Where to pay."""
+
+    provider = serializers.CharField()
+    transactionId = serializers.CharField()
+    url = serializers.CharField(help_text="The provider's page, to be opened by the customer; it lives a day.")
+
+
+def render_checkout(checkout: Checkout) -> dict[str, Any]:
+    """Render a placed checkout."""
+    return {"provider": checkout.provider, "transactionId": checkout.id, "url": checkout.url}

@@ -1,0 +1,51 @@
+"""`POST /v1/billing/checkout`."""
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import caller
+from billing.models import CheckoutKind
+from billing.operations import checkouts
+from billing.rules.owners import MONEY_ROLES
+from billing.serializers.checkout import AccountCheckoutRequest, CheckoutResponse, render_checkout
+from gateway.api.access import requires
+from gateway.api.schema import refuses
+from gateway.api.viewsets import ApiViewSet
+from gateway.contract.capabilities import Capability
+from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable
+
+
+class CheckoutView(ApiViewSet):
+    """Top-ups of the wallet that the token's calls are paid from."""
+
+    @refuses(IdempotencyKeyReused, IntegrationUnavailable)
+    @extend_schema(
+        operation_id="checkout",
+        tags=["Billing"],
+        summary="Begin a top-up",
+        request=AccountCheckoutRequest,
+        responses={201: CheckoutResponse},
+    )
+    @requires(Capability.BILLING_CHECKOUT, roles=MONEY_ROLES)
+    def create(self, request: Request) -> Response:
+        """Begin a top-up and return the page on which it is paid.
+
+        The money is there once the provider confirms that exactly this amount was paid. Repeating the request with the
+        same key gives the same transaction, also after an answer that was lost or a 503. Under an organization's token
+        the money is that organization's, for its owner and billing roles.
+        """
+        body = AccountCheckoutRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        now = timezone.now()
+        checkout = checkouts.begin_and_place(
+            caller(request).owner,
+            kind=CheckoutKind.TOP_UP,
+            amount_microusd=body.validated_data["amountMicros"],
+            product=None,
+            idempotency_key=body.validated_data["idempotencyKey"],
+            requested_by=caller(request).did,
+            now=now,
+        )
+        return Response(render_checkout(checkout), status=201)

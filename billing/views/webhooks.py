@@ -1,0 +1,34 @@
+"""`POST /webhooks/stripe`: what the payment provider tells us. Outside /v1: it carries a signature and no token."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from billing.operations import events
+from gateway.api.request_ids import request_id_of
+from gateway.api.responses import error_response, json_response
+from gateway.contract.errors import ApiError, RequestTooLarge
+from gateway.contract.limits import WEBHOOK_BODY_MAX_BYTES
+
+SIGNATURE = "Stripe-Signature"
+
+
+@csrf_exempt
+@require_POST
+def stripe(request: HttpRequest) -> HttpResponse:
+    """Store a signed event and answer at once; a worker then looks into it. 200 also where there is nothing to do."""
+    try:
+        event = events.receive(_body(request), request.headers.get(SIGNATURE, ""), now=timezone.now())
+    except ApiError as error:
+        return error_response(error, request_id_of(request))
+    if event is not None:
+        events.hand_over(event)
+    return json_response({"received": True})
+
+
+def _body(request: HttpRequest) -> bytes:
+    body = request.read(WEBHOOK_BODY_MAX_BYTES + 1)
+    if len(body) > WEBHOOK_BODY_MAX_BYTES:
+        raise RequestTooLarge
+    return body
