@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("accounts.urls")),
     path("", include("accounts.portal.urls")),
     path("", include("billing.urls")),
+    path("", include("billing.portal.urls")),
     path("", include("organizations.urls")),
     path("", include("organizations.portal.urls")),
     path("", include("inference.urls")),

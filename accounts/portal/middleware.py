@@ -23,7 +23,7 @@ class ContentSecurityPolicy:
     """Gives every HTML page the policy, unless its view set one of its own.
 
     Browsers apply `form-action` to the redirects after a form too, so the origins that this session's authorizations
-    lead to are allowed as well.
+    lead to are allowed as well, and on a page alone those that its view names in the response's `form_targets`.
     """
 
     def __init__(self, get_response: Handler) -> None:
@@ -33,7 +33,8 @@ class ContentSecurityPolicy:
         """Answer with the policy."""
         response = self.get_response(request)
         if POLICY_HEADER not in response and not request.path.startswith("/admin/"):
-            response[POLICY_HEADER] = " ".join([POLICY, *form_targets(request)])
+            targets = [*form_targets(request), *getattr(response, "form_targets", ())]
+            response[POLICY_HEADER] = " ".join([POLICY, *targets])
         return response
 
 

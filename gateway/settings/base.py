@@ -192,6 +192,8 @@ STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = env("STRIPE_WEBHOOK_SECRET", default="")
 STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
 STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
+# Where the hosted payment pages are; a domain of one's own for them is added here. The portal's forms lead there alone.
+PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
 
 REDIS_URL = env("REDIS_URL", default="")
 if REDIS_URL:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from billing.rules.amounts import usd
 from gateway.contract.errors import ApiError
 from organizations.models import AuditEntry
 from organizations.rules.roles import Role
@@ -16,6 +17,11 @@ ERRORS = {
     "not_member": "You are not a member of this organization.",
     "no_seat": "You have no seat for this product.",
     "not_found": "What you wanted to change is no longer there.",
+    "external_mapping_unverified": "The provider does not confirm that this account bills for your organization. Check the "
+    "three points above, and that you named the right account.",
+    "integration_unavailable": "The payment provider does not answer just now. Nothing was changed and nothing was charged. "
+    "Try again in a minute.",
+    "idempotency_key_reused": "This form was sent before with something else in it. Look at it again, and send it anew.",
     "org_report_limit": "There is more history here than one page can show.",
 }
 
@@ -86,10 +92,3 @@ def _of_detail(name: str, value: Any, names: Mapping[str, str]) -> str:
         case "scope":
             return SCOPES[value]
     return UNLIMITED if value is None else str(value)
-
-
-def usd(amount_microusd: int) -> str:
-    """Render micro-USD with cents, and with what is left of a cent where there is something."""
-    whole, fraction = divmod(abs(amount_microusd), 1_000_000)
-    digits = f"{fraction:06}".rstrip("0").ljust(2, "0")
-    return f"{'-' if amount_microusd < 0 else ''}${whole:,}.{digits}"

@@ -2,7 +2,7 @@
 
 from django import template
 
-from organizations.portal import words
+from billing.rules import amounts
 
 register = template.Library()
-register.filter("usd", words.usd)
+register.filter("usd", amounts.usd)

@@ -1,0 +1,1 @@
+"""The portal's pages about a person's own money."""

@@ -1,0 +1,1 @@
+"""The pages, one noun a file. They call the operations that the API calls."""

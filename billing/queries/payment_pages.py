@@ -1,0 +1,40 @@
+"""Whether payments are configured, and where the provider's own pages are."""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from billing.models import Checkout, CheckoutStatus
+from billing.rules.checkouts import return_path
+
+PROVIDER = "stripe"
+
+
+def are_configured() -> bool:
+    """Tell whether there is a payment provider, without loading its library."""
+    return bool(settings.STRIPE_SECRET_KEY)
+
+
+def mode() -> str:
+    """Name the world that the configured key lives in: `test` or `live`."""
+    return "live" if "_live_" in settings.STRIPE_SECRET_KEY else "test"
+
+
+def origins() -> list[str]:
+    """List the origins of the provider's hosted pages, to which the portal's forms may lead."""
+    return [*settings.PAYMENT_PAGE_ORIGINS, _origin(settings.STRIPE_API_BASE)]
+
+
+def next_step(checkout: Checkout) -> str:
+    """Give where somebody who wants to pay goes: to the hosted page, or to our own about what became of the payment.
+
+    A hosted page on an origin that forms may not lead to is reached by a link on our own page.
+    """
+    if checkout.status == CheckoutStatus.OPEN and checkout.url and _origin(checkout.url) in origins():
+        return checkout.url
+    return return_path(checkout.owner, checkout.id)
+
+
+def _origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
