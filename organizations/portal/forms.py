@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
+from gateway.forms import OnceForm, PaymentAmountField
 from organizations.models import Organization
 from organizations.rules.roles import Role, may_touch
 
@@ -60,6 +61,34 @@ class BudgetForm(forms.Form):
     def limit_microusd(self) -> int:
         """Give the limit as the ledger counts."""
         return int(self.cleaned_data["limit"] * MICRO)
+
+
+class TopUpForm(OnceForm):
+    """How much to add to the organization's wallet, and for what."""
+
+    amount = PaymentAmountField()
+    product = forms.ChoiceField(
+        required=False,
+        label="To be spent on",
+        help_text="Money for one product becomes a credit that only that product's calls use.",
+    )
+
+    def for_products(self, products: list[tuple[str, str]]) -> "TopUpForm":
+        """Offer these products."""
+        self.fields["product"].choices = [("", "Anything"), *products]  # type: ignore[attr-defined]
+        return self
+
+
+class ExternalBillingForm(forms.Form):
+    """Which account at the payment provider bills a product's seats."""
+
+    account = forms.RegexField(
+        r"\Aacct_[A-Za-z0-9]{1,64}\Z",
+        label="Account at the provider",
+        help_text="It begins with acct_.",
+        error_messages={"invalid": "An account's name begins with acct_, and letters and digits follow."},
+        widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}),
+    )
 
 
 def role_choices(actor: Role) -> list[tuple[str, str]]:

@@ -2,7 +2,18 @@
 
 from django.urls import path
 
-from organizations.portal.views import access, invitations, log, members, money, organizations, products, seats
+from organizations.portal.views import (
+    access,
+    external_billing,
+    invitations,
+    log,
+    members,
+    money,
+    organizations,
+    payments,
+    products,
+    seats,
+)
 
 ORG = "organizations/<str:org_id>"
 PRODUCT = f"{ORG}/products/<str:product>"
@@ -20,11 +31,15 @@ urlpatterns = [
     path(f"{PRODUCT}/enable", products.enable, name="organization_product_enable"),
     path(f"{PRODUCT}/disable", products.disable, name="organization_product_disable"),
     path(f"{PRODUCT}/limit", products.limit, name="organization_product_limit"),
+    path(f"{PRODUCT}/external-billing", external_billing.index, name="organization_external_billing"),
     path(f"{ORG}/seats", seats.index, name="organization_seats"),
     path(f"{PRODUCT}/seats/<str:membership_id>/assign", seats.assign, name="organization_seat_assign"),
     path(f"{PRODUCT}/seats/<str:membership_id>/revoke", seats.revoke, name="organization_seat_revoke"),
     path(f"{ORG}/access", access.index, name="organization_access"),
     path(f"{ORG}/money", money.index, name="organization_money"),
     path(f"{ORG}/budgets/<str:budget_id>/disable", money.disable_budget, name="organization_budget_disable"),
+    path(f"{ORG}/payments", payments.add, name="organization_add_money"),
+    path(f"{ORG}/payment-method", payments.keep_method, name="organization_keep_method"),
+    path(f"{ORG}/payments/<str:transaction_id>", payments.state, name="organization_payment"),
     path(f"{ORG}/log", log.index, name="organization_log"),
 ]

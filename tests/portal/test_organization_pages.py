@@ -11,12 +11,14 @@ from pytest_django import DjangoAssertNumQueries
 from accounts.models import Account
 from billing.models import Budget
 from gateway.contract.errors import CATALOGUE
+from gateway.contract.ids import new_id
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.operations import members, products, seats
 from organizations.portal import words
 from organizations.portal.pages import TABS
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team, account, product
+from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
 
@@ -375,10 +377,14 @@ class TestMoney:
 class TestLog:
     """Who did what, in words."""
 
-    def test_every_kind_of_entry_has_words(self, house: House) -> None:
+    def test_every_kind_of_entry_has_words(self, house: House, provider: FakeStripe) -> None:
         house.seat()
+        account_id = provider.connect(metadata={"org_id": house.team.id})["id"]
         member = house.member("member")
         for parts, form in [
+            (("payments",), {"amount": "5", "key": new_id("frm")}),
+            (("payment-method",), {"key": new_id("frm")}),
+            (("products", "studio", "external-billing"), {"account": account_id}),
             (("members", member, "role"), {"role": "admin"}),
             (("members", member, "remove"), {}),
             (("products", "studio", "limit"), {"max_seats": "5"}),

@@ -5,13 +5,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.models import Product
+from billing.queries import external_mappings
+from billing.rules.amounts import usd
 from organizations.models import Entitlement, Membership
 from organizations.operations import products as operations
-from organizations.portal import words
 from organizations.portal.forms import CapForm
 from organizations.portal.pages import back_to, member_page, name_of, person, show, told
 from organizations.queries import entitlements
-from organizations.rules.roles import MONEY_MANAGERS
+from organizations.rules.roles import MONEY_MANAGERS, Role
 
 TAB = "organization_products"
 NAMES_SHOWN = 20
@@ -22,9 +23,11 @@ NAMES_SHOWN = 20
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     """List the catalogue with what the organization has of it."""
     had = {one.product_id: one for one in entitlements.with_counts().filter(organization=membership.organization)}
-    rows = [(product, had.get(product.slug), words.usd(product.seat_price_microusd)) for product in _catalogue()]
+    rows = [(product, had.get(product.slug), usd(product.seat_price_microusd)) for product in _catalogue()]
     rows.sort(key=lambda row: not (row[1] and row[1].is_enabled))
-    return show(request, membership, TAB, rows=rows)
+    elsewhere = external_mappings.products_of(membership.organization_id)
+    is_owner = membership.role == Role.OWNER
+    return show(request, membership, TAB, rows=rows, elsewhere=elsewhere, is_owner=is_owner)
 
 
 @require_POST
