@@ -10,6 +10,7 @@ django_application = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter  # noqa: E402
 
+import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.api.lean import LeanHandler  # noqa: E402
 from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402

@@ -41,8 +41,13 @@ RETURNED_REFUNDS = ("failed", "canceled")
 HARMLESS_DISPUTES = ("won", "charge_refunded")
 INQUIRY = "warning_"
 PREVENTED = "prevented"
+# Whether a session of this mode keeps a payment method; no other mode is ever asked for.
+MODES = {"payment": False, "setup": True}
 # A payment that these end is over, although its session says `complete`.
 FAILED_PAYMENTS = ("canceled", "requires_payment_method")
+
+# What reading an object raises that is not of the shape that every honest one has.
+SENSELESS = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
 
 Answer = TypeVar("Answer")
 Record = Mapping[str, Any]
@@ -107,7 +112,7 @@ class Stripe:
         try:
             stripe.WebhookSignature.verify_header(payload, signature, secret, stripe.Webhook.DEFAULT_TOLERANCE)
             return _event(json.loads(payload))
-        except (stripe.SignatureVerificationError, AttributeError, KeyError, TypeError, ValueError) as error:
+        except (stripe.SignatureVerificationError, RecursionError, *SENSELESS) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
     def _payment(self, payment_ref: str) -> Record:
@@ -163,7 +168,7 @@ class Stripe:
             if _may_pass(error):
                 raise ProviderUnavailable(told) from error
             raise ProviderRejected(told) from error
-        except (AttributeError, KeyError, TypeError, ValueError) as error:  # the library met an error without a shape
+        except SENSELESS as error:  # the library met an error without a shape
             raise ProviderUnavailable(f"{method} {path}: no sense in the answer: {type(error).__name__}") from error
         if not isinstance(answer, dict):
             raise ProviderUnavailable(f"{method} {path}: the answer is no object")
@@ -182,7 +187,7 @@ def _read(read: Callable[[Any], Answer], record: Record) -> Answer:
     """Read a record, or raise ProviderUnavailable where it lacks what every honest one has."""
     try:
         return read(record)
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+    except SENSELESS as error:
         raise ProviderUnavailable(f"no sense in the answer: {type(error).__name__} {error}") from error
 
 
@@ -224,7 +229,7 @@ def _session(record: Record) -> Session:
         url=record.get("url"),
         status=_text(record["status"]),
         payment_status=_text(record["payment_status"]),
-        keeps_method=record["mode"] == "setup",
+        keeps_method=MODES[record["mode"]],
         amount_microusd=None if amount is None else _microusd(amount),
         currency=None if currency is None else _text(currency).lower(),
         is_live=record["livemode"] is True,

@@ -109,6 +109,9 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         session = provider.create_session(_request_for(checkout))
         return _open(checkout, provider, session, now)
     except ProviderError as error:
+        placed = Checkout.objects.get(pk=checkout.id)
+        if placed.session_ref is not None:  # whoever asked at the same time has the answer
+            return placed
         log.error("checkout %s: the provider made no session: %s", checkout.id, error)
         raise IntegrationUnavailable(AWAY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}) from error
 
