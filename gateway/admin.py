@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.timesince import timesince
 
-from billing.models import Loss, Reservation, State, Wallet
+from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
 from gateway.console import usd
 
 LOSS_DAYS = 30
@@ -26,6 +26,11 @@ def environment(request: HttpRequest) -> list[str]:
 def review_count(request: HttpRequest) -> int | None:
     """Count the calls that wait for an operator; nothing where there are none."""
     return Reservation.objects.filter(closed_at=None, state=State.REVIEW).count() or None
+
+
+def payment_review_count(request: HttpRequest) -> int | None:
+    """Count the checkouts that wait for an operator; nothing where there are none."""
+    return Checkout.objects.filter(status=CheckoutStatus.REVIEW).count() or None
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

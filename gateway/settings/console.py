@@ -70,6 +70,13 @@ UNFOLD: dict[str, Any] = {
                         "?state__exact=review",
                         badge="gateway.admin.review_count",
                     ),
+                    _item(
+                        "Payments to look at",
+                        "credit_card_clock",
+                        "billing.checkout",
+                        "?status__exact=review",
+                        badge="gateway.admin.payment_review_count",
+                    ),
                 ],
             },
             _group(
@@ -81,6 +88,12 @@ UNFOLD: dict[str, Any] = {
                 _item("Ledger", "menu_book", "billing.transfer"),
                 _item("Budgets", "savings", "billing.budget"),
                 _item("Losses", "trending_down", "billing.loss"),
+            ),
+            _group(
+                "Payments",
+                _item("Checkouts", "shopping_cart_checkout", "billing.checkout"),
+                _item("Provider events", "webhook", "billing.providerevent"),
+                _item("Billed elsewhere", "link", "billing.externalmapping"),
             ),
             _group(
                 "Organizations",

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
-from billing.models import PriceVersion, Reservation
+from billing.models import Checkout, ExternalMapping, PriceVersion, ProviderEvent, Reservation
 from billing.operations import ledger, wallets
 from gateway.contract.ids import new_id
 from organizations.operations import invitations, organizations, products, seats
@@ -35,6 +35,7 @@ def furnish(folder: Path) -> None:
     make_session()
     make_sign_in()
     make_organization()
+    make_payments()
 
 
 def make_call(*, hold_microusd: int = 50_000, is_sent: bool = True) -> str:
@@ -96,3 +97,44 @@ def make_organization() -> None:
     seats.assign(org_id=org_id, product="studio", membership_id=founder.pk, actor_did=ALICE)
     invitations.invite(org_id=org_id, role=Role.MEMBER, email="bob@example.com", actor_did=ALICE)
     LogEntry.objects.log_actions(alice.pk, [alice], CHANGE, "Suspended.", single_object=True)
+
+
+def make_payments() -> None:
+    """Leave a checkout of Alice's to the operator, with the event that told of it, and a product billed elsewhere."""
+    checkout = make_checkout()
+    ProviderEvent.objects.create(
+        provider="stripe",
+        event_id="evt_1",
+        type="checkout.session.completed",
+        object_ref=str(checkout.session_ref),
+        checkout_id=checkout.pk,
+    )
+    ExternalMapping.objects.create(
+        org_id="org_1",
+        product="studio",
+        provider="stripe",
+        external_org_id="acct_1",
+        mode="test",
+        verified_by=ALICE,
+        verified_at=timezone.now(),
+    )
+
+
+def make_checkout(**fields: object) -> Checkout:
+    """Make a checkout of Alice's that is in review, unless said otherwise."""
+    row = {
+        "id": new_id("txn"),
+        "owner_kind": "account",
+        "owner_key": ALICE,
+        "kind": "top_up",
+        "amount_microusd": 5_000_000,
+        "idempotency_key": new_id("key"),
+        "requested_by": ALICE,
+        "provider": "stripe",
+        "is_live": False,
+        "session_ref": new_id("cs"),
+        "url": "https://checkout.stripe.com/c/pay/cs_1",
+        "status": "review",
+        "review_reason": "amount: asked 5000000 micro-USD, came 4000000",
+    }
+    return Checkout.objects.create(**{**row, **fields})

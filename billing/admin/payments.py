@@ -1,0 +1,181 @@
+"""Checkouts, those in review among them, what the provider told us, and who bills seats elsewhere."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from unfold.decorators import action, display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminTextInputWidget
+
+from billing.adapters.base import ProviderError
+from billing.models import Checkout, CheckoutStatus, ExternalMapping, ProviderEvent
+from billing.operations import checkout_reviews, checkouts
+from gateway.console import ReadOnlyAdmin, leave_dialog, usd
+from gateway.contract.errors import IntegrationUnavailable
+
+STATUS_COLOURS = {
+    CheckoutStatus.CREATING.label: "info",
+    CheckoutStatus.OPEN.label: "info",
+    CheckoutStatus.PAID.label: "success",
+    CheckoutStatus.COMPLETED.label: "success",
+    CheckoutStatus.EXPIRED.label: "default",
+    CheckoutStatus.REVIEW.label: "warning",
+}
+AWAY = "The payment provider does not answer, or is not configured. Nothing was changed."
+TOO_LATE = "Somebody else resolved this checkout first, or it changed meanwhile. Look again."
+
+
+class ReasonForm(BaseDialogForm):
+    """Asks why."""
+
+    reason = forms.CharField(max_length=200, help_text="Kept in the log.", widget=UnfoldAdminTextInputWidget)
+
+
+@admin.register(Checkout)
+class CheckoutAdmin(ReadOnlyAdmin):
+    """Checkouts. One in review is credited or dismissed here, once."""
+
+    list_display = (
+        "id",
+        "created_at",
+        "stage",
+        "kind",
+        "amount",
+        "taken_back",
+        "owner_key",
+        "product",
+        "review_reason",
+    )
+    list_filter = ("status", "kind", "is_live", "created_at")
+    search_fields = ("id__exact", "session_ref__exact", "payment_ref__exact", "owner_key__exact")
+    search_help_text = "The whole transaction, session or payment id, DID or organization id."
+    ordering = ("-created_at",)
+    actions_detail = ("ask_again", "credit", "dismiss")
+    fieldsets = (
+        (None, {"fields": ("id", "stage", "kind", "amount", "taken_back", "product", "review_reason")}),
+        ("Who", {"fields": ("owner_kind", "owner_key", "requested_by", "idempotency_key")}),
+        ("At the provider", {"fields": ("provider", "is_live", "session_ref", "payment_ref", "customer_ref")}),
+        ("When", {"fields": ("created_at", "expires_at", "paid_at", "checked_at", "next_check_at", "checks")}),
+    )
+
+    def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Let operators with that right have the provider asked."""
+        return request.user.has_perm("billing.change_checkout")
+
+    def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Let operators with that right resolve a checkout that is in review."""
+        if not request.user.has_perm("billing.change_checkout"):
+            return False
+        return object_id is None or Checkout.objects.filter(pk=object_id, status=CheckoutStatus.REVIEW).exists()
+
+    @action(
+        description="Ask the provider again",
+        icon="sync",
+        permissions=["ask"],
+        dialog={
+            "title": "Ask the provider again",
+            "description": "Checkout and ledger are made to match the provider's record, as the schedule does.",
+            "form_class": BaseDialogForm,
+            "form_submit_text": "Ask",
+        },
+    )
+    def ask_again(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
+        """Make checkout and ledger match the provider's record now."""
+        try:
+            after = checkouts.converge(Checkout.objects.get(pk=object_id), now=timezone.now())
+        except (IntegrationUnavailable, ProviderError):
+            return self._leave(request, object_id, AWAY, messages.ERROR)
+        label = CheckoutStatus(after.status).label
+        self.log_change(request, after, f"Asked the provider again: {label}")
+        return self._leave(request, object_id, f"The provider was asked. The checkout is: {label}.", messages.SUCCESS)
+
+    @action(
+        description="Credit what was paid",
+        icon="paid",
+        permissions=["resolve"],
+        dialog={
+            "title": "Credit what was paid",
+            "description": "The provider is asked, and the wallet gets exactly the amount that was paid there, if it is in "
+            "US dollars and of the right mode. It is booked once and for ever.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Credit",
+        },
+    )
+    def credit(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Book the payment by the operator's word."""
+        try:
+            credited = checkout_reviews.credit(object_id, now=timezone.now())
+        except checkout_reviews.NotCreditable as refusal:
+            return self._leave(request, object_id, str(refusal), messages.ERROR)
+        except (IntegrationUnavailable, ProviderError):
+            return self._leave(request, object_id, AWAY, messages.ERROR)
+        if credited is None:
+            return self._leave(request, object_id, TOO_LATE, messages.WARNING)
+        return self._finish(request, form, object_id, f"Credited {usd(credited)}")
+
+    @action(
+        description="Dismiss",
+        icon="do_not_disturb_on",
+        permissions=["resolve"],
+        dialog={
+            "title": "Dismiss this checkout",
+            "description": "Nothing is credited. Money that was paid is to be refunded at the provider.",
+            "form_class": ReasonForm,
+            "form_submit_text": "Dismiss",
+        },
+    )
+    def dismiss(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """End the review without a credit."""
+        if not checkouts.dismiss(object_id, now=timezone.now()):
+            return self._leave(request, object_id, TOO_LATE, messages.WARNING)
+        return self._finish(request, form, object_id, "Dismissed")
+
+    def _finish(self, request: HttpRequest, form: Any, object_id: str, done: str) -> HttpResponse:
+        checkout = Checkout.objects.get(pk=object_id)
+        self.log_change(request, checkout, f"{done}: {form.cleaned_data['reason']}")
+        return self._leave(request, object_id, f"{done}.", messages.SUCCESS)
+
+    def _leave(self, request: HttpRequest, object_id: str, words: str, level: int) -> HttpResponse:
+        self.message_user(request, words, level)
+        return leave_dialog(reverse("admin:billing_checkout_change", args=[object_id]))
+
+    @display(description="Status", label=STATUS_COLOURS)
+    def stage(self, checkout: Checkout) -> str:
+        """Say where in its life the checkout is."""
+        return CheckoutStatus(checkout.status).label
+
+    @display(description="Amount")
+    def amount(self, checkout: Checkout) -> str:
+        """Render what was asked for or, once it is paid, what was paid."""
+        return usd(checkout.amount_microusd)
+
+    @display(description="Taken back")
+    def taken_back(self, checkout: Checkout) -> str:
+        """Render what refunds and disputes took of it."""
+        return usd(checkout.taken_back_microusd or None)
+
+
+@admin.register(ProviderEvent)
+class ProviderEventAdmin(ReadOnlyAdmin):
+    """Signed events: that something happened, and which checkout was then looked into."""
+
+    list_display = ("event_id", "type", "object_ref", "checkout_id", "received_at", "handled_at")
+    list_filter = (("handled_at", admin.EmptyFieldListFilter), "received_at")
+    search_fields = ("event_id__exact", "object_ref__exact", "payment_ref__exact", "checkout_id__exact")
+    search_help_text = "The whole id of an event, of its object, or of a transaction."
+    ordering = ("-received_at",)
+
+
+@admin.register(ExternalMapping)
+class ExternalMappingAdmin(ReadOnlyAdmin):
+    """Products whose seats an account at a provider bills."""
+
+    list_display = ("org_id", "product", "provider", "external_org_id", "mode", "verified_by", "verified_at")
+    list_filter = ("provider", "mode")
+    search_fields = ("org_id__exact", "external_org_id__exact", "product__exact")
+    search_help_text = "The whole organization id, account, or product."
+    ordering = ("-id",)

@@ -1,0 +1,60 @@
+"""Resolve checkouts whose provider's record is not what was asked: each once, whichever operator gets there first."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from billing.adapters import configured
+from billing.adapters.base import Session
+from billing.models import Checkout, CheckoutStatus
+from billing.operations import checkouts, wallets
+from billing.queries import locked
+from billing.rules import checkout_reviews as rules
+from billing.rules.checkouts import Asked, next_check
+
+
+class NotCreditable(Exception):
+    """Nothing was paid that could be credited; the text says why, to the operator."""
+
+
+def credit(checkout_id: str, *, now: datetime) -> int | None:
+    """Credit what the provider says was truly paid, in place of what was asked, and give it in micro-USD.
+
+    None where the checkout is in review no more, or changed while the provider was asked. Raises NotCreditable unless
+    it was paid in US dollars and in the mode that it was asked in, and what `billing.operations.checkouts.converge`
+    raises where the provider does not answer.
+    """
+    checkout = Checkout.objects.get(pk=checkout_id)
+    if checkout.status != CheckoutStatus.REVIEW:
+        return None
+    seen = checkouts.look(configured.require(), checkout)
+    session = seen.session
+    assert session is not None
+    fault = rules.fault_of(Asked(checkout.id, checkout.amount_microusd, checkout.is_live), session)
+    if fault:
+        raise NotCreditable(fault)
+    return _credit(checkout_id, session, seen.checks, now)
+
+
+@transaction.atomic
+def _credit(checkout_id: str, session: Session, checks: int, now: datetime) -> int | None:
+    checkout = locked.checkout(checkout_id)
+    if checkout.status != CheckoutStatus.REVIEW or checkout.checks != checks:
+        return None
+    assert session.amount_microusd is not None
+    payment = wallets.take_payment(
+        *checkout.owner, amount_microusd=session.amount_microusd, source=checkout.id, product=checkout.product
+    )
+    if payment.outcome != "credited":
+        raise RuntimeError(f"the ledger has another payment of {checkout.id}")
+    interval = next_check(CheckoutStatus.PAID, timedelta(0))
+    assert interval is not None
+    checkout.amount_microusd = session.amount_microusd
+    checkout.status = CheckoutStatus.PAID
+    checkout.payment_ref = session.payment_ref or checkout.payment_ref
+    checkout.customer_ref = session.customer_ref or checkout.customer_ref
+    checkout.checks += 1
+    checkout.paid_at = checkout.checked_at = now
+    checkout.next_check_at = now + interval
+    checkout.save()
+    return checkout.amount_microusd

@@ -1,0 +1,21 @@
+"""Whether what was paid may be credited by an operator's word, although it is not what was asked."""
+
+from billing.adapters.base import Session
+from billing.rules.checkouts import CURRENCY, Asked
+
+
+def fault_of(asked: Asked, session: Session) -> str | None:
+    """Say why nothing can be credited; None: the session's own amount can."""
+    if asked.amount_microusd is None:
+        return "Nothing was to be paid: it was to keep a payment method."
+    if session.transaction_id not in (None, asked.transaction_id):
+        return "The session at the provider belongs to another transaction."
+    if session.is_live != asked.is_live:
+        return "The session at the provider is of the other mode: that is no money here."
+    if session.payment_status != "paid":
+        return "The provider has no payment of it."
+    if session.currency != CURRENCY:
+        return "It was not paid in US dollars."
+    if not session.amount_microusd:
+        return "It was paid with an amount of nothing."
+    return None
