@@ -64,7 +64,7 @@ class BudgetForm(forms.Form):
 
 
 class TopUpForm(OnceForm):
-    """How much to add to the organization's wallet, and for what."""
+    """How much to add to the organization's wallet, and for what. Its page has other forms with a product in them."""
 
     amount = PaymentAmountField()
     product = forms.ChoiceField(
@@ -72,6 +72,9 @@ class TopUpForm(OnceForm):
         label="To be spent on",
         help_text="Money for one product becomes a credit that only that product's calls use.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, auto_id="id_top_up_%s", **kwargs)
 
     def for_products(self, products: list[tuple[str, str]]) -> "TopUpForm":
         """Offer these products."""

@@ -11,6 +11,7 @@ from gateway.run.ports import free_port
 from tests.browser.house import AppHouse
 from tests.browser.person import Person
 from tests.support.chromium import Window, chromium
+from tests.support.stripe import FakeStripe
 
 ARTEFACTS = Path(__file__).with_name("artefacts")
 OUTCOME = pytest.StashKey[pytest.TestReport]()
@@ -28,11 +29,18 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 @pytest.fixture(scope="package")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AppHouse]:
+def provider() -> Iterator[FakeStripe]:
+    with FakeStripe() as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
+def house(tmp_path_factory: pytest.TempPathFactory, provider: FakeStripe) -> Iterator[AppHouse]:
     folder = tmp_path_factory.mktemp("browser-house")
     folder.chmod(0o755)
-    house = AppHouse(folder, free_port())
+    house = AppHouse(folder, free_port(), provider=provider)
     house.start()
+    provider.webhooks.send_to(f"{house.base_url}/webhooks/stripe")
     try:
         house.start_app()
         yield house

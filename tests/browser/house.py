@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 from gateway.run.ports import free_port
 from tests.support.demo_house import ROOT, START_SECONDS, DemoHouse
+from tests.support.stripe import FakeStripe
 
 
 @dataclass
 class AppHouse(DemoHouse):
-    """`make run` and `make demo-app`, with everything logged that can be."""
+    """`make run` and `make demo-app`, with everything logged that can be, and a payment provider where one is given."""
 
+    provider: FakeStripe | None = None
     app_port: int = field(default_factory=free_port)
     app_process: subprocess.Popen[bytes] | None = None
 
@@ -31,7 +33,8 @@ class AppHouse(DemoHouse):
 
     @property
     def environment(self) -> dict[str, str]:
-        return super().environment | {"DEMO_APP_PORT": str(self.app_port), "LOG_LEVEL": "DEBUG"}
+        named = super().environment | {"DEMO_APP_PORT": str(self.app_port), "LOG_LEVEL": "DEBUG"}
+        return named | (_payments(self.provider) if self.provider else {})
 
     @property
     def app_log(self) -> str:
@@ -52,3 +55,11 @@ class AppHouse(DemoHouse):
             self.app_process.terminate()
             self.app_process.wait(timeout=30)
         super().stop()
+
+
+def _payments(provider: FakeStripe) -> dict[str, str]:
+    return {
+        "STRIPE_SECRET_KEY": provider.secret_key,
+        "STRIPE_WEBHOOK_SECRET": provider.webhooks.secret,
+        "STRIPE_API_BASE": provider.origin,
+    }

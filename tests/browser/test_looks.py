@@ -23,6 +23,7 @@ INSIDE = (
     "/",
     "/devices",
     "/organizations",
+    "/wallet",
     "/account/2fa/",
     "/account/sessions/",
     "/account/password/change/",

@@ -83,7 +83,7 @@ class TestAddMoney:
     def test_a_product_of_elsewhere_is_refused(self, house: House) -> None:
         answer = add(house, product="courier")
         assert answer.status_code == 400
-        assert 'id="id_product_error"' in answer.content.decode()
+        assert 'id="id_top_up_product_error"' in answer.content.decode()
         assert not Checkout.objects.exists()
 
     def test_the_form_twice_is_one_payment(self, house: House, provider: FakeStripe) -> None:

@@ -53,7 +53,7 @@ def page(
     paying = {
         "can_pay": payment_pages.are_configured(),
         "top_up": (top_up or TopUpForm()).for_products(products),
-        "keep_method": OnceForm(),
+        "keep_method": OnceForm(auto_id="id_keep_%s"),
         "payments": checkouts.of_owner(("organization", org_id))[:PAYMENTS_SHOWN],
     }
     form = budget or _budget_form(membership)

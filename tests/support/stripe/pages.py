@@ -10,7 +10,7 @@ from tests.support.stripe.store import Json
 
 PAGE = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><link rel="icon" href="data:,">
 <style>body {{ font: 1rem/1.5 sans-serif; max-width: 26rem; margin: 3rem auto; padding: 0 1rem }}</style></head>
 <body><main><h1>{title}</h1>{body}</main></body>
 </html>
