@@ -68,6 +68,7 @@ class Stand:
         app.router.add_post("/v1/embeddings", self._embeddings)
         app.router.add_get("/v1/wallet", self._wallet)
         app.router.add_get("/v1/usage", self._usage)
+        app.router.add_post("/v1/billing/checkout", self._checkout)
         app.router.add_get("/v1/account", self._account)
         app.router.add_get("/v1/models", self._models)
         app.router.add_route("*", "/moved/{status}", self._moved)
@@ -117,6 +118,11 @@ class Stand:
 
     def _revoked(self, token: str) -> bool:
         return self.orders.refuse_tokens or token in self.orders.revoked
+
+    async def _checkout(self, request: web.Request) -> web.Response:
+        if refusal := self._admit(request):
+            return refusal
+        return web.json_response(await request.json(), status=201)
 
     # Metered routes
 

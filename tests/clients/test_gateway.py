@@ -13,6 +13,12 @@ def test_reads_of_the_account(gateway: Gateway) -> None:
     assert gateway.usage(limit=7) == [{"limit": "7"}]
 
 
+def test_a_checkout_names_its_key(gateway: Gateway) -> None:
+    assert gateway.checkout(5_000_000, idempotency_key="k") == {"amountMicros": 5_000_000, "idempotencyKey": "k"}
+    keys = {gateway.checkout(1_000_000)["idempotencyKey"] for _ in range(2)}
+    assert len(keys) == 2
+
+
 def test_an_error_is_told_with_its_code(stand: Stand, gateway: Gateway) -> None:
     stand.orders.refuse_tokens = True
     with pytest.raises(GatewayError, match="401 invalid_token") as refused:

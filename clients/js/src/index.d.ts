@@ -93,6 +93,23 @@ export interface Checkout {
   url: string;
 }
 
+/** With a product the money becomes a credit for it, else balance. */
+export interface OrganizationCheckout {
+  kind?: "top_up" | "payment_method";
+  amountMicros?: number;
+  product?: string;
+  idempotencyKey?: string;
+}
+
+export interface ExternalMapping {
+  product: string;
+  provider: string;
+  externalOrgId: string;
+  mode: "test" | "live";
+  status: "verified";
+  verifiedAt: string;
+}
+
 export type Role = "owner" | "admin" | "billing" | "member";
 
 export interface ProductView {
@@ -188,6 +205,11 @@ export class Organizations {
   assignSeat(orgId: string, product: string, membershipId: string): Promise<Seat>;
   revokeSeat(orgId: string, product: string, membershipId: string): Promise<Seat>;
   access(orgId: string, filter?: { product?: string }): Promise<AccessDecision>;
+  checkout(orgId: string, body: OrganizationCheckout): Promise<Checkout>;
+  mapExternalBilling(
+    orgId: string,
+    body: { product: string; provider: string; externalOrgId: string; mode: "test" | "live" },
+  ): Promise<ExternalMapping>;
   contextToken(body: { orgId: string; product?: string }): Promise<ContextToken>;
 }
 

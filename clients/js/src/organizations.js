@@ -95,6 +95,23 @@ export class Organizations {
   }
 
   /**
+   * Begin a payment, or the keeping of a payment method; the person confirms it at the answer's `url`. The same
+   * `idempotencyKey` gives the same transaction: keep your own where a reload must not begin another.
+   * @param {string} orgId
+   * @param {import("./index.js").OrganizationCheckout} body
+   */
+  checkout(orgId, { kind = "top_up", amountMicros, product, idempotencyKey = crypto.randomUUID() }) {
+    const body = { kind, amountMicros, product, idempotencyKey };
+    return this.#post(path`/v1/organizations/${orgId}/billing/checkout`, body);
+  }
+
+  /** Leave a product's seats to the provider that bills them already, once it confirms so. */
+  mapExternalBilling(orgId, { product, provider, externalOrgId, mode }) {
+    const body = { product, provider, externalOrgId, mode };
+    return this.#post(path`/v1/organizations/${orgId}/billing/external-mapping`, body);
+  }
+
+  /**
    * A token that acts for the organization; `gateway.inOrganization` uses and renews it for you.
    * @param {{orgId: string, product?: string}} context
    */

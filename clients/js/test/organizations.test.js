@@ -36,6 +36,16 @@ const ROUTES = [
   [(o) => o.assignSeat("org_1", "studio", "mem_1"), "PUT /v1/organizations/org_1/products/studio/seats/mem_1"],
   [(o) => o.revokeSeat("org_1", "studio", "mem_1"), "DELETE /v1/organizations/org_1/products/studio/seats/mem_1"],
   [(o) => o.access("org_1", { product: "studio" }), "GET /v1/organizations/org_1/access?product=studio"],
+  [
+    (o) => o.checkout("org_1", { amountMicros: 5_000_000, product: "studio", idempotencyKey: "k" }),
+    "POST /v1/organizations/org_1/billing/checkout",
+    { kind: "top_up", amountMicros: 5_000_000, product: "studio", idempotencyKey: "k" },
+  ],
+  [
+    (o) => o.mapExternalBilling("org_1", { product: "studio", provider: "stripe", externalOrgId: "acct_1", mode: "live" }),
+    "POST /v1/organizations/org_1/billing/external-mapping",
+    { product: "studio", provider: "stripe", externalOrgId: "acct_1", mode: "live" },
+  ],
   [(o) => o.contextToken({ orgId: "org_1" }), "POST /v1/auth/context", { orgId: "org_1" }],
 ];
 
@@ -49,6 +59,14 @@ for (const [call, line, body] of ROUTES) {
     assert.equal(request.headers.get("Authorization"), "DPoP personal");
   });
 }
+
+test("a checkout has a key of its own where none is given, and a payment method no amount", async () => {
+  const { account, gateway } = accountOver({}, {});
+  for (const _ of [1, 2]) await account.organizations.checkout("org_1", { kind: "payment_method" });
+  const [one, two] = gateway.requests.map((request) => JSON.parse(request.body));
+  assert.deepEqual(Object.keys(one), ["kind", "idempotencyKey"]);
+  assert.notEqual(one.idempotencyKey, two.idempotencyKey);
+});
 
 test("an id is one segment of a path, whatever it holds", async () => {
   const { account, gateway } = accountOver({});

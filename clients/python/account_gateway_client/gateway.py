@@ -1,5 +1,6 @@
 """One account at one gateway."""
 
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import requests
@@ -83,6 +84,14 @@ class Gateway:
         """Return the latest usage records, newest first, 1 to 100 of them."""
         records: list[dict[str, Any]] = self._get(f"/v1/usage?limit={limit}")["data"]
         return records
+
+    def checkout(self, amount_microusd: int, *, idempotency_key: str | None = None) -> dict[str, Any]:
+        """Begin a top-up of whole cents, from 1 to 10,000 dollars, and return `transactionId` and the `url` to pay at.
+
+        The same key gives the same transaction, so give your own and send it again where an answer was lost.
+        """
+        body = {"amountMicros": amount_microusd, "idempotencyKey": idempotency_key or uuid.uuid4().hex}
+        return json_of(self.request("POST", "/v1/billing/checkout", json=body))
 
     def _get(self, path: str) -> dict[str, Any]:
         return json_of(self.request("GET", path))
