@@ -28,6 +28,7 @@ FORMS = {
     "/account/2fa/totp/activate/": ("code",),
     "/account/sessions/": ("session",),
     "/devices/dev_1/revoke": ("x",),
+    "/wallet/payments": ("amount", "key"),
     "/authorize/areq_1": ("answer", "scope"),
 }
 PARAMETERS = ("response_type", "client_id", "redirect_uri", "code_challenge", "code_challenge_method", "scope", "state")

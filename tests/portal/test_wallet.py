@@ -116,6 +116,12 @@ def test_no_button_without_a_provider(client: Client, settings: Settings) -> Non
     assert not Checkout.objects.exists()
 
 
+def test_says_whether_real_money_moves(client: Client, provider: FakeStripe, settings: Settings) -> None:
+    assert "Test mode: no real money moves." in text_of(client.get("/wallet"))
+    settings.STRIPE_SECRET_KEY = provider.live_secret_key
+    assert "Test mode" not in text_of(client.get("/wallet"))
+
+
 def test_adding_money_leads_to_the_hosted_page(client: Client, provider: FakeStripe) -> None:
     page = client.get("/wallet")
     answer = add(client, key=key_of(page))

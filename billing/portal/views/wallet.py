@@ -33,6 +33,7 @@ def page(request: HttpRequest, form: TopUpForm, *, status: int = 200) -> HttpRes
         "calls": usage.newest(owner, CALLS_SHOWN),
         "form": form,
         "can_pay": payment_pages.are_configured(),
+        "is_test": payment_pages.mode() == "test",
     }
     response = render(request, "billing/wallet.html", context, status=status)
     response.form_targets = payment_pages.origins()  # type: ignore[attr-defined]

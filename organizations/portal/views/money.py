@@ -52,6 +52,7 @@ def page(
     rows = {"budgets": _budget_rows(found, names), "seats": _seat_rows(found, names)}
     paying = {
         "can_pay": payment_pages.are_configured(),
+        "is_test": payment_pages.mode() == "test",
         "top_up": (top_up or TopUpForm()).for_products(products),
         "keep_method": OnceForm(auto_id="id_keep_%s"),
         "payments": checkouts.of_owner(("organization", org_id))[:PAYMENTS_SHOWN],
