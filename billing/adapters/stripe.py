@@ -176,11 +176,14 @@ class Stripe:
 
 
 def _may_pass(error: stripe.StripeError) -> bool:
-    """Say whether the same request may be answered otherwise later: no answer, a fault of theirs, or too many of us."""
+    """Say whether the same request may be answered otherwise later: no answer, a fault of theirs, too many of us.
+
+    A key that is not accepted says nothing about what was asked for.
+    """
     if isinstance(error, stripe.IdempotencyError):
         return error.http_status == 409  # the same request is under way; else the key was used for another
     status = error.http_status
-    return status is None or not 400 <= status < 500 or status in (409, 429)
+    return status is None or not 400 <= status < 500 or status in (401, 409, 429)
 
 
 def _read(read: Callable[[Any], Answer], record: Record) -> Answer:

@@ -8,6 +8,7 @@ from billing.models import Checkout, CheckoutStatus
 from billing.rules.checkouts import return_path
 
 PROVIDER = "stripe"
+API = "https://api.stripe.com"
 
 
 def are_configured() -> bool:
@@ -22,7 +23,8 @@ def mode() -> str:
 
 def origins() -> list[str]:
     """List the origins of the provider's hosted pages, to which the portal's forms may lead."""
-    return [*settings.PAYMENT_PAGE_ORIGINS, _origin(settings.STRIPE_API_BASE)]
+    base = _origin(settings.STRIPE_API_BASE)
+    return [*settings.PAYMENT_PAGE_ORIGINS, *([] if base == API else [base])]
 
 
 def next_step(checkout: Checkout) -> str:

@@ -203,7 +203,7 @@ def test_the_same_owner_twice_at_once(provider: FakeStripe) -> None:
     assert len(entries()) == 1
 
 
-@pytest.mark.parametrize("preset", ["error", "drop-answer", "rate-limited", "garbage", "unavailable"])
+@pytest.mark.parametrize("preset", ["error", "drop-answer", "rate-limited", "garbage", "unavailable", "unauthorized"])
 def test_a_provider_that_is_away(provider: FakeStripe, api: Api, team: Team, preset: str) -> None:
     account_id = account_of(provider, team)
     provider.script(preset, path="/v1/accounts/*", times=5)

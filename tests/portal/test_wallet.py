@@ -135,10 +135,14 @@ def test_adding_money_leads_to_the_hosted_page(client: Client, provider: FakeStr
     assert session["cancel_url"].endswith(f"/wallet/payments/{checkout.pk}?cancelled=1")
 
 
-def test_its_forms_may_lead_to_the_hosted_page_and_nowhere_else(client: Client, provider: FakeStripe) -> None:
+def test_its_forms_may_lead_to_the_hosted_page_and_nowhere_else(
+    client: Client, provider: FakeStripe, settings: Settings
+) -> None:
     for page in (client.get("/wallet"), add(client, "nothing")):
         target = page["Content-Security-Policy"].partition("form-action ")[2]
         assert target == f"'self' https://checkout.stripe.com {provider.origin}"
+    settings.STRIPE_API_BASE = "https://api.stripe.com"
+    assert client.get("/wallet")["Content-Security-Policy"].endswith("form-action 'self' https://checkout.stripe.com")
     assert client.get("/devices")["Content-Security-Policy"].endswith("form-action 'self'")
 
 

@@ -1,5 +1,7 @@
 """The stand-in for the payment provider, proved by the vendor's own client."""
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import requests
 import stripe
 from stripe import StripeClient
 
+from tests.support.demo_house import ROOT
 from tests.support.stripe import FakeStripe
 
 
@@ -408,3 +411,16 @@ def test_webhooks_can_be_late_twice_and_out_of_order(provider: FakeStripe, clien
     body, headers = provider.webhooks.signed(held[0], age_seconds=301)
     with pytest.raises(stripe.SignatureVerificationError, match="tolerance"):
         client.construct_event(body, headers["Stripe-Signature"], provider.webhooks.secret)
+
+
+def test_it_runs_as_a_process_of_its_own() -> None:
+    command = [sys.executable, "-m", "tests.support.stripe", "--port", "0"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        origin = process.stdout.readline().removeprefix("ready: ").strip()
+        told = process.stdout.readline() + process.stdout.readline()
+        assert f"STRIPE_API_BASE={origin} STRIPE_SECRET_KEY=sk_test_" in told
+        answer = requests.get(f"{origin}/v1/balance", auth=("sk_test_standin", ""), timeout=5)
+        assert answer.json()["livemode"] is False
+        process.terminate()
+    assert process.returncode == 0
