@@ -29,7 +29,7 @@ RETRIES_MAX = 1
 PAGE_SIZE = 100
 PAGES_MAX = 20
 ID = re.compile(r"[A-Za-z0-9_]{1,255}")
-LIVE_KEY = "_live_"
+LIVE_KEY = re.compile(r"[a-z]+_live_")
 TRANSACTION = "transaction_id"
 DESCRIPTION = "Wallet top-up"
 
@@ -61,7 +61,7 @@ class Stripe:
     name = "stripe"
 
     def __init__(self, key: str, *, api_base: str, timeout_seconds: float) -> None:
-        self.is_live = LIVE_KEY in key
+        self.is_live = LIVE_KEY.match(key) is not None
         self._key = key
         self._client = stripe.StripeClient(
             key,

@@ -7,9 +7,18 @@ import pytest
 
 from tests.journeys.caller import Caller, Key
 from tests.journeys.house import House, configuration, running
+from tests.support.stripe import FakeStripe
 from tests.support.upstream import FakeUpstream
 
-SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:realtime", "infer:persona")
+SCOPES = (
+    "wallet:read",
+    "usage:read",
+    "billing:checkout",
+    "infer:fast",
+    "infer:embedding",
+    "infer:realtime",
+    "infer:persona",
+)
 CREDITS = {"alice": 5_000_000, "bob": 500_000, "carol": 1_000, "dave": 2_000_000, "erin": 2_000_000}
 
 
@@ -20,9 +29,22 @@ def provider() -> Iterator[FakeUpstream]:
 
 
 @pytest.fixture(scope="session")
-def house(provider: FakeUpstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+def bank() -> Iterator[FakeStripe]:
+    """Run the payment provider that the gateway is configured for."""
+    with FakeStripe() as stripe:
+        yield stripe
+
+
+@pytest.fixture(scope="session")
+def house(provider: FakeUpstream, bank: FakeStripe, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     key = Key()
-    with running(tmp_path_factory.mktemp("house"), configuration(provider, key, CREDITS), key) as house:
+    payments = {
+        "STRIPE_SECRET_KEY": bank.secret_key,
+        "STRIPE_WEBHOOK_SECRET": bank.webhooks.secret,
+        "STRIPE_API_BASE": bank.origin,
+    }
+    config = configuration(provider, key, CREDITS)
+    with running(tmp_path_factory.mktemp("house"), config, key, payments) as house:
         yield house
 
 

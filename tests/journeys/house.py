@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,18 @@ from tests.journeys.caller import AUDIENCE, DID_PREFIX, ISSUER, Key
 from tests.support.upstream import FakeUpstream, closed_port
 
 ROOT = Path(__file__).resolve().parents[2]
-CAPABILITIES = ["wallet:read", "usage:read", "infer:*"]
+CAPABILITIES = ["wallet:read", "usage:read", "billing:checkout", "infer:*"]
 PRICE = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 
 
 class House:
     """One running gateway. `stop` is SIGTERM to the supervisor, `restart` finds the data again."""
 
-    def __init__(self, folder: Path, config: dict[str, Any], product_key: Key) -> None:
+    def __init__(
+        self, folder: Path, config: dict[str, Any], product_key: Key, settings: Mapping[str, str] | None = None
+    ) -> None:
         self.folder = folder
+        self.settings = dict(settings or {})
         self.product_key = product_key
         self.port = closed_port()
         self.base_url = f"http://127.0.0.1:{self.port}"
@@ -34,7 +37,7 @@ class House:
     def environment(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         place = {"PORT": str(self.port), "DATA_DIR": str(self.folder / "data")}
-        return kept | place | {"GATEWAY_CONFIG": str(self.config_file)}
+        return kept | place | {"GATEWAY_CONFIG": str(self.config_file)} | self.settings
 
     def start(self) -> None:
         self.process = subprocess.Popen(
@@ -103,9 +106,11 @@ def _alias(name: str, model: str, price: dict[str, str], **settings: Any) -> dic
 
 
 @contextlib.contextmanager
-def running(folder: Path, config: dict[str, Any], product_key: Key) -> Iterator[House]:
+def running(
+    folder: Path, config: dict[str, Any], product_key: Key, settings: Mapping[str, str] | None = None
+) -> Iterator[House]:
     """Start a gateway, and stop it whatever happens."""
-    house = House(folder, config, product_key)
+    house = House(folder, config, product_key, settings)
     house.start()
     try:
         yield house
