@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from gateway.contract.limits import (
@@ -52,6 +53,15 @@ class StrictIntegerField(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+@extend_schema_field(
+    {
+        "type": "integer",
+        "format": "int64",
+        "minimum": CHECKOUT_MIN_MICROUSD,
+        "maximum": CHECKOUT_MAX_MICROUSD,
+        "multipleOf": CENT_MICROUSD,
+    }
+)
 class WholeCentsField(StrictIntegerField):
     """An amount to be paid, in micro-USD: a whole number of cents within what a checkout may ask for."""
 

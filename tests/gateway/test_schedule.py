@@ -12,7 +12,7 @@ def test_every_job_is_on_the_schedule_and_exists() -> None:
     app.loader.import_default_modules()
     jobs = {name for name in app.tasks if name.startswith(OWN_APPS)}
     assert set(INTERVAL_SECONDS) == jobs - ON_DEMAND
-    assert ON_DEMAND <= jobs
+    assert jobs >= ON_DEMAND
 
 
 def test_beat_is_told() -> None:

@@ -153,6 +153,14 @@ def test_a_provider_that_fails_can_be_asked_again(payer: Payer, provider: FakeSt
     assert len(provider.sessions) == 1
 
 
+def test_an_error_that_the_provider_keeps_ends_with_another_key(payer: Payer, provider: FakeStripe) -> None:
+    provider.script("error-kept", path=CREATE)
+    assert error(payer.ask(key="one"))[0] == 503
+    assert error(payer.ask(key="one"))[0] == 503
+    assert payer.ask(key="two").status_code == 201
+    assert sorted(checkout.status for checkout in stored(payer)) == ["creating", "open"]
+
+
 def test_a_provider_that_is_silent_is_not_waited_for_long(
     payer: Payer, provider: FakeStripe, settings: Settings
 ) -> None:
