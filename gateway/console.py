@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib.admin.utils import unquote
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import ValidationError
 from django.db.models import Model
@@ -41,6 +42,17 @@ class ConsoleAdmin(ModelAdmin):
     list_fullwidth = True
     warn_unsaved_form = True
     actions_selection_counter = True
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that."""
+        row_id = None if object_id is None else unquote(object_id)
+        return super().changeform_view(request, row_id, form_url, extra_context)
 
 
 class ReadOnlyAdmin(ConsoleAdmin):

@@ -1,6 +1,7 @@
 """What an operator does in the console: by operations, once, and with a log entry."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,15 @@ def test_a_call_in_review_is_charged_once_with_a_reason(operator: Client) -> Non
         operator.post(charge, {"_form_submitted": "on", "amount_microusd": "9", "reason": "again"}).status_code == 403
     )
     assert Transfer.objects.filter(kind="charge").count() == 1
+
+
+def test_a_call_that_is_come_to_from_the_list_can_be_resolved(operator: Client) -> None:
+    call = make_review()
+    listed = operator.get(address("billing_reservation_changelist"), {"state__exact": "review"}).content.decode()
+    [link] = set(re.findall(r'href="(/admin/billing/reservation/use[^"/]+/change/)[^"]*"', listed))
+    page = operator.get(link).content.decode()
+    for verb in ("charge", "release"):
+        assert f'hx-get="{address("billing_reservation_changelist")}{call.pk}/{verb}/"' in page
 
 
 def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:

@@ -1,5 +1,6 @@
 """What an operator does about payments in the console: by operations, once, with a log entry and a right for it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,14 @@ def test_what_was_paid_is_credited_with_a_reason(operator: Client, reviewed: Che
     assert audit.findings() == []
 
 
+def test_a_row_that_is_come_to_from_the_list_can_be_resolved(operator: Client, reviewed: Checkout) -> None:
+    listed = operator.get(address("billing_checkout_changelist"), {"status__exact": "review"}).content.decode()
+    [link] = set(re.findall(r'href="(/admin/billing/checkout/txn[^"/]+/change/)[^"]*"', listed))
+    page = operator.get(link).content.decode()
+    for verb in ("ask_again", "credit", "dismiss"):
+        assert f'hx-get="{address("billing_checkout_changelist")}{reviewed.pk}/{verb}/"' in page
+
+
 def test_it_is_dismissed_with_a_reason(operator: Client, reviewed: Checkout) -> None:
     act(operator, "dismiss", reviewed, reason="refunded by hand")
     assert status(reviewed) == ("expired", 12_500_000)
@@ -154,6 +163,12 @@ def test_the_list_filters_by_status(operator: Client) -> None:
     assert [row.pk for row in page.context["cl"].result_list] == [waiting.pk]
 
 
-def test_the_overview_counts_what_waits(operator: Client) -> None:
+def test_a_badge_counts_what_waits(operator: Client) -> None:
+    def badges() -> list[str]:
+        page = operator.get(address("index")).content.decode()
+        return re.findall(r"bg-red-100[^>]*>(\w+)</span>", page)
+
+    assert badges() == []
     make_checkout()
-    assert b"Payments to look at" in operator.get(address("index")).content
+    make_checkout()
+    assert badges() == ["2"]
