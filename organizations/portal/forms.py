@@ -74,7 +74,8 @@ class TopUpForm(OnceForm):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="id_top_up_%s", **kwargs)
+        kwargs.setdefault("auto_id", "id_top_up_%s")
+        super().__init__(*args, **kwargs)
 
     def for_products(self, products: list[tuple[str, str]]) -> "TopUpForm":
         """Offer these products."""
