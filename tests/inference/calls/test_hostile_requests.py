@@ -85,11 +85,16 @@ def test_any_body(world: Any, body: Any) -> None:
     assert_refused_or_answered(stage, caller, answer)
 
 
+@pytest.fixture
+def embeddings(stage: Stage) -> Any:
+    alias = stage.model(options={"routes": ["embeddings"]}, price={"input_token": "0.1"})
+    return stage, alias, stage.caller(balance=10_000_000)
+
+
 @QUICK
 @given(input_=values, extra=st.dictionaries(st.sampled_from(KNOWN), values, max_size=3))
-def test_any_embedding(stage: Stage, input_: Any, extra: Any) -> None:
-    alias = stage.model(options={"routes": ["embeddings"]}, price={"input_token": "0.1"})
-    caller = stage.caller()
+def test_any_embedding(embeddings: Any, input_: Any, extra: Any) -> None:
+    stage, alias, caller = embeddings
     body = {**extra, "model": alias, "input": input_}
     assert_refused_or_answered(stage, caller, caller.post(body, path=EMBEDDINGS))
 
