@@ -6,6 +6,7 @@ processor time for two small statements, and give no result before all have come
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import TracebackType
@@ -38,18 +39,22 @@ class Statement(Protocol[RowCo]):
 class LedgerConnection(AsyncConnection[Any]):
     """A connection that knows what it has prepared, and that reads whatever comes in, also between trips.
 
-    `failure` is set once it is of no more use: the server ended it, or a trip was left early.
+    `failure` is set once it is of no more use: the server ended it, or a trip was left early. `opened_at` and `used_at`
+    are seconds of the monotonic clock.
     """
 
     prepared: dict[str, bytes]
     decoders: dict[str, tuple[Decoder, ...]]
     failure: Exception | None
     waiter: "asyncio.Future[None] | None"
+    opened_at: float
+    used_at: float
 
     def watch(self) -> None:
         """Begin to read whenever something comes. psycopg itself waits for nothing any more after this."""
         self.prepared, self.decoders = {}, {}
         self.failure, self.waiter = None, None
+        self.opened_at = self.used_at = time.monotonic()
         self._socket: int | None = self.pgconn.socket
         asyncio.get_running_loop().add_reader(self._socket, self._arrived)
 
@@ -59,11 +64,6 @@ class LedgerConnection(AsyncConnection[Any]):
         self.failure = error
         self.pgconn.finish()
         _wake(self.waiter)
-
-    async def close(self) -> None:
-        """End it in good order."""
-        self._unwatch()
-        await super().close()
 
     def _arrived(self) -> None:
         try:

@@ -1,0 +1,198 @@
+"""The pool of the metered routes' connections: the warmest first, never too many, none lost."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from psycopg import OperationalError
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from gateway.database import pool as pools
+from gateway.database.pool import LedgerPool
+from gateway.database.trips import LedgerConnection
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class RememberingPool(LedgerPool):
+    """Knows every connection that it opened, so that a test leaves none behind."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self.opened: list[LedgerConnection] = []
+
+    async def _open(self) -> LedgerConnection:
+        connection = await super()._open()
+        self.opened.append(connection)
+        return connection
+
+
+def with_pool(size: int, run: Callable[[LedgerPool], Awaitable[Any]]) -> None:
+    async def scene() -> None:
+        pool = RememberingPool(size)
+        try:
+            await run(pool)
+        finally:
+            pool.close()
+            for connection in pool.opened:
+                connection.fail(OperationalError("the test is over"))
+
+    asyncio.run(scene())
+
+
+def test_lends_what_was_used_last() -> None:
+    async def run(pool: LedgerPool) -> None:
+        first, second = await pool.acquire(), await pool.acquire()
+        pool.release(second)
+        pool.release(first)
+        assert await pool.acquire() is first
+        assert await pool.acquire() is second
+
+    with_pool(3, run)
+
+
+def test_lends_no_more_than_its_size_and_hands_on_in_order() -> None:
+    async def run(pool: LedgerPool) -> None:
+        lent = await pool.acquire()
+        early, late = asyncio.create_task(pool.acquire()), asyncio.create_task(pool.acquire())
+        await asyncio.sleep(0)
+        pool.release(lent)
+        assert await early is lent
+        assert not late.done()
+        pool.release(lent)
+        assert await late is lent
+
+    with_pool(1, run)
+
+
+def test_says_that_none_came_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 0)
+
+    async def run(pool: LedgerPool) -> None:
+        with pytest.raises(PoolTimeout):
+            await pool.acquire()
+
+    with_pool(0, run)
+
+
+def test_a_connection_given_to_someone_who_left_is_not_lost() -> None:
+    async def run(pool: LedgerPool) -> None:
+        lent = await pool.acquire()
+        leaving = asyncio.create_task(pool.acquire())
+        await asyncio.sleep(0)
+        pool.release(lent)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        assert await pool.acquire() is lent
+
+    with_pool(1, run)
+
+
+def test_whoever_leaves_the_line_is_passed_over() -> None:
+    async def run(pool: LedgerPool) -> None:
+        lent = await pool.acquire()
+        leaving, staying = asyncio.create_task(pool.acquire()), asyncio.create_task(pool.acquire())
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        pool.release(lent)
+        assert await staying is lent
+
+    with_pool(1, run)
+
+
+def test_a_broken_connection_makes_room_for_the_next_in_line() -> None:
+    async def run(pool: LedgerPool) -> None:
+        lent = await pool.acquire()
+        waiting = asyncio.create_task(pool.acquire())
+        await asyncio.sleep(0)
+        lent.fail(OperationalError("gone"))
+        pool.release(lent)
+        fresh = await waiting
+        assert fresh is not lent
+        assert not fresh.failure
+
+    with_pool(1, run)
+
+
+def test_a_connection_that_the_server_ended_is_not_lent() -> None:
+    async def run(pool: LedgerPool) -> None:
+        doomed, other = await pool.acquire(), await pool.acquire()
+        killer = await LedgerConnection.connect(**pools._parameters())
+        await killer.execute("SELECT pg_terminate_backend(%s)", [doomed.info.backend_pid])
+        await killer.close()
+        doomed.waiter = asyncio.get_running_loop().create_future()
+        await doomed.waiter
+        pool.release(other)
+        pool.release(doomed)
+        assert await pool.acquire() is other
+        assert (await pool.acquire()).failure is None
+
+    with_pool(2, run)
+
+
+def test_an_old_connection_is_replaced() -> None:
+    async def run(pool: LedgerPool) -> None:
+        lent = await pool.acquire()
+        lent.opened_at = time.monotonic() - pools.LIFETIME_SECONDS - 1
+        pool.release(lent)
+        assert lent.closed
+        assert await pool.acquire() is not lent
+
+    with_pool(1, run)
+
+
+def test_what_nobody_needs_for_long_is_closed() -> None:
+    async def run(pool: LedgerPool) -> None:
+        busy, spare = await pool.acquire(), await pool.acquire()
+        pool.release(spare)
+        spare.used_at = time.monotonic() - pools.IDLE_SECONDS - 1
+        pool.release(busy)
+        assert spare.closed
+        assert await pool.acquire() is busy
+
+    with_pool(2, run)
+
+
+def test_a_closed_pool_lends_nothing_and_takes_everything_back() -> None:
+    async def run(pool: LedgerPool) -> None:
+        lent, idle = await pool.acquire(), await pool.acquire()
+        pool.release(idle)
+        pool.close()
+        assert idle.closed
+        pool.release(lent)
+        assert lent.closed
+        with pytest.raises(PoolClosed):
+            await pool.acquire()
+
+    with_pool(2, run)
+
+
+def test_waits_for_a_database_that_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    reachable = pools._parameters()
+    away = {**reachable, "port": 1}
+    answers = iter([away, away])
+    monkeypatch.setattr(pools, "RETRY_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(pools, "_parameters", lambda: next(answers, reachable))
+
+    async def run(pool: LedgerPool) -> None:
+        assert not (await pool.acquire()).failure
+
+    with_pool(1, run)
+
+
+def test_a_database_that_stays_away_leaves_no_room_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    reachable = pools._parameters()
+    monkeypatch.setattr(pools, "_parameters", lambda: {**reachable, "port": 1})
+    monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 0)
+
+    async def run(pool: LedgerPool) -> None:
+        with pytest.raises(PoolTimeout):
+            await pool.acquire()
+        monkeypatch.setattr(pools, "_parameters", lambda: reachable)
+        monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 5)
+        assert not (await pool.acquire()).failure
+
+    with_pool(1, run)
