@@ -18,9 +18,13 @@ DECLARE
     v_live boolean;
     v_lost_until timestamptz;
 BEGIN
-    IF p_did IS NOT NULL THEN
-        SELECT id, is_active AND suspended_at IS NULL INTO v_account, v_live
-          FROM accounts_account WHERE did = p_did;
+    IF p_did IS NULL THEN
+        SELECT coalesce(e.lost_until, '-infinity') INTO v_lost_until FROM accounts_replay_epoch e;
+    ELSE
+        SELECT a.id, a.is_active AND a.suspended_at IS NULL, CASE WHEN e.id IS NOT NULL THEN coalesce(e.lost_until, '-infinity') END
+          INTO v_account, v_live, v_lost_until
+          FROM accounts_account a LEFT JOIN accounts_replay_epoch e ON true
+         WHERE a.did = p_did;
         IF NOT FOUND THEN
             RETURN 'unknown_account';
         END IF;
@@ -38,8 +42,7 @@ BEGIN
         END IF;
     END IF;
 
-    SELECT coalesce(lost_until, '-infinity') INTO v_lost_until FROM accounts_replay_epoch;
-    IF NOT FOUND THEN
+    IF v_lost_until IS NULL THEN
         v_lost_until := accounts_begin_epoch();
     END IF;
     IF p_expires_at <= greatest(v_lost_until, clock_timestamp()) THEN

@@ -11,9 +11,9 @@ from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
-from billing.models import LotAllocation, Reservation, State, UsageRecord
+from billing.models import Reservation, State, UsageRecord
 from billing.operations import reviews
-from gateway.console import ReadOnlyAdmin, ReadOnlyInline, leave_dialog, usd
+from gateway.console import ReadOnlyAdmin, leave_dialog, usd
 from gateway.contract.aliases import Route
 
 STATE_COLOURS = {
@@ -67,25 +67,6 @@ class RouteFilter(admin.SimpleListFilter):
         return queryset.filter(route=self.value()) if self.value() else queryset
 
 
-class AllocationInline(ReadOnlyInline):
-    """Which credits a hold took."""
-
-    model = LotAllocation
-    ordering = ("position",)
-    fields = ("position", "lot", "amount", "spent")
-    readonly_fields = fields
-
-    @display(description="Amount")
-    def amount(self, allocation: LotAllocation) -> str:
-        """Render what was held."""
-        return usd(allocation.amount_microusd)
-
-    @display(description="Spent")
-    def spent(self, allocation: LotAllocation) -> str:
-        """Render what was charged."""
-        return usd(allocation.spent_microusd)
-
-
 @admin.register(Reservation)
 class ReservationAdmin(ReadOnlyAdmin):
     """Calls. One in review is charged or released here, once."""
@@ -96,10 +77,12 @@ class ReservationAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "request_id__exact", "wallet__owner_key__exact", "idempotency_key__exact")
     search_help_text = "The whole usage id, request id, idempotency key, DID or organization id."
     ordering = ("-id",)
-    inlines = (AllocationInline,)
     actions_detail = ("charge", "release")
     fieldsets = (
-        (None, {"fields": ("id", "stage", "hold", "charge_made", "overrun", "max_cost", "price_version_id")}),
+        (
+            None,
+            {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price_version_id")},
+        ),
         ("Review", {"fields": ("review_reason", "evidence", "resolution")}),
         ("Who", {"fields": ("owner", "actor_did", "client_id", "product", "org_id", "membership_id")}),
         ("What", {"fields": ("model", "route", "deployment", "request_id", "idempotency_key", "replayable")}),
@@ -167,6 +150,12 @@ class ReservationAdmin(ReadOnlyAdmin):
     def hold(self, call: Reservation) -> str:
         """Render what was held."""
         return usd(call.hold_microusd)
+
+    @display(description="Of it from credits")
+    def credits(self, call: Reservation) -> str:
+        """List which credits the hold took how much of, in the order of spending."""
+        parts = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
+        return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in parts) or "none"
 
     @display(description="Charge")
     def charge_made(self, call: Reservation) -> str:

@@ -5,7 +5,6 @@ from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus
 from billing.models.credit_lot import CreditLot
 from billing.models.external_mapping import ExternalMapping, MappingMode
 from billing.models.loss import Loss, LossKind
-from billing.models.lot_allocation import LotAllocation
 from billing.models.price_version import PriceVersion
 from billing.models.provider_event import ProviderEvent
 from billing.models.reservation import Reservation, State
@@ -23,7 +22,6 @@ __all__ = [
     "ExternalMapping",
     "Loss",
     "LossKind",
-    "LotAllocation",
     "MappingMode",
     "OwnerKind",
     "PriceVersion",

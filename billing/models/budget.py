@@ -1,7 +1,6 @@
 """A monthly limit on what an organization's wallet spends."""
 
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
@@ -33,17 +32,6 @@ class Budget(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["wallet", "product", "membership_id"], name="budget_one_per_subject", nulls_distinct=False
-            ),
-            models.CheckConstraint(
-                condition=Q(scope="org", product__isnull=True, membership_id__isnull=True)
-                | Q(scope="product", product__isnull=False, membership_id__isnull=True)
-                | Q(scope="member", product__isnull=True, membership_id__isnull=False)
-                | Q(scope="member_product", product__isnull=False, membership_id__isnull=False),
-                name="budget_subject_fits_scope",
-            ),
-            models.CheckConstraint(
-                condition=Q(limit_microusd__gte=0, spent_microusd__gte=0, held_microusd__gte=0),
-                name="budget_amounts_not_negative",
             ),
         ]
 

@@ -1,7 +1,7 @@
 """A credit: money with a source, perhaps with an expiry and a product that it is for."""
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
@@ -29,23 +29,7 @@ class CreditLot(models.Model):
 
     class Meta:
         db_table = "billing_credit_lot"
-        constraints = [
-            models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source"),
-            models.CheckConstraint(condition=Q(granted_microusd__gt=0), name="lot_grant_positive"),
-            models.CheckConstraint(
-                condition=Q(
-                    held_microusd__gte=0,
-                    held_microusd__lte=F("remaining_microusd"),
-                    remaining_microusd__lte=F("granted_microusd"),
-                ),
-                name="lot_held_within_remaining_within_granted",
-            ),
-            models.CheckConstraint(
-                condition=Q(closed_at__isnull=True, remaining_microusd__gt=0)
-                | Q(closed_at__isnull=False, remaining_microusd=0),
-                name="lot_closed_when_nothing_remains",
-            ),
-        ]
+        constraints = [models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source")]
         indexes = [
             models.Index(fields=["wallet"], name="lot_open", condition=Q(closed_at__isnull=True)),
             models.Index(

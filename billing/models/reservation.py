@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -27,13 +28,12 @@ class State(models.TextChoices):
 class Reservation(models.Model):
     """A hold placed before the upstream is called; its id is the call's usage id.
 
-    `cash_held` is the part of the hold that the balance covers, the rest is in lot allocations. While a call is open
-    its hold stands; once closed it is settled with a charge within the hold, or released. `replayable` says that the
-    idempotency key is taken. `evidence` is what is known to have been delivered: quantities and `charge_microusd`.
-    Only the functions of `billing/sql` write this table. What a row may say is one check, `reservation_is_sound`, in
-    `billing/sql/storage.sql`: PostgreSQL reads every check anew for every statement, and this table sees three a call.
-    For the same reason the hot tables have no foreign keys in the database; nothing that they name is ever deleted
-    (triggers refuse it), and the audit looks for orphans.
+    `cash_held` is the part of the hold that the balance covers; the rest is `lot_amounts` of the credits `lot_ids`, in the
+    order of spending (null where there is none). While a call is open its hold stands; once closed it is settled with a
+    charge within the hold, or released. `replayable` says that the idempotency key is taken. `evidence` is what is known
+    to have been delivered: quantities and `charge_microusd`. Only the functions of `billing/sql` write this table. The
+    hot tables have no foreign keys in the database; nothing that they name is ever deleted (triggers refuse it), and the
+    audit looks for orphans. What their rows may say stands in `billing/sql/soundness.sql`.
     """
 
     id = KeyField(primary_key=True)
@@ -54,6 +54,8 @@ class Reservation(models.Model):
     max_cost_microusd = MicrousdField()
     hold_microusd = MicrousdField()
     cash_held_microusd = MicrousdField()
+    lot_ids = ArrayField(KeyField(), null=True)
+    lot_amounts_microusd = ArrayField(MicrousdField(), null=True)
     charge_microusd = MicrousdField(null=True)
     overrun_microusd = MicrousdField(db_default=0)
     price_version = models.ForeignKey(PriceVersion, models.DO_NOTHING, db_index=False, db_constraint=False)

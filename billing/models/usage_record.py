@@ -1,7 +1,6 @@
 """What a settled call used."""
 
 from django.db import models
-from django.db.models import Q
 from django.db.models.functions import Now
 
 from billing.models.fields import MicrousdField
@@ -33,12 +32,6 @@ class UsageRecord(models.Model):
 
     class Meta:
         db_table = "billing_usage_record"
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(basis__in=["upstream", "delivered", "operator"]), name="usage_basis_known"
-            ),
-            models.CheckConstraint(condition=Q(charge_microusd__gte=0), name="usage_charge_not_negative"),
-        ]
 
     def __str__(self) -> str:
         return f"{self.reservation_id}: {self.charge_microusd} micro-USD"

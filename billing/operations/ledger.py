@@ -21,6 +21,9 @@ from billing.rules.owners import Owner
 # What lies beyond can only be an absurd report: the charge ends at the hold anyway, and the column is a bigint.
 AMOUNT_MAX_MICROUSD = 10**18
 
+# A transaction of its own that changes nothing but has something to commit.
+_FLUSH: Statement[None] = Statement("SELECT pg_logical_emit_message(true, 'billing', '')", {}, lambda row: None)
+
 
 class HoldOutcome(StrEnum):
     """What a request for a hold, or a look at its idempotency key, comes to."""
@@ -137,10 +140,11 @@ def reserve(
     request_id: str | None = None,
     key: str | None = None,
     digest: bytes | None = None,
+    deadline: datetime | None = None,
     flush: bool = True,
     **clock: datetime,
 ) -> Statement[Hold]:
-    """Place a call's hold against wallet, credits and budgets at once, or learn why not."""
+    """Place a call's hold against wallet, credits and budgets at once, or learn why not; with a deadline, as sent."""
     owner_kind, owner_key = owner
     return call(
         "billing_reserve",
@@ -160,6 +164,7 @@ def reserve(
         hold=Int8(hold_microusd),
         max_cost=Int8(max_cost_microusd),
         price_version=Int8(price_version),
+        deadline=deadline,
         **{"async": not flush},
         **clock,
     )
@@ -248,8 +253,8 @@ def to_review(
 
 
 def flush() -> Statement[None]:
-    """Make every commit before it durable."""
-    return call("billing_flush", _nothing)
+    """Make every commit before it durable, where the connection's own commits wait for the disk."""
+    return _FLUSH
 
 
 def grant_credit(
@@ -391,7 +396,3 @@ def _first(row: Any) -> Any:
 
 def _whole(row: Any) -> Any:
     return row
-
-
-def _nothing(row: Any) -> None:
-    return None

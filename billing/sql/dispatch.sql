@@ -28,13 +28,3 @@ BEGIN
    WHERE r.id = p_usage_id AND r.state = 'dispatched';
   RETURN FOUND;
 END $$;
-
-
--- billing_flush() RETURNS void
---
--- Makes everything that was committed before it durable: a transaction of its own whose commit waits for the disk.
-CREATE OR REPLACE FUNCTION billing_flush() RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM set_config('synchronous_commit', 'on', true);
-  PERFORM pg_logical_emit_message(true, 'billing', '');
-END $$;

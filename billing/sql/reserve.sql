@@ -1,13 +1,14 @@
 -- billing_reserve(p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
 --                 p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
 --                 p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
---                 p_price_version bigint, p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL)
+--                 p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_async boolean DEFAULT false,
+--                 p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
 --            replay_status integer, replay_headers jsonb, replay_body bytea)
 --
 -- Places a call's hold, or says why not. Checks in this order, under the wallet's lock: idempotency key (p_key null:
 -- none), budgets, funds. Outcomes:
---   'reserved'            the hold stands: state 'reserved', usage_id = p_usage_id
+--   'reserved'            the hold stands, usage_id = p_usage_id: state 'reserved', or with p_deadline 'dispatched'
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
 --   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
@@ -20,7 +21,8 @@ CREATE OR REPLACE FUNCTION billing_reserve(
   p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
   p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
   p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
-  p_price_version bigint, p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL,
+  p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_async boolean DEFAULT false,
+  p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
   OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
 LANGUAGE plpgsql AS $$
@@ -30,8 +32,8 @@ DECLARE
   v_month date;
   v_left bigint := p_hold;
   v_lot record;
-  v_lot_ids text[] := '{}';
-  v_amounts bigint[] := '{}';
+  v_lot_ids text[];
+  v_lot_amounts bigint[];
 BEGIN
   SELECT w.* INTO v_wallet FROM billing_wallet w
    WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key
@@ -82,7 +84,7 @@ BEGIN
   LOOP
     EXIT WHEN v_left = 0;
     v_lot_ids := v_lot_ids || v_lot.id;
-    v_amounts := v_amounts || least(v_lot.free, v_left);
+    v_lot_amounts := v_lot_amounts || least(v_lot.free, v_left);
     v_left := v_left - least(v_lot.free, v_left);
   END LOOP;
 
@@ -95,23 +97,21 @@ BEGIN
 
   INSERT INTO billing_reservation (
     id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, idempotency_key,
-    request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, price_version_id,
-    created_at, overrun_microusd)
+    request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
+    lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd)
   VALUES (
-    p_usage_id, v_wallet.id, p_actor_did, CASE WHEN p_owner_kind = 'organization' THEN p_owner_key END, p_membership_id, p_product, p_client_id, p_route, p_model,
-    p_request_id, p_key, p_digest, p_key IS NOT NULL, 'reserved', p_max_cost, p_hold, v_left, p_price_version, v_now, 0);
+    p_usage_id, v_wallet.id, p_actor_did, CASE WHEN p_owner_kind = 'organization' THEN p_owner_key END,
+    p_membership_id, p_product, p_client_id, p_route, p_model, p_request_id, p_key, p_digest, p_key IS NOT NULL,
+    CASE WHEN p_deadline IS NULL THEN 'reserved' ELSE 'dispatched' END, p_max_cost, p_hold, v_left, v_lot_ids,
+    v_lot_amounts, p_price_version, v_now, CASE WHEN p_deadline IS NOT NULL THEN v_now END, p_deadline, 0);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;
   END IF;
-  IF v_left < p_hold THEN
-    INSERT INTO billing_lot_allocation (reservation_id, lot_id, position, amount_microusd, spent_microusd)
-    SELECT p_usage_id, a.lot_id, a.position, a.amount, 0
-      FROM unnest(v_lot_ids, v_amounts) WITH ORDINALITY AS a (lot_id, amount, position);
-    UPDATE billing_credit_lot l SET held_microusd = l.held_microusd + a.amount
-      FROM unnest(v_lot_ids, v_amounts) AS a (lot_id, amount)
-     WHERE l.id = a.lot_id;
-  END IF;
+  FOR v_index IN 1 .. coalesce(cardinality(v_lot_ids), 0) LOOP
+    UPDATE billing_credit_lot l SET held_microusd = l.held_microusd + v_lot_amounts[v_index]
+     WHERE l.id = v_lot_ids[v_index];
+  END LOOP;
   IF p_owner_kind = 'organization' THEN
     UPDATE billing_budget b SET held_microusd = b.held_microusd + p_hold
      WHERE b.wallet_id = v_wallet.id

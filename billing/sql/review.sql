@@ -25,24 +25,25 @@ BEGIN
 END $$;
 
 
--- billing_reap(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
+-- billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 --   RETURNS TABLE (usage_id text, outcome text)
 --
 -- Takes calls from processes that died: 'released' for a hold that was not dispatched within 60 s, 'review' for a call
 -- past its deadline. Rows that somebody is working on are left for the next round. Wallets are locked in the order of
 -- their ids.
-CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
+CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 RETURNS TABLE (usage_id text, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
   v_id text;
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
 BEGIN
   FOR v_id IN
     SELECT r.id FROM billing_reservation r
-     WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at <= p_now - interval '60 seconds'
+     WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at <= v_now - interval '60 seconds'
      ORDER BY r.wallet_id, r.id LIMIT p_limit
   LOOP
     usage_id := v_id;
-    SELECT d.outcome INTO outcome FROM billing_release(v_id, 'not_dispatched', p_expected => '{reserved}') d;
+    SELECT d.outcome INTO outcome FROM billing_release(v_id, 'not_dispatched', p_expected => '{reserved}', p_now => p_now) d;
     IF outcome = 'released' THEN
       RETURN NEXT;
     END IF;
@@ -51,7 +52,7 @@ BEGIN
   RETURN QUERY
     UPDATE billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
      WHERE r.id IN (SELECT o.id FROM billing_reservation o
-                     WHERE o.closed_at IS NULL AND o.state = 'dispatched' AND o.deadline_at <= p_now
+                     WHERE o.closed_at IS NULL AND o.state = 'dispatched' AND o.deadline_at <= v_now
                      LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING r.id, 'review';
 END $$;

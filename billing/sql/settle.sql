@@ -72,9 +72,12 @@ BEGIN
   INSERT INTO billing_usage_record (
     reservation_id, input_tokens, cached_input_tokens, output_tokens, input_audio_tokens, output_audio_tokens, images,
     input_characters, seconds, input_bytes, items, charge_microusd, basis, settled_at)
-  SELECT p_usage_id, q.input_tokens, q.cached_input_tokens, q.output_tokens, q.input_audio_tokens, q.output_audio_tokens,
-         q.images, q.input_characters, q.seconds, q.input_bytes, q.items, v_call.charge_microusd, p_basis, v_now
-    FROM jsonb_populate_record(NULL::billing_usage_record, coalesce(p_quantities, '{}')) q;
+  VALUES (
+    p_usage_id, (p_quantities->>'input_tokens')::bigint, (p_quantities->>'cached_input_tokens')::bigint,
+    (p_quantities->>'output_tokens')::bigint, (p_quantities->>'input_audio_tokens')::bigint,
+    (p_quantities->>'output_audio_tokens')::bigint, (p_quantities->>'images')::bigint,
+    (p_quantities->>'input_characters')::bigint, (p_quantities->>'seconds')::bigint,
+    (p_quantities->>'input_bytes')::bigint, (p_quantities->>'items')::bigint, charge_microusd, p_basis, v_now);
 
   IF p_replay_status IS NOT NULL AND v_call.review_reason IS NULL THEN
     INSERT INTO billing_stored_replay (reservation_id, status, headers, body, expires_at)

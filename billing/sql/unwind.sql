@@ -1,28 +1,26 @@
 -- billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz) RETURNS bigint
 --
--- Ends a closing call's allocations: spends p_charge from its lots in the order in which they were held, gives the rest
--- back to the lots, posts one transfer a lot, and says how much the lots paid. The caller holds the wallet's lock.
+-- Ends a closing call's hold on its lots: spends p_charge from them in the order in which they were held, gives the rest
+-- back, posts one transfer a lot that paid, and says how much the lots paid. The caller holds the wallet's lock.
 CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  v_part billing_lot_allocation;
   v_spent bigint;
   v_paid bigint := 0;
 BEGIN
-  FOR v_part IN SELECT a.* FROM billing_lot_allocation a WHERE a.reservation_id = p_call.id ORDER BY a.position LOOP
-    v_spent := least(v_part.amount_microusd, p_charge - v_paid);
+  FOR v_position IN 1 .. cardinality(p_call.lot_ids) LOOP
+    v_spent := least(p_call.lot_amounts_microusd[v_position], p_charge - v_paid);
     UPDATE billing_credit_lot l
-       SET held_microusd = l.held_microusd - v_part.amount_microusd,
+       SET held_microusd = l.held_microusd - p_call.lot_amounts_microusd[v_position],
            remaining_microusd = l.remaining_microusd - v_spent,
            closed_at = CASE WHEN l.remaining_microusd = v_spent THEN p_now END
-     WHERE l.id = v_part.lot_id;
+     WHERE l.id = p_call.lot_ids[v_position];
     IF v_spent > 0 THEN
-      UPDATE billing_lot_allocation a SET spent_microusd = v_spent WHERE a.id = v_part.id;
       INSERT INTO billing_transfer (
         kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
       VALUES (
-        'charge', p_call.id, v_part.position, 'lot:' || v_part.lot_id, 'platform:revenue', v_spent, p_call.wallet_id,
-        p_now);
+        'charge', p_call.id, v_position, 'lot:' || p_call.lot_ids[v_position], 'platform:revenue', v_spent,
+        p_call.wallet_id, p_now);
       v_paid := v_paid + v_spent;
     END IF;
   END LOOP;

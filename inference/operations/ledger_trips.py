@@ -44,12 +44,6 @@ async def then_flush(owner: Owner, statement: Statement[Row]) -> Row:
     return (await _in_turn(owner, statement, ledger.flush()))[0]
 
 
-async def both(owner: Owner, first: Statement[Row], second: Statement[bool]) -> tuple[Row, bool]:
-    """Run two statements in one round trip, each a transaction of its own; the first locks the owner's wallet."""
-    results = await _in_turn(owner, first, second)
-    return results[0], results[1]
-
-
 async def _in_turn(owner: Owner, *statements: Statement[Any]) -> list[Any]:
     """Run statements of which the first locks the owner's wallet: the next in line need not wait for the others."""
     gates = _gates_of_loop()

@@ -1,4 +1,4 @@
-"""The first round trip of a metered call: proof, repeated request, live access, hold and dispatch.
+"""The first round trip of a metered call: proof, repeated request, live access, and the hold of a call that is sent.
 
 Nothing goes upstream before it.
 """
@@ -65,7 +65,7 @@ async def open_call(intake: Intake, ready: Ready, deadline_seconds: float) -> Re
     Raises the catalogue's error where no hold was placed. Where it is not known whether one was, it is released behind.
     """
     try:
-        opened, dispatched = await _trip(intake, ready, deadline_seconds)
+        opened = await _trip(intake, ready, deadline_seconds)
     except Exception:
         close_later(intake.verified.principal.owner, Release(ready.usage_id, "not_sent"))
         raise
@@ -73,22 +73,19 @@ async def open_call(intake: Intake, ready: Ready, deadline_seconds: float) -> Re
     assert hold is not None
     if hold.outcome != HoldOutcome.RESERVED:
         return _replay_or_raise(hold, ready.sized.hold_microusd)
-    if not dispatched:
-        raise NotReady(private="the hold was released before the call was sent", headers={"Retry-After": "1"})
     return None
 
 
-async def _trip(intake: Intake, ready: Ready, deadline_seconds: float) -> tuple[Opened, bool]:
+async def _trip(intake: Intake, ready: Ready, deadline_seconds: float) -> Opened:
     deadline = datetime.now(UTC) + timedelta(seconds=deadline_seconds)
     owner = intake.verified.principal.owner
     if ledger_trips.must_share(owner):
-        dispatch = ledger.dispatch(usage_id=ready.usage_id, deadline=deadline)
-        return await ledger_trips.both(owner, _hold_statement(intake, ready, None), dispatch)
-    return await ledger_trips.in_turn(owner, _hold_statement(intake, ready, deadline)), True
+        return await ledger_trips.then_flush(owner, _hold_statement(intake, ready, deadline, flush=False))
+    return await ledger_trips.in_turn(owner, _hold_statement(intake, ready, deadline, flush=True))
 
 
-def _hold_statement(intake: Intake, ready: Ready, deadline: datetime | None) -> Statement[Opened]:
-    """Make the statement that places the hold, and with a deadline also marks the call as sent."""
+def _hold_statement(intake: Intake, ready: Ready, deadline: datetime, *, flush: bool) -> Statement[Opened]:
+    """Make the statement that places the hold and marks the call as sent."""
     principal = intake.verified.principal
     assert intake.metering
     assert intake.model
@@ -105,7 +102,7 @@ def _hold_statement(intake: Intake, ready: Ready, deadline: datetime | None) -> 
         max_cost=Int8(intake.metering.max_cost_microusd),
         price_version=Int8(ready.price.id),
         deadline=deadline,
-        **{"async": deadline is None},
+        **{"async": not flush},
     )
 
 

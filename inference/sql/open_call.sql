@@ -16,8 +16,8 @@
 -- organizations_access. A call is its caller's live membership's, whichever one the token was made for.
 --
 -- A hold that fails for a reason of the database leaves the proof taken: outcome 'failed', the cause in `failure`.
--- With p_async the commit does not wait for the disk where a hold was placed; billing_dispatch's does, after it. Without,
--- the call is marked as sent in the same transaction, until p_deadline.
+-- The call is marked as sent with its hold, until p_deadline. With p_async the commit does not wait for the disk where a
+-- hold was placed: then nothing may be sent before billing_flush has answered.
 CREATE OR REPLACE FUNCTION inference_open_call(
   p_proof bytea, p_proof_issued_at timestamptz, p_proof_expires_at timestamptz, p_session_id text,
   p_stop_before text,
@@ -29,6 +29,7 @@ CREATE OR REPLACE FUNCTION inference_open_call(
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text;
+  v_hold record;
 BEGIN
   admission := accounts_admit(p_proof, p_proof_issued_at, p_proof_expires_at, p_actor_did, p_session_id);
   IF admission <> 'ok' OR p_stop_before = 'idempotency' THEN
@@ -52,14 +53,16 @@ BEGIN
       RETURN;
     END IF;
 
-    SELECT r.outcome, r.usage_id, r.available_microusd, r.budget_id, r.replay_status, r.replay_headers, r.replay_body
-      INTO outcome, usage_id, available_microusd, budget_id, replay_status, replay_headers, replay_body
-      FROM billing_reserve(
-        p_usage_id, p_owner_kind, p_owner_key, p_actor_did, p_membership_id, p_product, p_client_id, p_route, p_model,
-        p_request_id, p_key, p_digest, p_hold, p_max_cost, p_price_version, p_async) r;
-    IF outcome = 'reserved' AND NOT p_async THEN
-      PERFORM billing_dispatch(p_usage_id, p_deadline);
-    END IF;
+    v_hold := billing_reserve(
+      p_usage_id, p_owner_kind, p_owner_key, p_actor_did, p_membership_id, p_product, p_client_id, p_route, p_model,
+      p_request_id, p_key, p_digest, p_hold, p_max_cost, p_price_version, p_deadline, p_async);
+    outcome := v_hold.outcome;
+    usage_id := v_hold.usage_id;
+    available_microusd := v_hold.available_microusd;
+    budget_id := v_hold.budget_id;
+    replay_status := v_hold.replay_status;
+    replay_headers := v_hold.replay_headers;
+    replay_body := v_hold.replay_body;
   EXCEPTION WHEN OTHERS OR query_canceled THEN
     outcome := 'failed';
     failure := SQLERRM;

@@ -120,7 +120,8 @@ CORRUPTIONS = {
     ],
     "lot_held_is_its_open_calls": [
         "UPDATE billing_credit_lot SET held_microusd = held_microusd - 1 WHERE held_microusd > 0",
-        "UPDATE billing_lot_allocation SET amount_microusd = amount_microusd + 1 WHERE reservation_id = :holding_lot",
+        "UPDATE billing_reservation SET lot_amounts_microusd[1] = lot_amounts_microusd[1] + 1 WHERE id = :holding_lot",
+        "UPDATE billing_reservation SET lot_ids[1] = 'crd_nobody' WHERE id = :holding_lot",
     ],
     "budget_is_its_calls": [
         "UPDATE billing_budget SET held_microusd = held_microusd + 1",
@@ -129,12 +130,14 @@ CORRUPTIONS = {
     ],
     "hold_is_its_parts": [
         "UPDATE billing_reservation SET cash_held_microusd = cash_held_microusd - 1 WHERE id = :settled",
-        "DELETE FROM billing_lot_allocation WHERE reservation_id = :settled",
+        "UPDATE billing_reservation SET lot_ids = NULL, lot_amounts_microusd = NULL WHERE id = :settled",
     ],
     "charge_is_its_ledger": [
         "UPDATE billing_reservation SET charge_microusd = charge_microusd - 1 WHERE id = :settled",
         "DELETE FROM billing_transfer WHERE kind = 'charge' AND source = :settled AND seq = 0",
-        "UPDATE billing_lot_allocation SET spent_microusd = 0 WHERE reservation_id = :settled",
+        "UPDATE billing_transfer SET debit_account = 'lot:crd_nobody' WHERE source = :settled AND seq = 1",
+        "UPDATE billing_reservation SET lot_amounts_microusd[1] = 0 WHERE id = :settled",
+        "UPDATE billing_reservation SET cash_held_microusd = 0 WHERE id = :settled",
         "INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id)"
         " SELECT 'charge', 'use_nobody', 0, 'wallet:' || id, 'platform:revenue', 1, id FROM billing_wallet LIMIT 1",
     ],
@@ -179,8 +182,7 @@ CORRUPTIONS = {
         "UPDATE billing_credit_lot SET wallet_id = 'wal_nobody'",
         "UPDATE billing_budget SET wallet_id = 'wal_nobody'",
         "UPDATE billing_transfer SET wallet_id = 'wal_nobody' WHERE kind = 'charge'",
-        "UPDATE billing_lot_allocation SET reservation_id = 'use_nobody' WHERE reservation_id = :settled",
-        "UPDATE billing_lot_allocation SET lot_id = 'crd_nobody' WHERE reservation_id = :settled",
+        "UPDATE billing_reservation SET lot_ids[1] = 'crd_nobody' WHERE id = :settled",
     ],
     "nothing_is_stale": [
         "UPDATE billing_reservation SET state = 'reserved', created_at = now() - interval '1 hour' WHERE id = :open",
@@ -207,7 +209,8 @@ def test_every_invariant_is_tried() -> None:
 def test_names_the_row_and_both_amounts(corrupt: Corrupt, ledger: dict[str, str]) -> None:
     corrupt("UPDATE billing_reservation SET charge_microusd = 339 WHERE id = :settled")
     assert [str(finding) for finding in audit.findings()] == [
-        f"charge_is_its_ledger: {ledger['settled']}: charge 339, ledger 340; from lots 300, allocations spent 300",
+        f"charge_is_its_ledger: {ledger['settled']}: charge 339, ledger 340; from the balance 40, cash held 50;"
+        " 0 from lots other than held",
         f"settled_has_one_usage_record: {ledger['settled']}: state settled, charge 339, usage record 340",
     ]
 
@@ -282,7 +285,8 @@ IMPOSSIBLE = [
     "UPDATE billing_reservation SET replayable = true WHERE idempotency_key IS NULL",
     "UPDATE billing_reservation SET state = 'lost'",
     "UPDATE billing_reservation SET idempotency_key = 'same', wallet_id = 'same' WHERE replayable",
-    "UPDATE billing_lot_allocation SET spent_microusd = amount_microusd + 1",
+    "UPDATE billing_reservation SET lot_ids = NULL WHERE lot_ids IS NOT NULL",
+    "UPDATE billing_reservation SET lot_amounts_microusd = NULL WHERE lot_ids IS NOT NULL",
     "UPDATE billing_budget SET spent_microusd = -1",
 ]
 

@@ -16,7 +16,7 @@ INSERT INTO billing_reservation (
   id, wallet_id, actor_did, route, model, idempotency_key, request_digest, replayable, state, max_cost_microusd,
   hold_microusd, cash_held_microusd, price_version_id, created_at, overrun_microusd, closed_at, charge_microusd)
 SELECT 'use_' || n, 'wal_' || n, 'did:web:a', 'chat.completions', 'fast', 'key-' || n, '\\x00', true, 'settled', 1,
-       1, 0, 1, now(), 0, now(), 1
+       1, 1, 1, now(), 0, now(), 1
   FROM generate_series(1, 100) n
 """
 LOOK_UP = """

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from billing.models import CreditLot, Loss, LotAllocation, Reservation, Transfer
+from billing.models import CreditLot, Loss, Reservation, Transfer
 from billing.operations import ledger
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
@@ -18,7 +18,6 @@ def test_gives_cash_and_credits_back(purse: Purse) -> None:
     assert release(call, resolution="rejected") == ("released", 120)
     assert purse.wallet == before
     assert CreditLot.objects.get(pk=lot).held_microusd == 0
-    assert LotAllocation.objects.get().spent_microusd == 0
     assert not Transfer.objects.filter(kind="charge").exists()
     assert Reservation.objects.get(pk=call).resolution == "rejected"
 

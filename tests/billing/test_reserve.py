@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from billing.models import LotAllocation, Reservation, Wallet
+from billing.models import Reservation, Wallet
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
 from tests.factories.billing import Purse, dispatch, price_version, release, settle, state
@@ -16,8 +16,8 @@ NOTHING = WalletView(0, 0, 0, 0, 0, ())
 
 
 def allocations(usage_id: str | None) -> list[tuple[str, int]]:
-    found = LotAllocation.objects.filter(reservation=usage_id).order_by("position")
-    return list(found.values_list("lot_id", "amount_microusd"))
+    call = Reservation.objects.get(pk=usage_id)
+    return list(zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True))
 
 
 def test_holds_cash(purse: Purse) -> None:
@@ -77,7 +77,6 @@ def test_refusing_changes_nothing(purse: Purse) -> None:
     assert (refused.outcome, refused.available_microusd) == ("insufficient_funds", 150)
     assert purse.wallet == before
     assert not Reservation.objects.exists()
-    assert not LotAllocation.objects.exists()
 
 
 def test_holds_nothing_for_a_call_that_cannot_cost_anything(purse: Purse) -> None:

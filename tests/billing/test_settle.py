@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from billing.models import CreditLot, Loss, LotAllocation, Reservation, Transfer, UsageRecord
+from billing.models import CreditLot, Loss, Reservation, Transfer, UsageRecord
 from billing.operations import ledger
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
@@ -71,10 +71,8 @@ def test_burns_credits_in_the_order_in_which_they_were_held(purse: Purse) -> Non
     call = purse.pay(100).call(150)
     assert settle(call, 70).charge_microusd == 70
     assert transfers(call) == [("lot", "platform:revenue", 50), ("lot", "platform:revenue", 20)]
-    assert list(LotAllocation.objects.order_by("position").values_list("lot_id", "spent_microusd")) == [
-        (soon, 50),
-        (late, 20),
-    ]
+    spent = Transfer.objects.filter(kind="charge").order_by("seq").values_list("debit_account", "amount_microusd")
+    assert list(spent) == [(f"lot:{soon}", 50), (f"lot:{late}", 20)]
     assert purse.wallet.balance_microusd == 100
     assert [(c.credit_id, c.remaining_microusd) for c in purse.wallet.credits] == [(late, 30)]
     assert CreditLot.objects.get(pk=soon).closed_at is not None

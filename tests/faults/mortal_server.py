@@ -51,16 +51,16 @@ def die_between_statements_of_closing() -> None:
 
 
 def die_with_the_hold_alone() -> None:
-    """Die when the hold is committed and the call not yet marked as sent."""
+    """Die when the hold is committed and not yet flushed."""
     from inference.operations import ledger_trips
 
     share_the_wallet()
 
-    async def only_the_first(owner: Any, first: Any, second: Any) -> Any:
-        await ledger_trips.alone(first)
+    async def only_the_first(owner: Any, statement: Any) -> Any:
+        await ledger_trips.alone(statement)
         die()
 
-    ledger_trips.both = only_the_first
+    ledger_trips.then_flush = only_the_first
 
 
 def moments() -> dict[str, Callable[[], None]]:
@@ -70,8 +70,8 @@ def moments() -> dict[str, Callable[[], None]]:
     run = stream_runs.StreamRun
     return {
         "before the hold": lambda: die_before(opening, "_trip"),
-        "held": die_with_the_hold_alone,
-        "marked as sent": lambda: die_after(opening, "_trip"),
+        "held, not flushed": die_with_the_hold_alone,
+        "held": lambda: die_after(opening, "_trip"),
         "before sending": lambda: die_before(attempts, "send"),
         "answered": lambda: die_before(calls, "conclude"),
         "before the charge": lambda: die_before(closing, "_settlement"),

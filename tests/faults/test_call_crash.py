@@ -21,8 +21,8 @@ BALANCE = 5_000
 # Moment, whether a stream, the upstream's behaviour, the state after the reaper came, what a retry then gets.
 MOMENTS = [
     ("before the hold", False, "small-1", None, 200),
-    ("held", False, "small-1", "released", 200),
-    ("marked as sent", False, "small-1", "review", 409),
+    ("held, not flushed", False, "small-1", "review", 409),
+    ("held", False, "small-1", "review", 409),
     ("before sending", False, "small-1", "review", 409),
     ("answered", False, "small-1", "review", 409),
     ("answer rendered", False, "small-1", "review", 409),

@@ -14,6 +14,5 @@ UNION ALL
 SELECT t.id::text, 'transfer without a wallet' FROM billing_transfer t
  WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.id = t.wallet_id)
 UNION ALL
-SELECT a.id::text, 'allocation without a call or lot' FROM billing_lot_allocation a
- WHERE NOT EXISTS (SELECT FROM billing_reservation r WHERE r.id = a.reservation_id)
-    OR NOT EXISTS (SELECT FROM billing_credit_lot l WHERE l.id = a.lot_id)
+SELECT r.id, 'call without its credit' FROM billing_reservation r, unnest(r.lot_ids) AS held (lot_id)
+ WHERE NOT EXISTS (SELECT FROM billing_credit_lot l WHERE l.id = held.lot_id)
