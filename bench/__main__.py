@@ -159,7 +159,7 @@ def read_options(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--streams", type=_numbers, default=(1, 16), help="concurrency of streams")
     parser.add_argument("--workers", type=int, default=1, help="server processes of gateway and LiteLLM")
     parser.add_argument("--ledger-commit", choices=("pipelined", "sync"), default="pipelined")
-    parser.add_argument("--database-pool", type=int, default=10)
+    parser.add_argument("--database-pool", type=int, default=6)
     parser.add_argument("--peers", action="store_true", help="fail, instead of skipping it, where LiteLLM is missing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure there too")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")

@@ -21,9 +21,6 @@ from billing.rules.owners import Owner
 # What lies beyond can only be an absurd report: the charge ends at the hold anyway, and the column is a bigint.
 AMOUNT_MAX_MICROUSD = 10**18
 
-# A transaction of its own that changes nothing but has something to commit.
-_FLUSH: Statement[None] = Statement("SELECT pg_logical_emit_message(true, 'billing', '')", {}, lambda row: None)
-
 
 class HoldOutcome(StrEnum):
     """What a request for a hold, or a look at its idempotency key, comes to."""
@@ -250,11 +247,6 @@ def to_review(
         **_replay_parameters(replay),
         deployment=deployment,
     )
-
-
-def flush() -> Statement[None]:
-    """Make every commit before it durable, where the connection's own commits wait for the disk."""
-    return _FLUSH
 
 
 def grant_credit(

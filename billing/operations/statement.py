@@ -16,7 +16,7 @@ class Statement(Generic[Row]):
     """SQL text with named placeholders, its parameters, and how to read its row.
 
     `await statement.on(connection)` runs it on an asynchronous psycopg connection, `statement.run()` on Django's;
-    a pipeline takes the three members as they are.
+    a connection of the metered routes takes the three members as they are.
     """
 
     sql: str

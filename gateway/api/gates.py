@@ -17,9 +17,10 @@ class Gates:
         self._inside: dict[Hashable, int] = {}
         self._waiting: dict[Hashable, deque[asyncio.Future[None]]] = {}
 
-    def is_free(self, key: Hashable) -> bool:
-        """Tell whether nobody is inside."""
-        return key not in self._inside
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nobody is inside any gate."""
+        return not self._inside
 
     async def enter(self, key: Hashable) -> None:
         """Wait until fewer than `width` are inside, then be one of them. Whoever enters must leave."""

@@ -1,6 +1,6 @@
-"""The metered routes' own way to PostgreSQL: an asynchronous pool, and several statements in one round trip."""
+"""The metered routes' own way to PostgreSQL: warm connections, prepared statements, and a flush that many share."""
 
+from gateway.database.flush import flushed
 from gateway.database.pool import close_pool, ledger_connection, open_pool
-from gateway.database.trips import Trip
 
-__all__ = ["Trip", "close_pool", "ledger_connection", "open_pool"]
+__all__ = ["close_pool", "flushed", "ledger_connection", "open_pool"]

@@ -15,7 +15,7 @@ from django.db import connections
 from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from gateway.database.trips import LedgerConnection
+from gateway.database.connection import LedgerConnection
 
 ACQUIRE_SECONDS = 5.0
 """A request that gets no connection for so long answers 503 with nothing held."""

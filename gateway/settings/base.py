@@ -96,7 +96,7 @@ TEMPLATES = [
 # The synchronous routes and the metered ones each have a pool of their own per process.
 SYNC_POOL_MAX_CONNECTIONS = env.int("SYNC_POOL_MAX_CONNECTIONS", default=8)
 SYNC_REQUESTS_MAX = env.int("SYNC_REQUESTS_MAX", default=16)
-LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=10)
+LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
@@ -170,7 +170,7 @@ CORS_EXPOSE_HEADERS = (
     "x-service-charge-microusd",
 )
 
-# Ledger: `pipelined` releases a wallet's row before the flush that covers it; `sync` flushes every step by itself.
+# Ledger: `pipelined` lets calls share a flush, which none holds a wallet's row for; `sync` flushes every step by itself.
 LEDGER_COMMIT = env("LEDGER_COMMIT", default="pipelined")
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 

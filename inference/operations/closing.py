@@ -96,7 +96,7 @@ async def _persist(owner: Owner, closing: Closing) -> None:
 async def _attempt(owner: Owner, closing: Closing) -> None:
     match closing:
         case Settle():
-            if ledger_trips.must_share(owner):
+            if ledger_trips.shares_flush():
                 settlement = await ledger_trips.then_flush(owner, _settlement(closing, flush=False))
             else:
                 settlement = await ledger_trips.in_turn(owner, _settlement(closing, flush=True))

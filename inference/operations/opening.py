@@ -79,7 +79,7 @@ async def open_call(intake: Intake, ready: Ready, deadline_seconds: float) -> Re
 async def _trip(intake: Intake, ready: Ready, deadline_seconds: float) -> Opened:
     deadline = datetime.now(UTC) + timedelta(seconds=deadline_seconds)
     owner = intake.verified.principal.owner
-    if ledger_trips.must_share(owner):
+    if ledger_trips.shares_flush():
         return await ledger_trips.then_flush(owner, _hold_statement(intake, ready, deadline, flush=False))
     return await ledger_trips.in_turn(owner, _hold_statement(intake, ready, deadline, flush=True))
 

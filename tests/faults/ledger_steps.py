@@ -17,13 +17,15 @@ from psycopg import ClientCursor
 from billing.operations import ledger
 from billing.operations.ledger import Replay
 from billing.operations.statement import Statement
+from gateway.database.connection import Query
+from gateway.database.flush import FLUSH
 
 HOLD, COST, NOTED = 100, 40, 25
 STEPS = ("connect", "reserve", "dispatch", "note", "settle", "flush")
 POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
 
 
-def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any]]]:
+def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any] | Query]]:
     """Give a call's statements in the order in which a metered call runs them."""
     deadline = datetime.now(UTC) + timedelta(seconds=30)
     yield (
@@ -55,7 +57,7 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
             flush=False,
         ),
     )
-    yield "flush", ledger.flush()
+    yield "flush", FLUSH
 
 
 def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:

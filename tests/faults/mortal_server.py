@@ -38,7 +38,7 @@ def share_the_wallet() -> None:
     """Do as if others waited for the wallet, so that every trip is of two statements."""
     from inference.operations import ledger_trips
 
-    ledger_trips.must_share = lambda owner: True
+    ledger_trips.shares_flush = lambda: True
 
 
 def die_between_statements_of_closing() -> None:

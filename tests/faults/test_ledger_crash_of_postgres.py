@@ -21,6 +21,7 @@ import pytest
 from billing.operations import ledger
 from billing.operations.ledger import Replay
 from gateway.contract.ids import new_id
+from gateway.database.flush import FLUSH
 from gateway.run.postgres import Cluster
 from tests.support.database import make_home
 
@@ -166,7 +167,7 @@ async def _call(
         flush=False,
     ).on(connection)
     assert settled.outcome == "settled"
-    await ledger.flush().on(connection)
+    await connection.execute(FLUSH.sql)
     acknowledged.settled.add(usage_id)
 
 
