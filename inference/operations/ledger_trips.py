@@ -11,8 +11,9 @@ from billing.rules.owners import Owner
 from gateway.api.gates import Gates
 from gateway.database import flushed, ledger_connection
 
-GATE_WIDTH = 2
-"""Statements of one wallet that may be in the database at once, per process: one works, one is on its way."""
+GATE_WIDTH = 3
+"""Statements of one wallet that may be in the database at once, per process: one works, one is on its way there, one on
+its way back. Half of the pool is left to others."""
 
 Row = TypeVar("Row")
 
