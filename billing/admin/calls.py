@@ -8,9 +8,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from unfold.decorators import action, display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
+from billing.admin.forms import ReasonForm
 from billing.models import Reservation, State, UsageRecord
 from billing.operations import reviews
 from gateway.console import ReadOnlyAdmin, leave_dialog, usd
@@ -25,13 +25,7 @@ STATE_COLOURS = {
 }
 
 
-class ReleaseForm(BaseDialogForm):
-    """Asks why."""
-
-    reason = forms.CharField(max_length=200, help_text="Kept in the log.", widget=UnfoldAdminTextInputWidget)
-
-
-class ChargeForm(ReleaseForm):
+class ChargeForm(ReasonForm):
     """Asks how much, at most the hold."""
 
     amount_microusd = forms.IntegerField(
@@ -119,11 +113,11 @@ class ReservationAdmin(ReadOnlyAdmin):
         dialog={
             "title": "Release this call",
             "description": "The whole hold goes back to the wallet, and nothing is charged.",
-            "form_class": ReleaseForm,
+            "form_class": ReasonForm,
             "form_submit_text": "Release",
         },
     )
-    def release(self, request: HttpRequest, form: ReleaseForm, object_id: str) -> HttpResponse:
+    def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Give the hold back by the operator's word."""
         return self._finish(request, form, object_id, reviews.release(object_id), "Released")
 

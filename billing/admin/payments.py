@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from billing.adapters.base import ProviderError
+from billing.admin.forms import ReasonForm
 from billing.models import Checkout, CheckoutStatus, ExternalMapping, ProviderEvent
 from billing.operations import checkout_reviews, checkouts
 from gateway.console import ReadOnlyAdmin, leave_dialog, usd
@@ -27,12 +26,6 @@ STATUS_COLOURS = {
 }
 AWAY = "The payment provider does not answer, or is not configured. Nothing was changed."
 TOO_LATE = "Somebody else resolved this checkout first, or it changed meanwhile. Look again."
-
-
-class ReasonForm(BaseDialogForm):
-    """Asks why."""
-
-    reason = forms.CharField(max_length=200, help_text="Kept in the log.", widget=UnfoldAdminTextInputWidget)
 
 
 @admin.register(Checkout)
