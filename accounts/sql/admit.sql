@@ -21,7 +21,8 @@ BEGIN
     IF p_did IS NULL THEN
         SELECT coalesce(e.lost_until, '-infinity') INTO v_lost_until FROM accounts_replay_epoch e;
     ELSE
-        SELECT a.id, a.is_active AND a.suspended_at IS NULL, CASE WHEN e.id IS NOT NULL THEN coalesce(e.lost_until, '-infinity') END
+        SELECT a.id, a.is_active AND a.suspended_at IS NULL,
+               CASE WHEN e.id IS NOT NULL THEN coalesce(e.lost_until, '-infinity') END
           INTO v_account, v_live, v_lost_until
           FROM accounts_account a LEFT JOIN accounts_replay_epoch e ON true
          WHERE a.did = p_did;

@@ -16,7 +16,7 @@
 --
 -- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
 -- An expired credit is not spendable from that instant on. p_async commits without waiting for the disk, only where a
--- hold was placed; the caller then flushes before anything leaves the house (billing_dispatch does).
+-- hold was placed; the caller then waits for a flush before anything leaves the house.
 CREATE OR REPLACE FUNCTION billing_reserve(
   p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
   p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,

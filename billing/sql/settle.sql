@@ -15,7 +15,7 @@
 --   'unknown'      there is no such call
 -- p_basis: 'upstream' | 'delivered' | 'operator'. p_quantities: billing_usage_record's quantity columns, absent = not
 -- metered. With p_replay_status null an answer stored when the call went to review becomes the replay, if there is one.
--- p_async leaves the flush to the caller (billing_flush).
+-- p_async leaves the flush to the caller.
 CREATE OR REPLACE FUNCTION billing_settle(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,

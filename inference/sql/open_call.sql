@@ -17,7 +17,7 @@
 --
 -- A hold that fails for a reason of the database leaves the proof taken: outcome 'failed', the cause in `failure`.
 -- The call is marked as sent with its hold, until p_deadline. With p_async the commit does not wait for the disk where a
--- hold was placed: then nothing may be sent before billing_flush has answered.
+-- hold was placed: then nothing may be sent before a later flush has ended.
 CREATE OR REPLACE FUNCTION inference_open_call(
   p_proof bytea, p_proof_issued_at timestamptz, p_proof_expires_at timestamptz, p_session_id text,
   p_stop_before text,
