@@ -20,6 +20,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.reconcile": 30.0,
     "billing.tasks.reconcile_payments": 30.0,
     "billing.tasks.sweep_lots": 5 * MINUTE,
+    "inference.tasks.recover_calls": 15.0,
 }
 
 

@@ -1,8 +1,7 @@
 """The only Python that calls the ledger's SQL functions (`billing/sql`, which documents each).
 
 Every function here makes a `Statement`: `await ledger.settle(...).on(connection)` on an asynchronous connection,
-`ledger.settle(...).run()` elsewhere. `flush=False` commits without waiting for the disk; `flush()` then makes it
-durable, before anything that depends on it leaves the house.
+`ledger.settle(...).run()` elsewhere. The metered routes close their calls in batches instead (`closings.py`).
 """
 
 import json
@@ -138,7 +137,6 @@ def reserve(
     key: str | None = None,
     digest: bytes | None = None,
     deadline: datetime | None = None,
-    flush: bool = True,
     **clock: datetime,
 ) -> Statement[Hold]:
     """Place a call's hold against wallet, credits and budgets at once, or learn why not; with a deadline, as sent."""
@@ -162,13 +160,12 @@ def reserve(
         max_cost=Int8(max_cost_microusd),
         price_version=Int8(price_version),
         deadline=deadline,
-        **{"async": not flush},
         **clock,
     )
 
 
 def dispatch(*, usage_id: str, deadline: datetime, deployment: str | None = None) -> Statement[bool]:
-    """Fence the call for sending: True exactly once. Its flush covers the hold placed before it."""
+    """Fence the call for sending: True exactly once."""
     return call("billing_dispatch", _first, usage_id=usage_id, deadline=deadline, deployment=deployment)
 
 
@@ -187,7 +184,6 @@ def settle(
     deployment: str | None = None,
     resolution: str | None = None,
     expected: Sequence[str] = ("dispatched", "review"),
-    flush: bool = True,
     **clock: datetime,
 ) -> Statement[Settlement]:
     """Charge the call once, at most its hold, and give the rest back."""
@@ -202,7 +198,6 @@ def settle(
         deployment=deployment,
         resolution=resolution,
         expected=list(expected),
-        **{"async": not flush},
         **clock,
     )
 
@@ -213,7 +208,6 @@ def release(
     resolution: str | None = None,
     book_loss: bool = False,
     expected: Sequence[str] = ("reserved", "dispatched"),
-    flush: bool = True,
     **clock: datetime,
 ) -> Statement[Release]:
     """Give a call's whole hold back and free its idempotency key."""
@@ -224,7 +218,6 @@ def release(
         resolution=resolution,
         book_loss=book_loss,
         expected=list(expected),
-        **{"async": not flush},
         **clock,
     )
 

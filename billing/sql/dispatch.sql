@@ -16,13 +16,11 @@ END $$;
 -- billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL) RETURNS boolean
 --
 -- Checkpoints what a call in flight has delivered so far, should its process die: quantities by their column names in
--- billing_usage_record, and `charge_microusd`, all cumulative. p_deadline moves the deadline out, never in. Does not
--- wait for the disk: a lost checkpoint costs the operator at most what was delivered since the one before. False where
--- the call is no longer dispatched: its delivery should stop, somebody else decides on it now.
+-- billing_usage_record, and `charge_microusd`, all cumulative. p_deadline moves the deadline out, never in. False
+-- where the call is no longer dispatched: its delivery should stop, somebody else decides on it now.
 CREATE OR REPLACE FUNCTION billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE billing_reservation r
      SET evidence = p_evidence, deadline_at = greatest(r.deadline_at, p_deadline)
    WHERE r.id = p_usage_id AND r.state = 'dispatched';

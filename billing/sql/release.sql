@@ -1,5 +1,5 @@
 -- billing_release(p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
---                 p_expected text[] DEFAULT '{reserved,dispatched}', p_async boolean DEFAULT false,
+--                 p_expected text[] DEFAULT '{reserved,dispatched}',
 --                 p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, hold_microusd bigint)
 --
@@ -9,7 +9,7 @@
 --   'conflict'   in a state that is not in p_expected                 'unknown'   there is no such call
 CREATE OR REPLACE FUNCTION billing_release(
   p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
-  p_expected text[] DEFAULT '{reserved,dispatched}', p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL,
+  p_expected text[] DEFAULT '{reserved,dispatched}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT hold_microusd bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -50,8 +50,5 @@ BEGIN
   IF p_book_loss AND hold_microusd > 0 THEN
     INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
     VALUES (p_usage_id, 'unresolved', v_call.hold_microusd, v_now);
-  END IF;
-  IF p_async THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
 END $$;

@@ -1,8 +1,7 @@
 -- billing_reserve(p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
 --                 p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
 --                 p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
---                 p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_async boolean DEFAULT false,
---                 p_now timestamptz DEFAULT NULL)
+--                 p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
 --            replay_status integer, replay_headers jsonb, replay_body bytea)
 --
@@ -15,14 +14,12 @@
 -- Whatever is refused leaves nothing behind but, at most, an empty wallet.
 --
 -- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
--- An expired credit is not spendable from that instant on. p_async commits without waiting for the disk, only where a
--- hold was placed; the caller then waits for a flush before anything leaves the house.
+-- An expired credit is not spendable from that instant on.
 CREATE OR REPLACE FUNCTION billing_reserve(
   p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
   p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
   p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
-  p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_async boolean DEFAULT false,
-  p_now timestamptz DEFAULT NULL,
+  p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
   OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
 LANGUAGE plpgsql AS $$
@@ -120,7 +117,4 @@ BEGIN
   END IF;
 
   outcome := 'reserved';
-  IF p_async THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
-  END IF;
 END $$;

@@ -1,7 +1,7 @@
 -- billing_settle(p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
 --                p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL,
 --                p_replay_body bytea DEFAULT NULL, p_deployment text DEFAULT NULL, p_resolution text DEFAULT NULL,
---                p_expected text[] DEFAULT '{dispatched,review}', p_async boolean DEFAULT false,
+--                p_expected text[] DEFAULT '{dispatched,review}',
 --                p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, charge_microusd bigint, hold_microusd bigint, overrun_microusd bigint)
 --
@@ -15,12 +15,11 @@
 --   'unknown'      there is no such call
 -- p_basis: 'upstream' | 'delivered' | 'operator'. p_quantities: billing_usage_record's quantity columns, absent = not
 -- metered. With p_replay_status null an answer stored when the call went to review becomes the replay, if there is one.
--- p_async leaves the flush to the caller.
 CREATE OR REPLACE FUNCTION billing_settle(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
   p_deployment text DEFAULT NULL, p_resolution text DEFAULT NULL,
-  p_expected text[] DEFAULT '{dispatched,review}', p_async boolean DEFAULT false, p_now timestamptz DEFAULT NULL,
+  p_expected text[] DEFAULT '{dispatched,review}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -93,8 +92,5 @@ BEGIN
   IF overrun_microusd > 0 THEN
     INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)
     VALUES (p_usage_id, 'overrun', v_call.overrun_microusd, v_now);
-  END IF;
-  IF p_async THEN
-    PERFORM set_config('synchronous_commit', 'off', true);
   END IF;
 END $$;

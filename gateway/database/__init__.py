@@ -1,6 +1,7 @@
-"""The metered routes' own way to PostgreSQL: warm connections, prepared statements, and a flush that many share."""
+"""The metered routes' own way to PostgreSQL: warm connections, prepared statements, and calls that go in batches."""
 
-from gateway.database.flush import flushed
+from gateway.database.batches import BatchFunction, Element, run
+from gateway.database.connection import Unanswered
 from gateway.database.pool import close_pool, ledger_connection, open_pool
 
-__all__ = ["close_pool", "flushed", "ledger_connection", "open_pool"]
+__all__ = ["BatchFunction", "Element", "Unanswered", "close_pool", "ledger_connection", "open_pool", "run"]

@@ -5,42 +5,27 @@ time for a small statement.
 """
 
 import asyncio
-import re
+import select
 import time
-from collections.abc import Callable, Mapping
-from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from psycopg import AsyncConnection, OperationalError
 from psycopg.errors import error_from_result
-from psycopg.pq import ExecStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from gateway.database.values import Decoder, decoder, encode
 
-RowCo = TypeVar("RowCo", covariant=True)
+ANSWER_SECONDS = 6.0
+"""A statement that is not answered by then is given up, and its connection with it. Longer than STATEMENT_SECONDS of
+the pool, so that a database that works ends the statement itself and says so."""
 
-_PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 _TEXT = 0
 
 
-class Statement(Protocol[RowCo]):
-    """SQL with `%(name)s` placeholders, its parameters, and how to read its one row."""
-
-    @property
-    def sql(self) -> str: ...
-    @property
-    def parameters(self) -> Mapping[str, Any]: ...
-    @property
-    def read(self) -> Callable[[Any], RowCo]: ...
-
-
-class Query(NamedTuple):
-    """The plainest statement."""
-
-    sql: str
-    parameters: Mapping[str, Any]
-    read: Callable[[Any], Any]
+class Unanswered(OperationalError):
+    """A statement went out and no answer came: nobody knows whether it was done, or still will be."""
 
 
 class LedgerConnection(AsyncConnection[Any]):
@@ -65,25 +50,34 @@ class LedgerConnection(AsyncConnection[Any]):
         self._loop = asyncio.get_running_loop()
         self.pgconn.nonblocking = 1
         self._socket: int | None = self.pgconn.socket
+        self._incoming = select.poll()
+        self._incoming.register(self._socket, select.POLLIN)
         self._loop.add_reader(self._socket, self._arrived)
 
-    async def run(self, statement: Statement[RowCo]) -> RowCo:
-        """Run a statement, which is a transaction of its own, and read its row. Raises what the database raised."""
-        sql, parameters = statement.sql, statement.parameters
-        values, formats = encode([parameters[name] for name in _converted(sql)[1]])
+    async def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement with `$1` placeholders, a transaction of its own, and return its rows.
+
+        It is committed, and on disk, when this returns. Raises the error that the database reported, and then the
+        transaction was rolled back; or Unanswered, and then the connection is of no more use.
+        """
+        values, formats = encode(parameters)
         try:
-            name = self.prepared.get(sql) or await self._prepare(sql)
-            self.pgconn.send_query_prepared(name, values, formats, _TEXT)
-            answer = await self._answer()
-        except BaseException:
-            self.fail(OperationalError("the connection was given up in the middle of a statement"))
+            async with asyncio.timeout(ANSWER_SECONDS):
+                name = self.prepared.get(sql) or await self._prepare(sql)
+                self.pgconn.send_query_prepared(name, values, formats, _TEXT)
+                answer = await self._answer()
+        except (TimeoutError, OperationalError) as error:
+            self.fail(error)
+            raise Unanswered(str(error) or f"no answer within {ANSWER_SECONDS:g} s") from error
+        except BaseException as error:
+            self.fail(OperationalError(f"the connection was given up in the middle of a statement: {error!r}"))
             raise
         if answer.status != ExecStatus.TUPLES_OK:
             raise error_from_result(answer)
-        return statement.read(self._row(sql, answer))
+        return self._rows(sql, answer)
 
     def fail(self, error: Exception) -> None:
-        """End it, and say so to whoever waits."""
+        """End it, and wake whoever waits for an answer."""
         # The number is remembered: libpq forgets it when the server hangs up.
         socket, self._socket = getattr(self, "_socket", None), None
         if socket is not None:
@@ -93,8 +87,11 @@ class LedgerConnection(AsyncConnection[Any]):
         _wake(self.waiter)
 
     def _arrived(self) -> None:
+        """Read all that is there: uvloop says only once that a connection was reset, with the bytes before its end."""
         try:
             self.pgconn.consume_input()
+            while self._incoming.poll(0):
+                self.pgconn.consume_input()
         except Exception as error:  # noqa: BLE001 - raised where an answer is waited for
             self.fail(error)
         else:
@@ -103,7 +100,7 @@ class LedgerConnection(AsyncConnection[Any]):
 
     async def _prepare(self, sql: str) -> bytes:
         name = b"ledger_%d" % len(self.prepared)
-        self.pgconn.send_prepare(name, _converted(sql)[0])
+        self.pgconn.send_prepare(name, sql.encode())
         answer = await self._answer()
         if answer.status != ExecStatus.COMMAND_OK:
             raise error_from_result(answer)
@@ -111,30 +108,38 @@ class LedgerConnection(AsyncConnection[Any]):
         return name
 
     async def _answer(self) -> PGresult:
-        """Wait for the whole answer to what was sent."""
+        """Wait for the whole answer to what was sent, up to the server's word that the transaction is over.
+
+        Rows prove nothing: a server that is told to quit while it commits sends them and then hangs up.
+        """
         while self.pgconn.flush():
             await self._drained()
-        while self.pgconn.is_busy():
-            await self._woken()
-        answer = self.pgconn.get_result()
+        answer = await self._result()
         if answer is None:
             raise OperationalError("the server's answers are out of step")
-        while True:
-            while self.pgconn.is_busy():
-                await self._woken()
-            if self.pgconn.get_result() is None:
-                return answer
+        while (more := await self._result()) is not None:
+            answer = more  # an error after the rows: the commit failed
+        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+            raise OperationalError("the server hung up before the transaction was over")
+        return answer
 
-    def _row(self, sql: str, answer: PGresult) -> tuple[Any, ...]:
+    async def _result(self) -> PGresult | None:
+        while self.pgconn.is_busy():
+            await self._woken()
+        return self.pgconn.get_result()
+
+    def _rows(self, sql: str, answer: PGresult) -> list[tuple[Any, ...]]:
         decoders = self.decoders.get(sql)
         if decoders is None:
             types = (answer.ftype(column) for column in range(answer.nfields))
             decoders = self.decoders[sql] = tuple(decoder(type_oid) for type_oid in types)
-        row = []
-        for column, decode in enumerate(decoders):
-            value = answer.get_value(0, column)
-            row.append(value if value is None else decode(value))
-        return tuple(row)
+        return [
+            tuple(
+                value if (value := answer.get_value(row, column)) is None else decode(value)
+                for column, decode in enumerate(decoders)
+            )
+            for row in range(answer.ntuples)
+        ]
 
     async def _woken(self) -> None:
         """Wait until an answer has come, or raise what ended the connection."""
@@ -160,11 +165,3 @@ class LedgerConnection(AsyncConnection[Any]):
 def _wake(waiter: "asyncio.Future[None] | None") -> None:
     if waiter is not None and not waiter.done():
         waiter.set_result(None)
-
-
-@lru_cache(maxsize=256)
-def _converted(sql: str) -> tuple[bytes, tuple[str, ...]]:
-    """Number the placeholders as PostgreSQL has them, and list the parameters in that order."""
-    names: dict[str, int] = {}
-    query = _PLACEHOLDER.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", sql)
-    return query.encode(), tuple(names)

@@ -17,16 +17,16 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from gateway.database.connection import LedgerConnection
 
-ACQUIRE_SECONDS = 5.0
+ACQUIRE_SECONDS = 3.0
 """A request that gets no connection for so long answers 503 with nothing held."""
 
-CONNECT_SECONDS = 5
+CONNECT_SECONDS = 2
 RETRY_PAUSE_SECONDS = 0.2
 LIFETIME_SECONDS = 3600.0
 IDLE_SECONDS = 600.0
 
-LOCK_WAIT = "5s"
-STATEMENT_TIME = "15s"
+LOCK_WAIT = "2s"
+STATEMENT_TIME = "5s"
 
 
 class LedgerPool:
@@ -196,7 +196,7 @@ def _parameters() -> dict[str, Any]:
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
         "application_name": "gateway-ledger",
-        # A commit waits for the disk unless its own statement says otherwise.
+        # Nothing leaves the house before it is on disk.
         "options": f"-c timezone=UTC -c jit=off -c synchronous_commit=on"
         f" -c lock_timeout={LOCK_WAIT} -c statement_timeout={STATEMENT_TIME}",
     }

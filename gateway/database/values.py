@@ -1,5 +1,6 @@
 """Values to and from PostgreSQL's text format: the few types that the ledger's functions take and give."""
 
+import struct
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,9 +16,13 @@ _BOOL, _BYTEA, _INT8, _INT2, _INT4, _JSON, _JSONB = 16, 17, 20, 21, 23, 114, 380
 Decoder = Callable[[bytes], Any]
 
 
+class Blobs(tuple[bytes | None, ...]):
+    """A `bytea[]`; NULL where no element holds anything."""
+
+
 def encode(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
     """Encode parameters with their formats. Raises DataError for what PostgreSQL cannot hold."""
-    formats = [_BINARY if type(value) is bytes else _TEXT for value in values]
+    formats = [_BINARY if type(value) in (bytes, Blobs) else _TEXT for value in values]
     return [_ENCODERS.get(type(value), _other)(value) for value in values], formats
 
 
@@ -36,6 +41,17 @@ def _element(item: str) -> bytes:
     return b'"' + _text(item).replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
 
 
+def _blobs(value: Blobs) -> bytes | None:
+    """Write PostgreSQL's binary form of an array: dimensions, whether there are NULLs, type, length, lower bound."""
+    if all(item is None for item in value):
+        return None
+    parts = [struct.pack("!5i", 1, 1, _BYTEA, len(value), 1)]
+    for item in value:
+        parts.append(struct.pack("!i", -1 if item is None else len(item)))
+        parts.append(item or b"")
+    return b"".join(parts)
+
+
 def _other(value: Any) -> bytes:
     """Encode a value of a subclass."""
     for kind in (str, bool, int):
@@ -50,6 +66,7 @@ _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
     type(None): lambda value: None,
     str: _text,
     bytes: lambda value: value,
+    Blobs: _blobs,
     bool: lambda value: b"t" if value else b"f",
     int: lambda value: b"%d" % value,
     Int8: lambda value: b"%d" % value,

@@ -170,8 +170,8 @@ CORS_EXPOSE_HEADERS = (
     "x-service-charge-microusd",
 )
 
-# Ledger: `pipelined` lets calls share a flush, which none holds a wallet's row for; `sync` flushes every step by itself.
-LEDGER_COMMIT = env("LEDGER_COMMIT", default="pipelined")
+# Where each server process notes the calls that it has under way, for whoever comes after it. On a local disk.
+CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 
 # Proofs

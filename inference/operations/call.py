@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from billing.rules.owners import Owner
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
+from gateway.contract.errors import NotReady
+from inference.operations import journal
 from inference.operations.intake import Intake, Ready
+from inference.operations.journal import Entry
 from inference.rules.demand import Demand
 from inference.rules.plan import CallPlan, DeploymentTarget
 
@@ -17,6 +20,7 @@ class Call:
     intake: Intake
     ready: Ready
     plan: CallPlan
+    entry: Entry
     deployment: DeploymentTarget | None = None
     client_left: bool = False
 
@@ -33,7 +37,7 @@ class Call:
             public_id=ready.public_id,
             show_usage=ready.sized.demand.show_usage,
         )
-        return cls(intake, ready, plan)
+        return cls(intake, ready, plan, _begin(ready.usage_id))
 
     @property
     def usage_id(self) -> str:
@@ -66,8 +70,9 @@ class Call:
         return self.deployment is not None and self.deployment.upstream.bills_errors
 
     def tried(self, deployment: DeploymentTarget) -> None:
-        """Note where the call goes."""
+        """Note where the call goes, before its first byte does."""
         self.deployment = deployment
+        self.entry.sent()
 
     def cost_microusd(self, used: Quantities) -> int:
         """Price quantities at the version of the hold."""
@@ -80,3 +85,10 @@ class Call:
     def evidence(self, used: Quantities) -> dict[str, int]:
         """Render what was delivered so far for reconciliation."""
         return {**used.counts(), "charge_microusd": self.charge_microusd(used)}
+
+
+def _begin(usage_id: str) -> Entry:
+    try:
+        return journal.begin(usage_id)
+    except OSError as error:
+        raise NotReady(private=f"no room in the journal: {error}", headers={"Retry-After": "1"}) from error

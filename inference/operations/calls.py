@@ -8,6 +8,7 @@ charged.
 
 import asyncio
 
+from billing.operations import closings
 from gateway.api.background import spawn
 from gateway.api.exceptions import as_api_error
 from gateway.contract.errors import ApiError, NotReady
@@ -49,13 +50,14 @@ async def serve(request: MeteredRequest, rules: RouteRules) -> ServedAnswer:
 async def _carry_through(call: Call) -> ServedAnswer | ApiError:
     """Run a call; the catalogue's errors are returned, so that none is raised where nobody listens any more."""
     try:
-        replay = await opening.open_call(call.intake, call.ready, call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS)
+        replay = await opening.open_call(call, call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS)
     except Exception as error:  # noqa: BLE001 - told as the catalogue's error; what is unknown is logged there
         return as_api_error(error)
     if replay is not None:
         return answer_again(replay)
     if call.client_left:
-        await closing.close(call.owner, closing.Release(call.usage_id, "client_left"))
+        release = closings.release(owner=call.owner, usage_id=call.usage_id, resolution="client_left")
+        await closing.close(call.entry, release)
         return NotReady()
     try:
         return await _send(call)

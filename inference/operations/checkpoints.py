@@ -7,23 +7,22 @@ account was suspended or whose device session was revoked, an organization's tok
 import asyncio
 import logging
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 
 import orjson
 from django.conf import settings
-from psycopg.types.json import Jsonb
 
 from accounts.operations.replays import refusal
-from billing.operations.statement import Statement, call
 from billing.rules.quantities import Quantities
+from gateway import database
 from gateway.api.background import spawn
 from gateway.contract.errors import ApiError, NotReady
-from inference.operations import ledger_trips
+from gateway.database import BatchFunction, Element
 from inference.operations.call import Call
-from inference.operations.closing import AWAY
 from organizations.rules.access import denial
 
 log = logging.getLogger("inference.checkpoints")
+
+CHECK_IN = BatchFunction(2, "inference_check_in_calls")
 
 ALIVE_SECONDS = 120.0
 """A stream that has not checked in for so long is taken for dead. The database may be away for less without harm."""
@@ -61,8 +60,8 @@ class Checkpoints:
 
     async def _ask(self, evidence: dict[str, int]) -> None:
         try:
-            ending = await ledger_trips.alone(_statement(self._call, evidence))
-        except AWAY as error:
+            ending = await database.run(_check_in(self._call, evidence))
+        except Exception as error:  # noqa: BLE001 - a checkpoint that is missed does no harm
             log.warning("%s: no checkpoint (%s)", self._call.usage_id, type(error).__name__)
             ending = None
         if self._stopped:
@@ -74,19 +73,18 @@ class Checkpoints:
             self._timer = asyncio.get_running_loop().call_later(settings.STREAM_CHECKPOINT_SECONDS, self._check_in)
 
 
-def _statement(running: Call, evidence: dict[str, int]) -> Statement[ApiError | None]:
+def _check_in(running: Call, evidence: dict[str, int]) -> Element[ApiError | None]:
     principal = running.intake.verified.principal
-    return call(
-        "inference_check_in",
-        lambda row: _refusal(row[0]),
-        usage_id=running.usage_id,
-        evidence=Jsonb(evidence, dumps=orjson.dumps),
-        deadline=datetime.now(UTC) + timedelta(seconds=ALIVE_SECONDS),
-        did=principal.did,
-        session_id=principal.session_id,
-        org_id=principal.org_id,
-        product=principal.product,
-    )
+    arguments = {
+        "usage_id": running.usage_id,
+        "evidence": evidence,
+        "alive_seconds": ALIVE_SECONDS,
+        "did": principal.did,
+        "session_id": principal.session_id,
+        "org_id": principal.org_id,
+        "product": principal.product,
+    }
+    return Element(CHECK_IN, running.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
 
 
 def _refusal(answer: str) -> ApiError | None:

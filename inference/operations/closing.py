@@ -1,137 +1,117 @@
 """The second round trip of a metered call: charge, release, or leave to reconciliation. Each happens at most once.
 
-Closing outlives the request. Where the database is away it is tried again for a while; should the process die
-meanwhile, the hold is still there, and the call goes to reconciliation when its deadline has passed.
+Closing outlives the request, and by the journal its process too. Where the ledger cannot be written it is tried again
+until it can; only what can never be written ends that, and then the call goes to reconciliation past its deadline.
 """
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Iterator
+from itertools import chain, repeat
+from typing import Any, TypeVar
 
-from billing.operations import ledger
-from billing.operations.ledger import CloseOutcome, Replay, Settlement
-from billing.rules.owners import Owner
+from psycopg import DataError, IntegrityError
+
+from billing.operations import closings
+from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.rules.quantities import Quantities
+from gateway import database
 from gateway.api.background import spawn
-from gateway.api.exceptions import DATABASE_AWAY
-from inference.operations import ledger_trips
+from gateway.database import Element
+from inference.operations.call import Call
+from inference.operations.journal import Entry
 
 log = logging.getLogger("inference.closing")
 
 CLIENT_WAIT_SECONDS = 5.0
 """How long a client waits for its charge to be written; its answer does not depend on it."""
 
-PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 20.0, 20.0, 20.0, 20.0)
+PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-AWAY = (*DATABASE_AWAY, OSError)
+UNKNOWN_SECONDS = 60.0
+"""For so long a hold that is not there may still appear: a database that hung may go on with its statement."""
 
-
-@dataclass(frozen=True, slots=True)
-class Settle:
-    """Charge `cost_microusd`, at most the hold. `basis` says whose count it is."""
-
-    usage_id: str
-    cost_microusd: int
-    quantities: Quantities
-    replay: Replay | None
-    basis: str = "upstream"
-    deployment: str | None = None
+Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """Give the hold back: the upstream took nothing."""
+async def settle(call: Call, used: Quantities, basis: str, replay: Replay | None) -> int | None:
+    """Charge a call and return what the ledger says that it was charged, in micro-USD; None unless it says so by now.
 
-    usage_id: str
-    reason: str
+    `basis` says whose count `used` is: 'upstream' or 'delivered'. Only the upstream's can exceed the hold, and be a loss.
+    """
+    cost = call.cost_microusd(used) if basis == "upstream" else call.charge_microusd(used)
+    closing = closings.settle(
+        owner=call.owner,
+        usage_id=call.usage_id,
+        cost_microusd=cost,
+        basis=basis,
+        quantities=used.counts(),
+        replay=replay,
+        deployment=call.deployment_id,
+    )
+    settlement = await close(call.entry, closing)
+    if settlement is None:
+        return None
+    _report(call.usage_id, settlement)
+    return settlement.charge_microusd
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
-    """Nobody knows yet what it cost; `evidence` is what was delivered, as a usage record's columns and its charge."""
-
-    usage_id: str
-    reason: str
-    evidence: Mapping[str, int] | None = None
-    replay: Replay | None = None
-    deployment: str | None = None
-
-
-Closing = Settle | Release | Review
-
-
-async def close(owner: Owner, closing: Closing) -> bool:
-    """Close a call and wait a moment for it. False where that is still being tried when this returns."""
+async def close(entry: Entry, closing: Element[Row]) -> Row | None:
+    """Close a call and wait a moment for it. None where that is still being tried when this returns."""
+    entry.closing(closing.arguments)
+    closed: asyncio.Task[Any] = spawn(_persist(entry, closing))
     try:
         async with asyncio.timeout(CLIENT_WAIT_SECONDS):
-            await _attempt(owner, closing)
-    except (*AWAY, TimeoutError) as error:
-        log.warning("%s: closing is tried again (%s)", closing.usage_id, type(error).__name__)
-        close_later(owner, closing)
-        return False
-    except Exception:
-        log.exception("%s: not closed; it goes to reconciliation past its deadline", closing.usage_id)
-        return False
-    return True
+            row: Row | None = await asyncio.shield(closed)
+            return row
+    except TimeoutError:
+        return None
 
 
-def close_later(owner: Owner, closing: Closing) -> None:
-    """Close a call behind the request's back, however often it takes within some minutes."""
-    spawn(_persist(owner, closing))
+def release_unknown(entry: Entry, release: Element[Release]) -> None:
+    """Release, behind the request's back, a hold of which nobody knows whether it was placed, or still will be."""
+    spawn(_release_unknown(entry, release))
 
 
-async def _persist(owner: Owner, closing: Closing) -> None:
-    for pause in PAUSES_SECONDS:
+async def _persist(entry: Entry, closing: Element[Row]) -> Row | None:
+    for pause in _pauses():
         try:
-            await _attempt(owner, closing)
-        except AWAY:
+            row = await database.run(closing)
+        except (IntegrityError, DataError):
+            log.exception("not closed; it goes to reconciliation past its deadline: %r", closing.arguments)
+            entry.done()
+            return None
+        except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: all of them can pass
+            log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.arguments)
             await asyncio.sleep(pause)
         else:
-            return
-    log.error("%s: not closed; it goes to reconciliation past its deadline", closing.usage_id)
+            entry.done()
+            return row
+    raise AssertionError("it is tried again for ever")
 
 
-async def _attempt(owner: Owner, closing: Closing) -> None:
-    match closing:
-        case Settle():
-            if ledger_trips.shares_flush():
-                settlement = await ledger_trips.then_flush(owner, _settlement(closing, flush=False))
-            else:
-                settlement = await ledger_trips.in_turn(owner, _settlement(closing, flush=True))
-            _report(closing, settlement)
-        case Release():
-            await ledger_trips.in_turn(owner, ledger.release(usage_id=closing.usage_id, resolution=closing.reason))
-        case Review():
-            await ledger_trips.alone(_review(closing))
+async def _release_unknown(entry: Entry, release: Element[Release]) -> None:
+    until = time.monotonic() + UNKNOWN_SECONDS
+    for pause in _pauses():
+        try:
+            outcome = (await database.run(release)).outcome
+        except Exception as error:  # noqa: BLE001 - as above
+            log.warning("release is tried again (%s: %s): %r", type(error).__name__, error, release.arguments)
+        else:
+            if outcome is not CloseOutcome.UNKNOWN or time.monotonic() > until:
+                break
+        await asyncio.sleep(pause)
+    entry.done()
 
 
-def _settlement(closing: Settle, *, flush: bool) -> Any:
-    return ledger.settle(
-        usage_id=closing.usage_id,
-        cost_microusd=closing.cost_microusd,
-        basis=closing.basis,
-        quantities=closing.quantities.counts(),
-        replay=closing.replay,
-        deployment=closing.deployment,
-        flush=flush,
-    )
+def _pauses() -> Iterator[float]:
+    return chain(PAUSES_SECONDS, repeat(PAUSES_SECONDS[-1]))
 
 
-def _review(closing: Review) -> Any:
-    return ledger.to_review(
-        usage_id=closing.usage_id,
-        reason=closing.reason,
-        evidence=closing.evidence,
-        replay=closing.replay,
-        deployment=closing.deployment,
-    )
-
-
-def _report(closing: Settle, settlement: Settlement) -> None:
-    """Tell the operator what should not happen: a cost beyond the hold, or a call that somebody else had closed."""
+def _report(usage_id: str, settlement: Settlement) -> None:
+    """Log what should not happen: a cost beyond the hold, or a call that somebody else had closed."""
     if settlement.overrun_microusd:
-        log.error("%s: cost %d micro-USD beyond its hold", closing.usage_id, settlement.overrun_microusd)
+        log.error("%s: cost %d micro-USD beyond its hold", usage_id, settlement.overrun_microusd)
     if settlement.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY):
-        log.error("%s: was %s before it could be charged", closing.usage_id, settlement.outcome)
+        log.error("%s: was %s before it could be charged", usage_id, settlement.outcome)

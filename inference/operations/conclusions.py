@@ -2,6 +2,7 @@
 
 import logging
 
+from billing.operations import closings
 from gateway.api.json import dumps
 from gateway.contract.errors import ApiError, InternalError
 from inference.adapters.base import Outcome
@@ -21,7 +22,8 @@ async def conclude(call: Call, outcome: Outcome) -> Conclusion:
         case Charge() as charge:
             return await _charge(call, charge)
         case GiveBack(error=error, reason=reason):
-            await closing.close(call.owner, closing.Release(call.usage_id, reason))
+            release = closings.release(owner=call.owner, usage_id=call.usage_id, resolution=reason)
+            await closing.close(call.entry, release)
             return error
         case Unknown() as unknown:
             return await _leave_open(call, unknown)
@@ -30,7 +32,10 @@ async def conclude(call: Call, outcome: Outcome) -> Conclusion:
 async def give_up(call: Call, error: Exception) -> ApiError:
     """Leave a call to reconciliation whose process stumbled over something that it does not know."""
     log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
-    await closing.close(call.owner, closing.Review(call.usage_id, "internal_error", deployment=call.deployment_id))
+    review = closings.review(
+        owner=call.owner, usage_id=call.usage_id, reason="internal_error", deployment=call.deployment_id
+    )
+    await closing.close(call.entry, review)
     return InternalError()
 
 
@@ -40,29 +45,21 @@ def _verdict(call: Call, outcome: Outcome) -> Charge | GiveBack | Unknown:
 
 
 async def _charge(call: Call, verdict: Charge) -> WholeAnswer:
-    charge = call.charge_microusd(verdict.quantities)
-    answer = _answer(call, verdict.body, charge)
-    settle = closing.Settle(
-        usage_id=call.usage_id,
-        cost_microusd=call.cost_microusd(verdict.quantities),
-        quantities=verdict.quantities,
-        replay=kept(answer),
-        deployment=call.deployment_id,
-    )
-    if await closing.close(call.owner, settle):
-        return answer
-    return _answer(call, verdict.body, None)
+    answer = _answer(call, verdict.body, call.charge_microusd(verdict.quantities))
+    charged = await closing.settle(call, verdict.quantities, "upstream", kept(answer))
+    return answer if charged == call.charge_microusd(verdict.quantities) else _answer(call, verdict.body, charged)
 
 
 async def _leave_open(call: Call, verdict: Unknown) -> Conclusion:
     answer = _answer(call, verdict.body, None) if verdict.body is not None else None
-    review = closing.Review(
+    review = closings.review(
+        owner=call.owner,
         usage_id=call.usage_id,
         reason=verdict.reason,
         replay=kept(answer) if answer else None,
         deployment=call.deployment_id,
     )
-    await closing.close(call.owner, review)
+    await closing.close(call.entry, review)
     if answer:
         return answer
     assert verdict.error

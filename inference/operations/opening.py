@@ -3,15 +3,18 @@
 Nothing goes upstream before it.
 """
 
-from datetime import UTC, datetime, timedelta
+import logging
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from psycopg.types.numeric import Int8
+import orjson
+import psycopg
 
-from accounts.operations.replays import admit_arguments, refusal
-from billing.operations import ledger
-from billing.operations.ledger import Hold, HoldOutcome, Replay
-from billing.operations.statement import Statement, call
+from accounts.operations.replays import refusal
+from billing.operations import closings
+from billing.operations.ledger import Hold, HoldOutcome, Replay, read_replay
+from gateway import database
+from gateway.api.background import spawn
 from gateway.contract.errors import (
     BudgetExceeded,
     IdempotencyInProgress,
@@ -19,125 +22,126 @@ from gateway.contract.errors import (
     InsufficientFunds,
     NotReady,
 )
-from inference.operations import ledger_trips
-from inference.operations.closing import Release, close_later
-from inference.operations.intake import Intake, Ready, Refused
+from gateway.database import BatchFunction, Element, Unanswered
+from inference.operations.call import Call
+from inference.operations.closing import release_unknown
+from inference.operations.intake import Intake, Refused
 from organizations.rules.access import denial
 
-_NOTHING: dict[str, Any] = {
-    "usage_id": None,
-    "membership_id": None,
-    "product": None,
-    "client_id": None,
-    "model": None,
-    "request_id": None,
-    "hold": None,
-    "max_cost": None,
-    "price_version": None,
-    "deadline": None,
-    "async": False,
-}
+log = logging.getLogger("inference.opening")
+
+OPEN = BatchFunction(1, "inference_open_calls")
 
 
 class Opened(NamedTuple):
-    """What the statement says: whether the caller is admitted, and what became of the hold.
-
-    `denied` is why an organization's token has no live access; `failure` is the database's own.
-    """
+    """What the ledger says: whether the caller is admitted, what became of the hold, why access was denied."""
 
     admission: str
-    hold: Hold | None
-    failure: str | None = None
+    hold: Hold | None = None
     denied: str | None = None
 
 
 async def refuse(intake: Intake, refused: Refused) -> Replay:
     """Take the proof of a request that fails in the process, and raise why; a repeated one gets its first answer."""
-    hold = _admitted(await ledger_trips.alone(_statement(intake, refused.stop_before, **_NOTHING)))
+    hold = _admitted(await database.run(_element(intake, stop_before=refused.stop_before)))
     if hold is not None and hold.outcome != HoldOutcome.FRESH:
         return _replay_or_raise(hold, 0)
     raise refused.error
 
 
-async def open_call(intake: Intake, ready: Ready, deadline_seconds: float) -> Replay | None:
+async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
     """Place the hold and mark the call as sent; None means that it is open. A repeated request gets its first answer.
 
     Raises the catalogue's error where no hold was placed. Where it is not known whether one was, it is released behind.
     """
     try:
-        opened = await _trip(intake, ready, deadline_seconds)
-    except Exception:
-        close_later(intake.verified.principal.owner, Release(ready.usage_id, "not_sent"))
+        opened = await database.run(_hold(call, deadline_seconds))
+    except psycopg.Error as error:
+        log.error("%s: no hold (%s: %s)", call.usage_id, type(error).__name__, error)
+        _give_up(call, error)
+        raise NotReady(headers={"Retry-After": "1"}) from error
+    try:
+        hold = _admitted(opened)
+        assert hold is not None
+        if hold.outcome is HoldOutcome.RESERVED:
+            return None
+        replay = _replay_or_raise(hold, call.hold_microusd)
+    except BaseException:
+        call.entry.done()
         raise
-    hold = _admitted(opened)
-    assert hold is not None
-    if hold.outcome != HoldOutcome.RESERVED:
-        return _replay_or_raise(hold, ready.sized.hold_microusd)
-    return None
+    call.entry.done()
+    return replay
 
 
-async def _trip(intake: Intake, ready: Ready, deadline_seconds: float) -> Opened:
-    deadline = datetime.now(UTC) + timedelta(seconds=deadline_seconds)
-    owner = intake.verified.principal.owner
-    if ledger_trips.shares_flush():
-        return await ledger_trips.then_flush(owner, _hold_statement(intake, ready, deadline, flush=False))
-    return await ledger_trips.in_turn(owner, _hold_statement(intake, ready, deadline, flush=True))
+def _give_up(call: Call, error: psycopg.Error) -> None:
+    """See to it that no hold stays, and that the proof is taken."""
+    if isinstance(error, Unanswered):
+        release = closings.release(owner=call.owner, usage_id=call.usage_id, resolution="not_sent")
+        release_unknown(call.entry, release)
+    else:
+        call.entry.done()
+    spawn(_take_proof(call.intake))
 
 
-def _hold_statement(intake: Intake, ready: Ready, deadline: datetime, *, flush: bool) -> Statement[Opened]:
-    """Make the statement that places the hold and marks the call as sent."""
-    principal = intake.verified.principal
-    assert intake.metering
-    assert intake.model
-    return _statement(
-        intake,
-        None,
-        usage_id=ready.usage_id,
+async def _take_proof(intake: Intake) -> None:
+    """Take the proof of a call whose hold failed: it serves once, whatever became of the request."""
+    with suppress(Exception):
+        await database.run(_element(intake, stop_before="idempotency"))
+
+
+def _hold(call: Call, deadline_seconds: float) -> Element[Opened]:
+    """Build the element that places the hold and marks the call as sent."""
+    principal = call.intake.verified.principal
+    assert call.intake.metering
+    assert call.intake.model
+    return _element(
+        call.intake,
+        usage_id=call.usage_id,
         membership_id=principal.membership_id,
         product=principal.product,
         client_id=principal.client_id,
-        model=intake.model.name,
-        request_id=intake.request.request_id,
-        hold=Int8(ready.sized.hold_microusd),
-        max_cost=Int8(intake.metering.max_cost_microusd),
-        price_version=Int8(ready.price.id),
-        deadline=deadline,
-        **{"async": not flush},
+        model=call.intake.model.name,
+        request_id=call.intake.request.request_id,
+        hold=call.hold_microusd,
+        max_cost=call.intake.metering.max_cost_microusd,
+        price_version=call.ready.price.id,
+        deadline_seconds=deadline_seconds,
     )
 
 
-def _statement(intake: Intake, stop_before: str | None, **hold: Any) -> Statement[Opened]:
-    principal = intake.verified.principal
-    proof, issued_at, expires_at, did, session_id = admit_arguments(
-        intake.verified.ticket, did=principal.did, session_id=principal.session_id
-    )
-    owner_kind, owner_key = principal.owner
-    return call(
-        "inference_open_call",
-        _read,
-        proof=proof,
-        proof_issued_at=issued_at,
-        proof_expires_at=expires_at,
-        session_id=session_id,
-        stop_before=stop_before,
-        owner_kind=owner_kind,
-        owner_key=owner_key,
-        actor_did=did,
-        route=intake.rules.route.value,
-        key=intake.metering.idempotency_key if intake.metering else None,
-        digest=intake.digest,
+def _element(intake: Intake, **hold: Any) -> Element[Opened]:
+    principal, ticket = intake.verified.principal, intake.verified.ticket
+    owner_kind, owner_key = owner = principal.owner
+    arguments = {
+        "proof": ticket.digest.hex(),
+        "proof_issued_at": ticket.issued_at,
+        "proof_expires_at": ticket.expires_at,
+        "did": principal.did,
+        "session_id": principal.session_id,
+        "owner_kind": owner_kind,
+        "owner_key": owner_key,
+        "route": intake.rules.route,
+        "key": intake.metering.idempotency_key if intake.metering else None,
+        "digest": intake.digest.hex() if intake.digest else None,
         **hold,
-    )
+    }
+    return Element(OPEN, owner, orjson.dumps(arguments), _read)
 
 
-def _read(row: Any) -> Opened:
-    admission, outcome, usage_id, available, budget_id, status, headers, body, failure = row
+def _read(answer: dict[str, Any], body: bytes | None) -> Opened:
+    outcome = answer.get("outcome")
+    if outcome is None:
+        return Opened(answer["admission"])
     if outcome == "denied":
-        return Opened(admission, None, denied=failure)
-    if outcome is None or outcome == "failed":
-        return Opened(admission, None, failure)
-    hold = Hold(HoldOutcome(outcome), usage_id, available, budget_id, ledger.read_replay(status, headers, body))
-    return Opened(admission, hold)
+        return Opened(answer["admission"], denied=answer["reason"])
+    hold = Hold(
+        HoldOutcome(outcome),
+        answer["usage_id"],
+        answer.get("available_microusd"),
+        answer.get("budget_id"),
+        read_replay(answer["replay_status"], answer["replay_headers"], body),
+    )
+    return Opened(answer["admission"], hold)
 
 
 def _admitted(opened: Opened) -> Hold | None:
@@ -146,8 +150,6 @@ def _admitted(opened: Opened) -> Hold | None:
         raise error
     if opened.denied:
         raise denial(opened.denied)
-    if opened.failure:
-        raise NotReady(private=opened.failure, headers={"Retry-After": "1"})
     return opened.hold
 
 

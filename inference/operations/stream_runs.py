@@ -9,10 +9,11 @@ No database connection is held while it runs. However it ends, its money is look
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
+from billing.operations import closings
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.api.background import spawn
 from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid
@@ -24,6 +25,8 @@ from inference.operations.checkpoints import Checkpoints
 from inference.operations.recording import Recording
 from inference.rules.delivery import Delivered
 from inference.rules.usage import MissingUsage
+
+Closed = TypeVar("Closed")
 
 
 class StreamRun:
@@ -114,41 +117,35 @@ class StreamRun:
         await self._settle(self._error_event(error), *self._best_known())
 
     async def _settle(self, ending: bytes, used: Quantities, basis: str) -> bytes:
-        charge = self._call.charge_microusd(used)
-        receipt = receipt_comment(self._call.usage_id, charge)
-        settle = closing.Settle(
-            usage_id=self._call.usage_id,
-            cost_microusd=self._call.cost_microusd(used) if basis == "upstream" else charge,
-            quantities=used,
-            replay=self._recording.ended_by(ending + receipt),
-            basis=basis,
-            deployment=self._call.deployment_id,
-        )
-        written = await self._close(settle)
-        return ending + (receipt if written else receipt_comment(self._call.usage_id, None))
+        expected = receipt_comment(self._call.usage_id, self._call.charge_microusd(used))
+        replay = self._recording.ended_by(ending + expected)
+        charged = await self._close(closing.settle(self._call, used, basis, replay))
+        return ending + receipt_comment(self._call.usage_id, charged)
 
     async def _leave_open(self, ending: bytes, reason: str) -> bytes:
         """Leave the charge to reconciliation, with what was delivered as evidence."""
         ending += receipt_comment(self._call.usage_id, None)
-        review = closing.Review(
+        review = closings.review(
+            owner=self._call.owner,
             usage_id=self._call.usage_id,
             reason=reason,
             evidence=self._call.evidence(self._used()),
             replay=self._recording.ended_by(ending),
             deployment=self._call.deployment_id,
         )
-        await self._close(review)
+        closed = closing.close(self._call.entry, review)
+        await self._close(closed)
         return ending
 
-    async def _close(self, ending: closing.Closing) -> bool:
+    async def _close(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
         """Hang up upstream and close the call, whoever is cancelled meanwhile."""
         self._looked_after = True
         self._checkpoints.stop()
-        return await asyncio.shield(spawn(self._hang_up_and_close(ending)))
+        return await asyncio.shield(spawn(self._hang_up_and(ending)))
 
-    async def _hang_up_and_close(self, ending: closing.Closing) -> bool:
+    async def _hang_up_and(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
         await self._stream.close()
-        return await closing.close(self._call.owner, ending)
+        return await ending
 
     def _best_known(self) -> tuple[Quantities, str]:
         """Take the upstream's own count where it gave one before it was stopped, else what was delivered."""

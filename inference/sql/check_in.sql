@@ -1,23 +1,39 @@
--- inference_check_in(p_usage_id text, p_evidence jsonb, p_deadline timestamptz, p_did text, p_session_id text,
---                    p_org_id text, p_product text) RETURNS text
+-- inference_check_in_calls(p_check_ins json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- Notes what an open stream has delivered so far (billing_note_delivery) and that its process lives: without another
--- check-in until p_deadline, it does no more. Tells whether the stream may go on: 'ok'; 'closed'
--- (somebody else has decided on the call); 'suspended' or 'session_revoked' (accounts_liveness); or, for an organization's
--- token, the reason of organizations_access why its access has ended.
-CREATE OR REPLACE FUNCTION inference_check_in(
-  p_usage_id text, p_evidence jsonb, p_deadline timestamptz, p_did text, p_session_id text, p_org_id text,
-  p_product text)
-RETURNS text LANGUAGE plpgsql AS $$
+-- Notes for several open streams what each has delivered so far and that its process lives, and tells whether it may go
+-- on; one row out for each check-in in, in the same order (p_bodies and p_wait are not used, `body` is null). A check-in is
+-- an object:
+--
+--   usage_id, evidence: what was delivered, as billing_note_delivery takes it
+--   alive_seconds: without another check-in for so long, the call counts as lost
+--   did, session_id, org_id, product: whose live access is asked for
+--
+-- `answer` has `outcome`: 'ok'; 'closed' (somebody else has decided on the call); 'suspended' or 'session_revoked'
+-- (accounts_liveness); or, for an organization's token, the reason of organizations_access why its access has ended.
+CREATE OR REPLACE FUNCTION inference_check_in_calls(p_check_ins json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
-  v_answer text;
+  v_stream record;
+  v_outcome text;
 BEGIN
-  IF NOT billing_note_delivery(p_usage_id, p_evidence, p_deadline) THEN
-    RETURN 'closed';
-  END IF;
-  v_answer := accounts_liveness(p_did, p_session_id);
-  IF v_answer = 'ok' AND p_org_id IS NOT NULL THEN
-    SELECT nullif(a.reason, 'allowed') INTO v_answer FROM organizations_access(p_org_id, p_did, p_product) a;
-  END IF;
-  RETURN coalesce(v_answer, 'ok');
+  FOR v_stream IN
+    SELECT c.* FROM ROWS FROM (json_to_recordset(p_check_ins) AS (
+             usage_id text, evidence jsonb, alive_seconds double precision, did text, session_id text, org_id text,
+             product text
+           )) WITH ORDINALITY c
+     ORDER BY c.ordinality
+  LOOP
+    v_outcome := 'closed';
+    IF billing_note_delivery(
+      v_stream.usage_id, v_stream.evidence, clock_timestamp() + make_interval(secs => v_stream.alive_seconds))
+    THEN
+      v_outcome := accounts_liveness(v_stream.did, v_stream.session_id);
+      IF v_outcome = 'ok' AND v_stream.org_id IS NOT NULL THEN
+        SELECT CASE a.reason WHEN 'allowed' THEN 'ok' ELSE a.reason END INTO v_outcome
+          FROM organizations_access(v_stream.org_id, v_stream.did, v_stream.product) a;
+      END IF;
+    END IF;
+    answer := json_build_object('outcome', v_outcome);
+    RETURN NEXT;
+  END LOOP;
 END $$;

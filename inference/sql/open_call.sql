@@ -1,70 +1,144 @@
--- inference_open_call(...) RETURNS (admission text, outcome text, usage_id text, available_microusd bigint,
---   budget_id text, replay_status integer, replay_headers jsonb, replay_body bytea, failure text)
+-- inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- The first round trip of a metered call: takes the caller's proof, answers a repeated request, asks for the live access
--- of an organization's token, places the hold.
+-- The first round trip of metered calls, several in one transaction, one row out for each call in, in the same order:
+-- takes each caller's proof, answers a repeated request, asks for the live access of an organization's token, places the
+-- hold. A call is an object with these members, absent ones being null (p_bodies is not used):
 --
--- `admission` is what accounts_admit says; unless it is 'ok', nothing else was done. `p_stop_before` names the step
--- before which the process already knows that the request fails:
---   'idempotency'  take the proof, no more (outcome is null)
---   'access'       take the proof and look the idempotency key up (outcomes of billing_find_replay)
---   'hold'         the same, and then ask for access
---   null           do everything (outcomes of billing_reserve)
--- so that a proof serves once, and a repeated request gets its first answer, whatever else is wrong with the request.
+--   proof (hex), proof_issued_at, proof_expires_at (Unix seconds), did, session_id: as accounts_admit takes them
+--   owner_kind, owner_key, route, key, digest (hex): whose call it is, and its idempotency key
+--   usage_id, membership_id, product, client_id, model, request_id, hold, max_cost, price_version: of the hold
+--   deadline_seconds: how long after its hold the call may take before it counts as lost
+--   stop_before: the step before which the process already knows that the request fails
+--     'idempotency'  take the proof, no more (outcome is null)
+--     'access'       take the proof and look the idempotency key up (outcomes of billing_find_replay)
+--     'hold'         the same, and then ask for access
+--     null           do everything (outcomes of billing_reserve)
+--   so that a proof serves once, and a repeated request gets its first answer, whatever else is wrong with the request.
 --
--- Without live access, and with a key that is free, the outcome is 'denied' and `failure` the reason of
+-- `answer` has `admission`, what accounts_admit says; unless it is 'ok', nothing else was done. With it `outcome`, and
+-- `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as billing_reserve has them; `body` is
+-- the replay's. Without live access, and with a key that is free, the outcome is 'denied' and `reason` that of
 -- organizations_access. A call is its caller's live membership's, whichever one the token was made for.
 --
--- A hold that fails for a reason of the database leaves the proof taken: outcome 'failed', the cause in `failure`.
--- The call is marked as sent with its hold, until p_deadline. With p_async the commit does not wait for the disk where a
--- hold was placed: then nothing may be sent before a later flush has ended.
-CREATE OR REPLACE FUNCTION inference_open_call(
-  p_proof bytea, p_proof_issued_at timestamptz, p_proof_expires_at timestamptz, p_session_id text,
-  p_stop_before text,
-  p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text, p_membership_id text, p_product text,
-  p_client_id text, p_route text, p_model text, p_request_id text, p_key text, p_digest bytea,
-  p_hold bigint, p_max_cost bigint, p_price_version bigint, p_async boolean, p_deadline timestamptz,
-  OUT admission text, OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
-  OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea, OUT failure text)
+-- Without p_wait, a call whose wallet somebody else has locked is answered with the outcome 'busy' and nothing was done
+-- for it, its proof not taken; with p_wait all calls must be of one owner. Nothing here waits for a second wallet, and
+-- proofs are taken in the order of their digests, after the wallets: no two of these statements can wait for each other.
+CREATE OR REPLACE FUNCTION inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
+DECLARE
+  v_busy text[] := inference_lock_owners(p_calls, p_wait);
+  v_admissions text[];
+  v_call record;
+BEGIN
+  FOR v_call IN
+    SELECT c.* FROM ROWS FROM (json_to_recordset(p_calls) AS (
+             proof text, proof_issued_at double precision, proof_expires_at double precision, did text, session_id text,
+             owner_kind text, owner_key text, stop_before text
+           )) WITH ORDINALITY c
+     ORDER BY c.proof, c.ordinality
+  LOOP
+    v_admissions[v_call.ordinality] := CASE
+      WHEN v_call.stop_before IS NULL AND v_call.owner_kind || ' ' || v_call.owner_key = ANY (v_busy) THEN 'busy'
+      ELSE accounts_admit(
+        decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
+        v_call.did, v_call.session_id)
+    END;
+  END LOOP;
+
+  FOR v_call IN
+    SELECT c.* FROM ROWS FROM (json_to_recordset(p_calls) AS (
+             stop_before text, usage_id text, owner_kind text, owner_key text, did text, membership_id text,
+             product text, client_id text, route text, model text, request_id text, key text, digest text, hold bigint,
+             max_cost bigint, price_version bigint, deadline_seconds double precision
+           )) WITH ORDINALITY c
+     ORDER BY c.ordinality
+  LOOP
+    IF v_admissions[v_call.ordinality] = 'busy' THEN
+      answer := json_build_object('outcome', 'busy');
+      body := NULL;
+    ELSIF v_admissions[v_call.ordinality] <> 'ok' OR v_call.stop_before = 'idempotency' THEN
+      answer := json_build_object('admission', v_admissions[v_call.ordinality]);
+      body := NULL;
+    ELSE
+      SELECT o.answer, o.body INTO answer, body FROM inference_open_admitted(
+        v_call.stop_before, v_call.usage_id, v_call.owner_kind, v_call.owner_key, v_call.did, v_call.membership_id,
+        v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key,
+        decode(v_call.digest, 'hex'), v_call.hold, v_call.max_cost, v_call.price_version,
+        make_interval(secs => v_call.deadline_seconds)) o;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+
+-- inference_lock_owners(p_calls json, p_wait boolean) RETURNS text[]
+--
+-- Locks the wallets of calls that ask for a hold, opening those that are missing, and names the owners whose wallets
+-- somebody else has locked. Wallets are opened in the order of their owners.
+CREATE OR REPLACE FUNCTION inference_lock_owners(p_calls json, p_wait boolean) RETURNS text[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_owner record;
+  v_busy text[];
+BEGIN
+  FOR v_owner IN
+    SELECT DISTINCT c.owner_kind, c.owner_key
+      FROM json_to_recordset(p_calls) AS c (owner_kind text, owner_key text, stop_before text)
+     WHERE c.stop_before IS NULL
+     ORDER BY 1, 2
+  LOOP
+    IF NOT p_wait THEN
+      PERFORM 1 FROM billing_wallet w
+        WHERE w.owner_kind = v_owner.owner_kind AND w.owner_key = v_owner.owner_key FOR NO KEY UPDATE SKIP LOCKED;
+      CONTINUE WHEN FOUND;
+      IF EXISTS (SELECT FROM billing_wallet w
+                  WHERE w.owner_kind = v_owner.owner_kind AND w.owner_key = v_owner.owner_key)
+      THEN
+        v_busy := v_busy || (v_owner.owner_kind || ' ' || v_owner.owner_key);
+        CONTINUE;
+      END IF;
+    END IF;
+    PERFORM billing_lock_wallet(v_owner.owner_kind, v_owner.owner_key);
+  END LOOP;
+  RETURN v_busy;
+END $$;
+
+
+-- Opens one call whose proof was taken.
+CREATE OR REPLACE FUNCTION inference_open_admitted(
+  p_stop_before text, p_usage_id text, p_owner_kind text, p_owner_key text, p_did text, p_membership_id text,
+  p_product text, p_client_id text, p_route text, p_model text, p_request_id text, p_key text, p_digest bytea,
+  p_hold bigint, p_max_cost bigint, p_price_version bigint, p_allowed interval,
+  OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text;
-  v_hold record;
+  v_found record;
 BEGIN
-  admission := accounts_admit(p_proof, p_proof_issued_at, p_proof_expires_at, p_actor_did, p_session_id);
-  IF admission <> 'ok' OR p_stop_before = 'idempotency' THEN
+  IF p_owner_kind = 'organization' AND p_stop_before IS DISTINCT FROM 'access' THEN
+    SELECT a.reason, a.membership_id INTO v_reason, p_membership_id
+      FROM organizations_access(p_owner_key, p_did, p_product) a;
+  END IF;
+
+  IF p_stop_before IS NOT NULL OR v_reason <> 'allowed' THEN
+    v_found := billing_find_replay(p_owner_kind, p_owner_key, p_route, p_key, p_digest);
+    IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
+      answer := json_build_object('admission', 'ok', 'outcome', 'denied', 'reason', v_reason);
+    ELSE
+      answer := json_build_object(
+        'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
+        'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers);
+      body := v_found.replay_body;
+    END IF;
     RETURN;
   END IF;
 
-  BEGIN
-    IF p_owner_kind = 'organization' AND p_stop_before IS DISTINCT FROM 'access' THEN
-      SELECT a.reason, a.membership_id INTO v_reason, p_membership_id
-        FROM organizations_access(p_owner_key, p_actor_did, p_product) a;
-    END IF;
-
-    IF p_stop_before IS NOT NULL OR v_reason <> 'allowed' THEN
-      SELECT f.outcome, f.usage_id, f.replay_status, f.replay_headers, f.replay_body
-        INTO outcome, usage_id, replay_status, replay_headers, replay_body
-        FROM billing_find_replay(p_owner_kind, p_owner_key, p_route, p_key, p_digest) f;
-      IF outcome = 'fresh' AND v_reason <> 'allowed' THEN
-        outcome := 'denied';
-        failure := v_reason;
-      END IF;
-      RETURN;
-    END IF;
-
-    v_hold := billing_reserve(
-      p_usage_id, p_owner_kind, p_owner_key, p_actor_did, p_membership_id, p_product, p_client_id, p_route, p_model,
-      p_request_id, p_key, p_digest, p_hold, p_max_cost, p_price_version, p_deadline, p_async);
-    outcome := v_hold.outcome;
-    usage_id := v_hold.usage_id;
-    available_microusd := v_hold.available_microusd;
-    budget_id := v_hold.budget_id;
-    replay_status := v_hold.replay_status;
-    replay_headers := v_hold.replay_headers;
-    replay_body := v_hold.replay_body;
-  EXCEPTION WHEN OTHERS OR query_canceled THEN
-    outcome := 'failed';
-    failure := SQLERRM;
-  END;
+  v_found := billing_reserve(
+    p_usage_id, p_owner_kind, p_owner_key, p_did, p_membership_id, p_product, p_client_id, p_route, p_model,
+    p_request_id, p_key, p_digest, p_hold, p_max_cost, p_price_version, clock_timestamp() + p_allowed);
+  answer := json_build_object(
+    'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
+    'available_microusd', v_found.available_microusd, 'budget_id', v_found.budget_id,
+    'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers);
+  body := v_found.replay_body;
 END $$;

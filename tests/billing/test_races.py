@@ -32,18 +32,17 @@ def outcomes(results: list[Any]) -> Counter[str]:
 
 
 def settlement(usage_id: str, cost: int) -> Any:
-    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities={}, flush=False)
+    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities={})
 
 
-@pytest.mark.parametrize("flush", [True, False])
 @pytest.mark.parametrize(("cash", "credit"), [(1000, 0), (0, 1000), (550, 450)])
-def test_fifty_holds_at_once_admit_exactly_the_ten_that_are_paid_for(cash: int, credit: int, flush: bool) -> None:
+def test_fifty_holds_at_once_admit_exactly_the_ten_that_are_paid_for(cash: int, credit: int) -> None:
     purse = Purse()
     if cash:
         purse.pay(cash)
     if credit:
         purse.grant(credit)
-    held = at_once(*(purse.reservation(100, flush=flush) for _ in range(50)))
+    held = at_once(*(purse.reservation(100) for _ in range(50)))
     assert outcomes(held) == {"reserved": 10, "insufficient_funds": 40}
     assert purse.wallet.held_microusd == 1000
     assert purse.wallet.available_microusd == 0
@@ -96,7 +95,7 @@ def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
         Reservation.objects.filter(pk=call).update(deadline_at=timezone.now())
         settled, released, reviewed, again, _ = at_once(
             settlement(call, 30),
-            ledger.release(usage_id=call, flush=False),
+            ledger.release(usage_id=call),
             ledger.to_review(usage_id=call, reason="upstream_timeout"),
             settlement(call, 40),
             _reap(),
@@ -193,7 +192,7 @@ def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None
         for _ in range(8):
             usage_id = new_id("use")
             made += [
-                purse.reservation(50, usage_id=usage_id, flush=False),
+                purse.reservation(50, usage_id=usage_id),
                 ledger.dispatch(usage_id=usage_id, deadline=now + timedelta(minutes=1)),
                 settlement(usage_id, 20),
             ]

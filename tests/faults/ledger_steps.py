@@ -17,15 +17,13 @@ from psycopg import ClientCursor
 from billing.operations import ledger
 from billing.operations.ledger import Replay
 from billing.operations.statement import Statement
-from gateway.database.connection import Query
-from gateway.database.flush import FLUSH
 
 HOLD, COST, NOTED = 100, 40, 25
-STEPS = ("connect", "reserve", "dispatch", "note", "settle", "flush")
+STEPS = ("connect", "reserve", "dispatch", "note", "settle")
 POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
 
 
-def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any] | Query]]:
+def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any]]]:
     """Give a call's statements in the order in which a metered call runs them."""
     deadline = datetime.now(UTC) + timedelta(seconds=30)
     yield (
@@ -41,7 +39,6 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
             price_version=price_version,
             key=usage_id,
             digest=b"digest",
-            flush=False,
         ),
     )
     yield "dispatch", ledger.dispatch(usage_id=usage_id, deadline=deadline)
@@ -54,10 +51,8 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
             basis="upstream",
             quantities={"output_tokens": 8},
             replay=Replay(200, [], b"answer"),
-            flush=False,
         ),
     )
-    yield "flush", FLUSH
 
 
 def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:

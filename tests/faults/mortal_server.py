@@ -34,52 +34,25 @@ def die_after(owner: Any, name: str) -> None:
     setattr(owner, name, run_and_die)
 
 
-def share_the_wallet() -> None:
-    """Do as if others waited for the wallet, so that every trip is of two statements."""
-    from inference.operations import ledger_trips
-
-    ledger_trips.shares_flush = lambda: True
-
-
-def die_between_statements_of_closing() -> None:
-    """Die when a charge is committed and not yet flushed."""
-    from billing.operations import ledger
-
-    share_the_wallet()
-
-    die_before(ledger, "_read_settlement")  # called with the row, before the flush was waited for
-
-
-def die_with_the_hold_alone() -> None:
-    """Die when the hold is committed and not yet flushed."""
-    from inference.operations import ledger_trips
-
-    share_the_wallet()
-
-    async def only_the_first(owner: Any, statement: Any) -> Any:
-        await ledger_trips.alone(statement)
-        die()
-
-    ledger_trips.then_flush = only_the_first
-
-
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
+    from inference.adapters.openai import adapter as exchange
     from inference.operations import attempts, calls, closing, conclusions, opening, stream_runs
 
     run = stream_runs.StreamRun
     return {
-        "before the hold": lambda: die_before(opening, "_trip"),
-        "held, not flushed": die_with_the_hold_alone,
-        "held": lambda: die_after(opening, "_trip"),
+        "before the hold": lambda: die_before(opening, "_hold"),
+        "held": lambda: die_before(opening, "_read"),
         "before sending": lambda: die_before(attempts, "send"),
+        "about to send": lambda: die_before(exchange, "post"),
         "answered": lambda: die_before(calls, "conclude"),
-        "before the charge": lambda: die_before(closing, "_settlement"),
-        "charged, not flushed": die_between_statements_of_closing,
-        "charged": lambda: die_after(closing, "_attempt"),
+        "before the charge": lambda: die_before(closing, "settle"),
+        "about to charge": lambda: die_before(closing, "_persist"),
+        "charged": lambda: die_after(closing, "_persist"),
         "before the release": lambda: die_before(closing, "close"),
-        "before the review": lambda: die_before(closing, "_review"),
-        "in review": lambda: die_after(closing, "_attempt"),
+        "about to release": lambda: die_before(closing, "_persist"),
+        "before the review": lambda: die_before(closing, "close"),
+        "in review": lambda: die_after(closing, "_persist"),
         "before opening a stream": lambda: die_before(attempts, "open_stream"),
         "stream opened": lambda: die_before(run, "_take"),
         "stream done": lambda: die_before(run, "_finish"),

@@ -24,7 +24,6 @@ RESOLVED: dict[str, tuple[str | None, int | None]] = {
     "dispatch": ("review", None),
     "note": ("settled", NOTED),
     "settle": ("settled", COST),
-    "flush": ("settled", COST),
 }
 STEPS = list(RESOLVED)
 

@@ -1,0 +1,66 @@
+-- billing_close_calls(p_closings json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
+--
+-- Closes several calls in one transaction, one after another, with one row out for each closing in, in the same order.
+-- A closing is an object whose `action` is 'settle', 'release' or 'review'; its other members are the parameters of
+-- billing_settle, billing_release and billing_to_review without their `p_`, and p_bodies[n] is the n-th's replay_body.
+--
+-- `answer` has `outcome`, and `charge_microusd`, `hold_microusd`, `overrun_microusd` where the function has them. A
+-- review's outcome is 'review', or 'conflict' where the call is not dispatched.
+--
+-- Without p_wait, a closing whose wallet somebody else has locked is answered with the outcome 'busy' and not done, so
+-- that it keeps the others from nothing, and a transaction of many wallets waits for none of them: no deadlocks. With
+-- p_wait all closings must be of one wallet.
+CREATE OR REPLACE FUNCTION billing_close_calls(p_closings json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
+DECLARE
+  v_closing record;
+  v_done record;
+BEGIN
+  FOR v_closing IN
+    SELECT c.* FROM ROWS FROM (json_to_recordset(p_closings) AS (
+             action text, usage_id text, cost bigint, basis text, quantities jsonb, replay_status integer,
+             replay_headers jsonb, deployment text, resolution text, reason text, evidence jsonb
+           )) WITH ORDINALITY c
+     ORDER BY c.ordinality
+  LOOP
+    IF NOT billing_lock_call(v_closing.usage_id, p_wait) THEN
+      answer := json_build_object('outcome', 'busy');
+    ELSIF v_closing.action = 'settle' THEN
+      v_done := billing_settle(
+        v_closing.usage_id, v_closing.cost, v_closing.basis, v_closing.quantities, v_closing.replay_status,
+        v_closing.replay_headers, p_bodies[v_closing.ordinality], v_closing.deployment, v_closing.resolution);
+      answer := json_build_object(
+        'outcome', v_done.outcome, 'charge_microusd', v_done.charge_microusd, 'hold_microusd', v_done.hold_microusd,
+        'overrun_microusd', v_done.overrun_microusd);
+    ELSIF v_closing.action = 'release' THEN
+      v_done := billing_release(v_closing.usage_id, v_closing.resolution);
+      answer := json_build_object('outcome', v_done.outcome, 'hold_microusd', v_done.hold_microusd);
+    ELSIF v_closing.action = 'review' THEN
+      answer := json_build_object('outcome', CASE WHEN billing_to_review(
+        v_closing.usage_id, v_closing.reason, v_closing.evidence, v_closing.replay_status, v_closing.replay_headers,
+        p_bodies[v_closing.ordinality], v_closing.deployment) THEN 'review' ELSE 'conflict' END);
+    ELSE
+      RAISE EXCEPTION 'no closing is called %', v_closing.action;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+
+-- billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean
+--
+-- Locks the wallet of a call. False where somebody else has it locked and p_wait is not set. A call that does not exist
+-- has nothing to lock.
+CREATE OR REPLACE FUNCTION billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_wallet_id text;
+BEGIN
+  SELECT r.wallet_id INTO v_wallet_id FROM billing_reservation r WHERE r.id = p_usage_id;
+  IF p_wait OR v_wallet_id IS NULL THEN
+    PERFORM 1 FROM billing_wallet w WHERE w.id = v_wallet_id FOR NO KEY UPDATE;
+    RETURN true;
+  END IF;
+  PERFORM 1 FROM billing_wallet w WHERE w.id = v_wallet_id FOR NO KEY UPDATE SKIP LOCKED;
+  RETURN FOUND;
+END $$;
