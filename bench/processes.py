@@ -89,8 +89,11 @@ class Process:
 
     def server_mebibytes(self) -> float:
         """Measure the resident memory of the largest process that answers requests."""
-        sizes = [process.memory_info().rss / MEBIBYTE for process in self._family() if describe(process) == SERVER]
-        return max(sizes, default=0.0)
+        sizes = [0.0]
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                sizes += [process.memory_info().rss / MEBIBYTE] if describe(process) == SERVER else []
+        return max(sizes)
 
     def cpu_seconds(self) -> dict[str, float]:
         """Measure the processor time that this server's processes have taken, by role.
