@@ -6,12 +6,11 @@ from contextlib import AbstractContextManager
 
 from bench.books import Ledger
 from bench.config import PLAIN
-from bench.gateways import GATEWAY_BASE_URL, GatewayServer
+from bench.gateways import GatewayServer
 from bench.identity import Customer, ProductServer
-from bench.lanes import CHAT_PATH, Lane, body, render_request
+from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, Lane, body, render_request
 from bench.proofs import fresh_key
-
-MAX_COST_MICROUSD = 1_000
+from bench.servers import GATEWAY_BASE_URL
 
 
 class GatewayLane(Lane):

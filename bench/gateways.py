@@ -15,10 +15,8 @@ from bench.disk import slow_disk
 from bench.load import Target
 from bench.processes import LOOPBACK, Process, answers, free_port
 from bench.revision import Source
+from bench.servers import GATEWAY_BASE_URL
 from gateway.run.environment import load
-
-GATEWAY_BASE_URL = "https://gateway.bench.example"
-"""The public address that proofs name; production refuses one without TLS."""
 
 
 @dataclass(frozen=True, slots=True)

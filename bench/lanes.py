@@ -21,6 +21,7 @@ ONE_WALLET = "gateway, one wallet"
 MANY_WALLETS = f"gateway, {MANY} wallets"
 
 CHAT_PATH = "/v1/chat/completions"
+MAX_COST_MICROUSD = 1_000
 OUTPUT_LIMIT_TOKENS = 64
 SYSTEM = (
     "You are a careful assistant of a small museum. Answer visitors briefly and kindly, "

@@ -9,6 +9,8 @@ import requests
 from bench.processes import LOOPBACK, Process, answers, free_port
 
 UPSTREAM_KEY = "sk-bench-upstream"
+GATEWAY_BASE_URL = "https://gateway.bench.example"
+"""The public address that proofs name; production refuses one without TLS."""
 
 
 class UpstreamServer(Process):
