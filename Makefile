@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 RUN := .venv/bin/python
 PEERS := .venv-peers/bin/python
 WORKERS ?= 2
+BENCH = $(if $(AGAINST),--against $(AGAINST))
 # Sources are compiled for every platform, without the address of any package registry.
 LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-header \
 	--no-emit-index-url --no-emit-find-links --allow-unsafe
@@ -47,11 +48,15 @@ lock: venv-dev ## pin the newest versions that requirements*.in allow, with hash
 	$(LOCK) --upgrade requirements-dev.in --output-file requirements-dev.txt
 	$(LOCK) --upgrade requirements-peers.in --output-file requirements-peers.txt
 
-bench: venv-dev ## measure the gateway against its upstream and a plain pass-through
-	@exec $(RUN) -m bench
+bench: venv-dev ## measure the gateway beside a plain pass-through; AGAINST=REV compares it with another commit
+	@exec $(RUN) -m bench $(BENCH)
 
-bench-peers: venv-dev venv-peers ## the same, with LiteLLM's proxy beside it in a venv of its own
-	@exec $(RUN) -m bench --peers
+bench-peers: venv-dev venv-peers bench/node_modules/.installed ## the same, with LiteLLM and Portkey's gateway beside it
+	@exec $(RUN) -m bench --peers $(BENCH)
+
+bench/node_modules/.installed: bench/package-lock.json
+	@command -v npm >/dev/null || { echo "bench: Node.js 20 or later with npm is not installed." >&2; exit 1; }
+	@cd bench && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.installed
 
 venv: python
 	@$(PYTHON) gateway/run/bootstrap.py requirements.txt

@@ -68,12 +68,12 @@ class Ledger:
         self._connection.close()
 
     def now(self) -> datetime:
-        """Give the database's own time, from which a lane's calls are told apart."""
+        """Return the database's own time, from which a lane's calls are told apart."""
         [moment] = self._row("SELECT clock_timestamp()")
         return moment
 
     def await_settlement(self, since: datetime) -> int:
-        """Wait until no call since then is open; gives how many still are when patience ends."""
+        """Wait until no call since then is open; return how many still are when patience ends."""
         until = time.monotonic() + SETTLE_SECONDS
         while True:
             [open_calls] = self._row(OPEN_CALLS, since)

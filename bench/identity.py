@@ -31,7 +31,7 @@ class Customer:
 
     @property
     def did(self) -> str:
-        """Give the account's identifier."""
+        """Return the account's identifier."""
         return DID_PREFIX + self.name
 
 
@@ -44,7 +44,7 @@ class ProductServer:
 
     @property
     def jwks(self) -> dict[str, Any]:
-        """Give the public keys that the gateway's configuration names."""
+        """Return the public keys that the gateway's configuration names."""
         return {"keys": [{**self._key.jwk, "kid": KEY_ID}]}
 
     def sign_in(self, customer: Customer, base_url: str) -> None:

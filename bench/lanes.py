@@ -1,17 +1,24 @@
-"""The lanes of a run: the same question asked in each place's own way."""
+"""The lanes of a run: the same question asked in each place's own way. Those of the gateway are in gateway_lanes.py."""
 
-import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import orjson
 
 from bench.config import MODELS, PLAIN
-from bench.identity import Customer, ProductServer
 from bench.load import Target
-from bench.processes import Process
-from bench.proofs import fresh_key
-from bench.servers import GATEWAY_BASE_URL, LITELLM_KEY, LOOPBACK, UPSTREAM_KEY, GatewayServer
+from bench.peers import LITELLM_KEY, portkey_headers
+from bench.processes import LOOPBACK, Process
+from bench.servers import UPSTREAM_KEY
+
+MANY = 64
+DIRECT = "direct"
+LITELLM = "LiteLLM"
+PORTKEY = "Portkey"
+ONE_WALLET = "gateway, one wallet"
+MANY_WALLETS = f"gateway, {MANY} wallets"
 
 CHAT_PATH = "/v1/chat/completions"
 MAX_COST_MICROUSD = 1_000
@@ -23,16 +30,24 @@ SYSTEM = (
 QUESTION = "Where do I find the naval instruments, and may my daughter take photographs there?"
 
 
-class Lane(Protocol):
+class Lane(ABC):
     """One place to send the question to."""
 
     name: str
     target: Target
     server: Process | None
 
+    def takes(self, *, stream: bool, concurrency: int) -> bool:
+        """Return whether the lane is measured with so many of these at once: with all, unless it says otherwise."""
+        return True
+
+    def conditions(self) -> AbstractContextManager[None]:
+        """Return what must hold while the lane is measured: nothing special, unless it says otherwise."""
+        return nullcontext()
+
+    @abstractmethod
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
         """Make `count` whole HTTP requests, ready to be written."""
-        ...
 
 
 def body(model: str, *, stream: bool = False) -> bytes:
@@ -54,64 +69,38 @@ def render_request(content: bytes, headers: Mapping[str, str]) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + content
 
 
-class KeyLane:
-    """A place that takes a static bearer key: the upstream itself, the pass-through, LiteLLM."""
+class KeyLane(Lane):
+    """A place that takes a static bearer key: the upstream itself, the pass-through, a peer."""
 
-    def __init__(self, name: str, port: int, *, model: str, key: str, server: Process | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        port: int,
+        *,
+        model: str,
+        key: str,
+        server: Process | None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self.name = name
         self.target = Target(LOOPBACK, port)
         self.server = server
         self._model = model
-        self._headers = {"Authorization": f"Bearer {key}"}
+        self._headers = {"Authorization": f"Bearer {key}", **(headers or {})}
 
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
         """Repeat one request: nothing in it must be fresh."""
         return [render_request(body(self._model, stream=stream), self._headers)] * count
 
 
-class GatewayLane:
-    """The gateway: every request has a fresh proof and idempotency key, its customers take turns."""
-
-    def __init__(
-        self, name: str, gateway: GatewayServer, product_server: ProductServer, customers: Sequence[Customer]
-    ) -> None:
-        self.name = name
-        self.target = gateway.target
-        self.server: Process | None = gateway
-        self.customers = customers
-        self._gateway = gateway
-        self._product_server = product_server
-
-    def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
-        """Sign `count` requests now, a turn of each customer after another."""
-        share = -(-count // len(self.customers))
-        content = body(PLAIN, stream=stream)
-        signed = [
-            [render_request(content, headers) for headers in self.sign(customer, share)] for customer in self.customers
-        ]
-        turns = itertools.chain.from_iterable(zip(*signed, strict=True))
-        return list(itertools.islice(turns, count))
-
-    def sign(self, customer: Customer, count: int) -> list[dict[str, str]]:
-        """Make the headers of `count` metered calls of one customer."""
-        self._product_server.sign_in(customer, self._gateway.url)
-        proofs = customer.key.sign_proofs(
-            method="POST", url=f"{GATEWAY_BASE_URL}{CHAT_PATH}", token=customer.token, count=count
-        )
-        return [
-            {
-                "Authorization": f"DPoP {customer.token}",
-                "DPoP": proof.decode(),
-                "Idempotency-Key": fresh_key(customer.name),
-                "x-service-max-cost-microusd": str(MAX_COST_MICROUSD),
-            }
-            for proof in proofs
-        ]
+def of_revision(name: str, revision: str | None) -> str:
+    """Return the name of what another commit has as well; without a commit, it is this version's."""
+    return f"{name} ({revision})" if revision else name
 
 
 def direct_lane(port: int) -> KeyLane:
     """Make the lane that asks the upstream itself: what everything else is compared with."""
-    return KeyLane("direct", port, model=MODELS[PLAIN], key=UPSTREAM_KEY, server=None)
+    return KeyLane(DIRECT, port, model=MODELS[PLAIN], key=UPSTREAM_KEY, server=None)
 
 
 def pass_through_lane(port: int, server: Process) -> KeyLane:
@@ -121,4 +110,10 @@ def pass_through_lane(port: int, server: Process) -> KeyLane:
 
 def litellm_lane(port: int, server: Process) -> KeyLane:
     """Make the lane through LiteLLM's proxy."""
-    return KeyLane("LiteLLM", port, model=PLAIN, key=LITELLM_KEY, server=server)
+    return KeyLane(LITELLM, port, model=PLAIN, key=LITELLM_KEY, server=server)
+
+
+def portkey_lane(port: int, upstream: str, server: Process) -> KeyLane:
+    """Make the lane through Portkey's gateway."""
+    headers = portkey_headers(upstream)
+    return KeyLane(PORTKEY, port, model=MODELS[PLAIN], key=UPSTREAM_KEY, server=server, headers=headers)

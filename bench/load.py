@@ -15,7 +15,6 @@ import httptools
 
 from bench.figures import percentile
 
-REQUEST_SECONDS = 60
 EXAMPLES = 3
 
 
@@ -41,6 +40,8 @@ class Run:
 
     concurrency: int
     elapsed_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    """Processor time of the load generator itself, which shares the machine with what it measures."""
     seconds: list[float] = field(default_factory=list)
     first_byte_seconds: list[float] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
@@ -48,15 +49,15 @@ class Run:
 
     @property
     def requests_per_second(self) -> float:
-        """Give the rate of successful requests."""
+        """Return the rate of successful requests."""
         return len(self.seconds) / self.elapsed_seconds if self.elapsed_seconds else 0.0
 
     def latency(self, percent: float) -> float:
-        """Give a percentile of the whole request's time."""
+        """Return a percentile of the whole request's time."""
         return percentile(sorted(self.seconds), percent)
 
     def first_byte(self, percent: float) -> float:
-        """Give a percentile of the time to the body's first byte."""
+        """Return a percentile of the time to the body's first byte."""
         return percentile(sorted(self.first_byte_seconds), percent)
 
     def add(self, sample: Sample) -> None:
@@ -87,7 +88,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Tell whether another request may be sent."""
+        """Return whether another request may be sent."""
         return self._transport is not None and not self._transport.is_closing()
 
     async def exchange(self, request: bytes) -> Sample:
@@ -147,32 +148,49 @@ async def connect(target: Target) -> Connection:
     return connection
 
 
-async def closed_loop(target: Target, requests: Sequence[bytes], *, concurrency: int, seconds: float) -> Run:
-    """Send `requests` over `concurrency` connections until they run out or `seconds` are over."""
+async def closed_loop(
+    target: Target, requests: Sequence[bytes], *, concurrency: int, seconds: float, patience_seconds: float = 60
+) -> Run:
+    """Send `requests` over `concurrency` connections until they run out or `seconds` are over.
+
+    What is not answered `patience_seconds` after that has failed. One limit a connection, because one a request would
+    cost the generator a quarter of its processor time.
+    """
     run = Run(concurrency)
     connections = [await connect(target) for _ in range(concurrency)]
     waiting = iter(requests)
     gc.collect()
     gc.disable()
-    started_at = time.perf_counter()
+    started_at, cpu_at = time.perf_counter(), time.process_time()
+    until = started_at + seconds
+
+    async def drive(connection: Connection) -> None:
+        try:
+            async with asyncio.timeout(seconds + patience_seconds):
+                await _drive(run, target, connection, waiting, until)
+        except TimeoutError:
+            run.fail(f"no answer {patience_seconds:g} s after the end")
+
     try:
-        await asyncio.gather(*(_drive(run, target, each, waiting, started_at + seconds) for each in connections))
+        await asyncio.gather(*map(drive, connections))
     finally:
         gc.enable()
     run.elapsed_seconds = time.perf_counter() - started_at
+    run.cpu_seconds = time.process_time() - cpu_at
     return run
 
 
 async def _drive(run: Run, target: Target, connection: Connection, waiting: Iterator[bytes], until: float) -> None:
-    for request in waiting:
-        if not connection.is_open:
-            connection = await connect(target)
-        try:
-            async with asyncio.timeout(REQUEST_SECONDS):
+    try:
+        for request in waiting:
+            if not connection.is_open:
+                connection = await connect(target)
+            try:
                 run.add(await connection.exchange(request))
-        except (ConnectionError, TimeoutError) as error:
-            run.fail(repr(error))
-            connection.close()
-        if time.perf_counter() >= until:
-            break
-    connection.close()
+            except ConnectionError as error:
+                run.fail(repr(error))
+                connection.close()
+            if time.perf_counter() >= until:
+                break
+    finally:
+        connection.close()

@@ -1,13 +1,15 @@
 """Runs the lanes in turns, round after round, and keeps what each saw."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from bench.books import Books, Ledger, compare
+import uvloop
+
+from bench.books import Books, compare
 from bench.figures import median
-from bench.lanes import GatewayLane, Lane
+from bench.gateway_lanes import GatewayLane
+from bench.lanes import Lane
 from bench.load import Run, closed_loop
 from bench.servers import UpstreamServer
 
@@ -22,8 +24,13 @@ class Shape(NamedTuple):
     stream: bool
     concurrency: int
 
+    @property
+    def kind(self) -> str:
+        """Return what is asked, in a word."""
+        return "stream" if self.stream else "JSON"
+
     def __str__(self) -> str:
-        return f"{'stream' if self.stream else 'json'} c{self.concurrency}"
+        return f"{self.kind} {self.concurrency}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +58,32 @@ class Figures:
             self.cpu_milliseconds.setdefault(role, []).append(taken)
 
     def cpu(self, *roles: str) -> float | None:
-        """Give the median processor time a request of some roles in milliseconds; None where none was seen."""
+        """Return the median processor time a request of some roles in milliseconds; None where none was seen."""
         seen = [median(self.cpu_milliseconds[role]) for role in roles if role in self.cpu_milliseconds]
         return sum(seen) if seen else None
 
+    def rates(self) -> list[float]:
+        """Return each round's requests a second."""
+        return [run.requests_per_second for run in self.runs]
+
     def rate(self) -> float:
-        """Give the median of the rounds' requests a second."""
-        return median(run.requests_per_second for run in self.runs)
+        """Return the median of the rounds' requests a second."""
+        return median(self.rates())
+
+    def latencies(self, percent: float) -> list[float]:
+        """Return each round's latency percentile in seconds."""
+        return [run.latency(percent) for run in self.runs]
 
     def milliseconds(self, percent: float) -> float:
-        """Give the median of the rounds' latency percentile."""
-        return 1000 * median(run.latency(percent) for run in self.runs)
+        """Return the median of the rounds' latency percentile."""
+        return 1000 * median(self.latencies(percent))
+
+    def generator_cpu_milliseconds(self) -> float:
+        """Return the median processor time a request that the load generator itself took."""
+        return 1000 * median(run.cpu_seconds / max(1, len(run.seconds)) for run in self.runs)
 
     def first_byte_milliseconds(self, percent: float) -> float:
-        """Give the median of the rounds' first byte percentile."""
+        """Return the median of the rounds' first byte percentile."""
         return 1000 * median(run.first_byte(percent) for run in self.runs)
 
     @property
@@ -82,8 +101,16 @@ class Results:
     mebibytes: dict[str, float] = field(default_factory=dict)
 
     def of(self, lane: str, shape: Shape) -> Figures:
-        """Give the figures of one lane in one shape, empty before its first run."""
+        """Return the figures of one lane in one shape, empty before its first run."""
         return self.figures.setdefault((lane, shape), Figures())
+
+    def ran(self, lane: str, shape: Shape) -> bool:
+        """Return whether one lane was measured in one shape."""
+        return (lane, shape) in self.figures
+
+    def shapes(self) -> list[Shape]:
+        """List the shapes in the order in which they ran."""
+        return list(dict.fromkeys(shape for _, shape in self.figures))
 
     def lanes(self) -> list[str]:
         """List the lanes in the order in which they ran."""
@@ -104,13 +131,11 @@ class Measurement:
         plan: Plan,
         lanes: Sequence[Lane],
         upstream: UpstreamServer,
-        ledger: Ledger | None,
         say: Callable[[str], None],
     ) -> None:
         self._plan = plan
         self._lanes = lanes
         self._upstream = upstream
-        self._ledger = ledger
         self._say = say
         self.results = Results()
 
@@ -126,33 +151,43 @@ class Measurement:
     def run(self) -> Results:
         """Run every round: each shape, through one lane after another."""
         for number in range(1, self._plan.rounds + 1):
+            # Every other round the other way round, so that no lane always follows the same one.
+            lanes = self._lanes if number % 2 else self._lanes[::-1]
             for shape in self._plan.shapes:
-                for lane in self._lanes:
-                    self._measure(lane, shape, f"round {number}/{self._plan.rounds}")
+                for lane in lanes:
+                    if lane.takes(stream=shape.stream, concurrency=shape.concurrency):
+                        self._measure(lane, shape, f"round {number}/{self._plan.rounds}")
         return self.results
 
     def _measure(self, lane: Lane, shape: Shape, label: str) -> None:
         self._upstream.reset()
-        since = self._ledger.now() if self._ledger else None
-        before = lane.server.cpu_seconds() if lane.server else {}
-        run = self._send(lane, shape, self._plan.seconds)
+        ledger = lane.ledger if isinstance(lane, GatewayLane) else None
+        since = ledger.now() if ledger else None
+        with lane.conditions():
+            before = self._cpu_seconds(lane)
+            run = self._send(lane, shape, self._plan.seconds)
+            after = self._cpu_seconds(lane)
         figures = self.results.of(lane.name, shape)
         figures.runs.append(run)
-        figures.note_cpu(before, lane.server.cpu_seconds() if lane.server else {}, len(run.seconds))
+        figures.note_cpu(before, after, len(run.seconds))
         self.results.note_memory(lane)
         note = ""
-        if self._ledger and since and isinstance(lane, GatewayLane):
-            books = compare(self._ledger, since, self._upstream.ledger())
+        if ledger and since:
+            books = compare(ledger, since, self._upstream.ledger())
             self.results.books.setdefault(lane.name, []).append(books)
             note = f", overspend {books.overspend_microusd}, drift {books.drift_microusd}"
         self._say(f"{label}, {shape}, {lane.name}: {_summary(run)}{note}")
+
+    def _cpu_seconds(self, lane: Lane) -> dict[str, float]:
+        """Measure the processor time of the upstream and, where there is one, of the lane's server."""
+        return self._upstream.cpu_seconds() | (lane.server.cpu_seconds() if lane.server else {})
 
     def _send(self, lane: Lane, shape: Shape, seconds: float) -> Run:
         per_second = UNSIGNED_PER_SECOND
         if isinstance(lane, GatewayLane):
             per_second = REQUESTS_PER_SECOND_MAX.get(shape.concurrency, max(REQUESTS_PER_SECOND_MAX.values()))
         requests = lane.render(int(per_second * seconds), stream=shape.stream)
-        return asyncio.run(closed_loop(lane.target, requests, concurrency=shape.concurrency, seconds=seconds))
+        return uvloop.run(closed_loop(lane.target, requests, concurrency=shape.concurrency, seconds=seconds))
 
 
 def shapes(concurrencies: Iterable[int], stream_concurrencies: Iterable[int]) -> list[Shape]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -14,6 +15,7 @@ import psutil
 import requests
 
 ROOT = Path(__file__).resolve().parent.parent
+LOOPBACK = "127.0.0.1"
 START_SECONDS = 120.0
 STOP_SECONDS = 30.0
 POLL_SECONDS = 0.1
@@ -21,13 +23,16 @@ LOG_TAIL_LINES = 15
 MEBIBYTE = 1024 * 1024
 SERVER = "server"
 DATABASE = "database"
+UPSTREAM = "upstream"
 ROLES = {
     "uvicorn": SERVER,
     "multiprocessing": SERVER,
     "celery": "jobs",
     "postgres": DATABASE,
     "litellm": SERVER,
+    "portkey": SERVER,
     "bench.passthrough": SERVER,
+    "tests.support.upstream": UPSTREAM,
     "gateway.run": "supervisor",
 }
 """What a process is for, by a word of its command line."""
@@ -37,9 +42,16 @@ class Process:
     """One server process with its children, as a context manager."""
 
     def __init__(
-        self, command: Sequence[str], *, log: Path, environment: Mapping[str, str], is_ready: Callable[[], bool]
+        self,
+        command: Sequence[str],
+        *,
+        log: Path,
+        environment: Mapping[str, str],
+        is_ready: Callable[[], bool],
+        directory: Path = ROOT,
     ) -> None:
         self._command = command
+        self._directory = directory
         self._log = log
         self._environment = {**os.environ, **environment}
         self._is_ready = is_ready
@@ -48,7 +60,7 @@ class Process:
         with self._log.open("wb") as log:
             self._child = subprocess.Popen(
                 self._command,
-                cwd=ROOT,
+                cwd=self._directory,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -77,8 +89,11 @@ class Process:
 
     def server_mebibytes(self) -> float:
         """Measure the resident memory of the largest process that answers requests."""
-        sizes = [process.memory_info().rss / MEBIBYTE for process in self._family() if describe(process) == SERVER]
-        return max(sizes, default=0.0)
+        sizes = [0.0]
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                sizes += [process.memory_info().rss / MEBIBYTE] if describe(process) == SERVER else []
+        return max(sizes)
 
     def cpu_seconds(self) -> dict[str, float]:
         """Measure the processor time that this server's processes have taken, by role.
@@ -94,7 +109,7 @@ class Process:
         return taken
 
     def log_tail(self) -> str:
-        """Give the last lines that the server wrote."""
+        """Return the last lines that the server wrote."""
         lines = self._log.read_text(errors="replace").splitlines()
         return "\n".join(lines[-LOG_TAIL_LINES:])
 
@@ -116,13 +131,18 @@ class Process:
 
 
 def describe(process: psutil.Process) -> str:
-    """Name a process by the first telling word of its command line; a spawned worker is a server's."""
+    """Return what a process is for, by the first telling word of its command line; a spawned worker is a server's."""
     words = " ".join(process.cmdline())
     return next((role for word, role in ROLES.items() if word in words), process.name())
 
 
+def describe_machine() -> str:
+    """Return what this machine is, for a report."""
+    return f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+
+
 def answers(url: str) -> Callable[[], bool]:
-    """Make a check that a URL answers 200."""
+    """Return a check that a URL answers 200."""
 
     def check() -> bool:
         try:
@@ -134,7 +154,7 @@ def answers(url: str) -> Callable[[], bool]:
 
 
 def free_port() -> int:
-    """Take a port of 127.0.0.1 that nobody uses now."""
+    """Return a port of 127.0.0.1 that nobody uses now."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])

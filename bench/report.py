@@ -1,7 +1,6 @@
 """Turns results into tables, for the terminal, for JSON, and for the documentation."""
 
 import dataclasses
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,13 +9,15 @@ from typing import Any
 import orjson
 
 from bench.books import Books
+from bench.lanes import of_revision
 from bench.measure import Results, Shape
-from bench.processes import DATABASE, SERVER
+from bench.processes import DATABASE, SERVER, UPSTREAM
+from bench.ratios import added, compare_figures, rates_table, revision_table
 from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure
+from bench.tables import number, table
 
 BEGIN = "<!-- measured: written by `make bench` with --write -->"
 END = "<!-- /measured -->"
-DIRECT = "direct"
 
 
 @dataclass(slots=True)
@@ -30,12 +31,15 @@ class Report:
     departures: list[Departure] = field(default_factory=list)
     crowds: list[Crowd] = field(default_factory=list)
     audit: str = "not run"
+    slow_disk: str | None = None
+    """The name of the lane on the slow disk, if there is one."""
+    revision: str | None = None
+    """The commit that this version was compared with, if there is one."""
     skipped: list[str] = field(default_factory=list)
 
     def markdown(self) -> str:
         """Lay out every table."""
-        shapes = list(dict.fromkeys(shape for _, shape in self.results.figures))
-        parts = [f"Measured on {self.machine}. {self.conditions}", self._rates(shapes)]
+        parts = [f"Measured on {self.machine}. {self.conditions}", self._rates(), *self._ratios()]
         if self.results.mebibytes:
             parts.append(self._memory())
         if self.results.books:
@@ -44,7 +48,7 @@ class Report:
         return "\n\n".join(parts)
 
     def json(self) -> bytes:
-        """Give every figure, each round's books included."""
+        """Return every figure, each round's books included."""
         figures = [self._figures(lane, shape) for lane, shape in self.results.figures]
         situations = {
             name: [dataclasses.asdict(each) for each in getattr(self, name)]
@@ -55,6 +59,7 @@ class Report:
             "machine": self.machine,
             "conditions": self.conditions,
             "figures": figures,
+            "divided_by_revision": self._divided(),
             "server_mebibytes": self.results.mebibytes,
             "books": books,
             **situations,
@@ -64,7 +69,7 @@ class Report:
         return orjson.dumps(whole, option=orjson.OPT_INDENT_2)
 
     def is_exact(self) -> bool:
-        """Tell whether the money was right everywhere."""
+        """Return whether the money was right everywhere."""
         kept = [
             *(each for books in self.results.books.values() for each in books),
             *(admission.books for admission in self.admissions),
@@ -73,6 +78,15 @@ class Report:
         ]
         exact = all(_is_exact(each) for each in kept)
         return exact and all(each.admitted == AFFORDABLE for each in self.admissions)
+
+    def _divided(self) -> list[dict[str, Any]]:
+        """Return every lane's figures divided by the other version's."""
+        return [
+            {"lane": lane, "stream": shape.stream, "concurrency": shape.concurrency, "revision": self.revision}
+            | compare_figures(self.results.of(lane, shape), self.results.of(of_revision(lane, self.revision), shape))
+            for lane, shape in list(self.results.figures)
+            if self.revision and self.results.ran(of_revision(lane, self.revision), shape)
+        ]
 
     def _figures(self, lane: str, shape: Shape) -> dict[str, Any]:
         figures = self.results.of(lane, shape)
@@ -83,26 +97,23 @@ class Report:
             "requests_per_second": figures.rate(),
             "p50_milliseconds": figures.milliseconds(50),
             "p99_milliseconds": figures.milliseconds(99),
-            "added_p50_milliseconds": self._added(lane, shape, 50),
-            "added_p99_milliseconds": self._added(lane, shape, 99),
+            "added_p50_milliseconds": added(self.results, lane, shape, 50),
+            "added_p99_milliseconds": added(self.results, lane, shape, 99),
             "first_byte_p50_milliseconds": figures.first_byte_milliseconds(50),
             "first_byte_p99_milliseconds": figures.first_byte_milliseconds(99),
             "server_cpu_milliseconds": figures.cpu(SERVER),
             "database_cpu_milliseconds": figures.cpu(DATABASE),
+            "upstream_cpu_milliseconds": figures.cpu(UPSTREAM),
+            "generator_cpu_milliseconds": figures.generator_cpu_milliseconds(),
             "failed": figures.failed,
         }
 
-    def _added(self, lane: str, shape: Shape, percent: float) -> float | None:
-        if (DIRECT, shape) not in self.results.figures:
-            return None
-        direct = self.results.of(DIRECT, shape).milliseconds(percent)
-        return self.results.of(lane, shape).milliseconds(percent) - direct
-
-    def _rates(self, shapes: Sequence[Shape]) -> str:
-        head = ("Asked", "At once", "Lane", "Requests/s", "p50 ms", "p99 ms", "Added p50", "Added p99", "First byte ms")
-        ran = [(lane, shape) for shape in shapes for lane in self.results.lanes()]
-        rows = [self._rate_row(*each) for each in ran if each in self.results.figures]
-        return table([*head, "Server CPU ms", "Database CPU ms", "Failed"], rows)
+    def _rates(self) -> str:
+        head = ["Asked", "At once", "Lane", "Requests/s", "p50 ms", "p99 ms", "Added p50", "Added p99", "First byte ms"]
+        head += ["Server CPU ms", "Database CPU ms", "Upstream CPU ms", "Generator CPU ms", "Failed"]
+        ran = [(lane, shape) for shape in self.results.shapes() for lane in self.results.lanes()]
+        rows = [self._rate_row(*each) for each in ran if self.results.ran(*each)]
+        return table(head, rows)
 
     def _rate_row(self, lane: str, shape: Shape) -> list[str]:
         each = self._figures(lane, shape)
@@ -116,16 +127,25 @@ class Report:
                 "first_byte_p50",
                 "server_cpu",
                 "database_cpu",
+                "upstream_cpu",
+                "generator_cpu",
             )
         ]
         return [
-            "stream" if shape.stream else "JSON",
+            shape.kind,
             str(shape.concurrency),
             lane,
             f"{each['requests_per_second']:,.0f}",
             *(number(value) for value in milliseconds),
             str(each["failed"]),
         ]
+
+    def _ratios(self) -> Iterable[str]:
+        """Yield the tables that set lanes against each other."""
+        if rates := rates_table(self.results, self.slow_disk):
+            yield rates
+        if self.revision and (versions := revision_table(self.results, self.revision)):
+            yield f"This version divided by {self.revision}, medians of the rounds' ratios:\n\n{versions}"
 
     def _memory(self) -> str:
         rows = [[lane, f"{size:.0f}"] for lane, size in self.results.mebibytes.items()]
@@ -166,22 +186,6 @@ class Report:
                 f"{crowd.alone_p50 * 1000:.1f} ms; {crowd.finished} of them came to their end; "
                 f"the server process holds {crowd.server_mebibytes:.0f} MiB then; {_money(crowd.books)}."
             )
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Lay out a Markdown table whose columns also line up in a terminal."""
-    lines = [list(head), *map(list, rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    laid = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
-    ]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([laid[0], rule, *laid[1:]])
-
-
-def number(value: float | None) -> str:
-    """Show a number of milliseconds, or a dash where there is none."""
-    return "-" if value is None or math.isnan(value) else f"{value:.2f}"
 
 
 def write_between_markers(path: Path, text: str) -> None:

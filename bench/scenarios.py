@@ -13,9 +13,11 @@ import orjson
 from bench.books import Books, Ledger, compare, served_work
 from bench.config import DRIPPING, PATIENT, PLAIN, credit, write
 from bench.figures import percentile
+from bench.gateway_lanes import GatewayLane
+from bench.gateways import GatewayServer
 from bench.identity import Customer
-from bench.lanes import CHAT_PATH, GatewayLane, body
-from bench.servers import GatewayServer, UpstreamServer
+from bench.lanes import CHAT_PATH, body
+from bench.servers import UpstreamServer
 
 PARALLEL = 50
 AFFORDABLE = 10
@@ -123,7 +125,7 @@ class Scenarios:
         )
 
     def _begin(self) -> datetime:
-        """Start with an empty upstream ledger and tell from when on."""
+        """Start with an empty upstream ledger and return from when on."""
         self._upstream.reset()
         return self._ledger.now()
 
@@ -183,7 +185,7 @@ class Scenarios:
     async def _hold_open(
         self, session: aiohttp.ClientSession, headers: Mapping[str, str], started: asyncio.Event
     ) -> bool:
-        """Read a dripping stream to its end; tells whether it came to one."""
+        """Read a dripping stream to its end; return whether it came to one."""
         last = b""
         async with session.post(self._url, data=body(DRIPPING, stream=True), headers=headers) as answer:
             async for line in answer.content:
@@ -213,7 +215,7 @@ def _session() -> aiohttp.ClientSession:
 
 
 def _delivers_word(line: bytes) -> bool:
-    """Tell whether a line of a stream carries a word of the answer."""
+    """Return whether a line of a stream carries a word of the answer."""
     if not line.startswith(b"data: {"):
         return False
     choices = orjson.loads(line[6:])["choices"]

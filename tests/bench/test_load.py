@@ -55,6 +55,14 @@ async def test_refusals_and_broken_connections_are_failures_that_stop_nothing(up
     assert "ConnectionError" in run.failures[1]
 
 
+async def test_an_answer_that_never_comes_is_a_failure(upstream: FakeUpstream) -> None:
+    slow = [*requests(1), *requests(3, "small-1?delay_ms=30000")]
+    run = await closed_loop(target(upstream), slow, concurrency=2, seconds=0.1, patience_seconds=0.3)
+    assert (len(run.seconds), run.failed) == (1, 2)
+    assert run.elapsed_seconds < 5
+    assert run.failures[0] == "no answer 0.3 s after the end"
+
+
 async def test_nobody_there_is_an_error() -> None:
     with pytest.raises(ConnectionRefusedError):
         await closed_loop(Target("127.0.0.1", closed_port()), requests(1), concurrency=1, seconds=1)
@@ -65,3 +73,4 @@ async def test_the_generator_is_not_the_bottleneck(upstream: FakeUpstream) -> No
     assert not run.failed
     assert asyncio.get_running_loop().is_running()
     assert run.requests_per_second > 200
+    assert 0 < run.cpu_seconds < run.elapsed_seconds

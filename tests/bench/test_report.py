@@ -5,7 +5,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from bench.__main__ import read_options
 from bench.books import Books
 from bench.load import Run
 from bench.measure import Results, Shape
@@ -65,7 +64,12 @@ def test_only_what_stands_between_the_markers_is_replaced(tmp_path: Path) -> Non
         write_between_markers(page, "new")
 
 
-def test_a_lane_that_does_not_exist_is_refused() -> None:
-    assert read_options(["--lanes", "direct,gateway", "--scenarios", ""]).lanes == ["direct", "gateway"]
-    with pytest.raises(SystemExit):
-        read_options(["--lanes", "directly"])
+def test_another_commit_is_set_against_this_one() -> None:
+    measured = Results()
+    for lane, seconds in (("gateway, one wallet", 0.002), ("gateway, one wallet (abc1234)", 0.003)):
+        measured.of(lane, SHAPE).runs.append(Run(1, 2.0, seconds=[seconds], first_byte_seconds=[seconds]))
+    report = Report("a machine", "quietly.", measured, revision="abc1234")
+    [divided] = orjson.loads(report.json())["divided_by_revision"]
+    assert (divided["lane"], divided["revision"], divided["Requests/s"]) == ("gateway, one wallet", "abc1234", 1.0)
+    assert divided["p50"] == pytest.approx(2 / 3)
+    assert "| JSON 1 | gateway, one wallet      | 1.00       | 0.67 | 0.67 | -" in report.markdown()

@@ -1,0 +1,77 @@
+"""The lanes of the gateway: signed requests, an account for each or one for all, and a slow disk."""
+
+import itertools
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from bench.books import Ledger
+from bench.config import PLAIN
+from bench.gateways import GatewayServer
+from bench.identity import Customer, ProductServer
+from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, Lane, body, render_request
+from bench.proofs import fresh_key
+from bench.servers import GATEWAY_BASE_URL
+
+
+class GatewayLane(Lane):
+    """The gateway: every request has a fresh proof and idempotency key, its customers take turns."""
+
+    def __init__(
+        self,
+        name: str,
+        gateway: GatewayServer,
+        product_server: ProductServer,
+        customers: Sequence[Customer],
+        ledger: Ledger | None,
+    ) -> None:
+        self.name = name
+        self.target = gateway.target
+        self.server = gateway
+        self.customers = customers
+        self.ledger = ledger
+        self.gateway = gateway
+        self._product_server = product_server
+
+    def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
+        """Sign `count` requests now, a turn of each customer after another."""
+        share = -(-count // len(self.customers))
+        content = body(PLAIN, stream=stream)
+        signed = [
+            [render_request(content, headers) for headers in self.sign(customer, share)] for customer in self.customers
+        ]
+        turns = itertools.chain.from_iterable(zip(*signed, strict=True))
+        return list(itertools.islice(turns, count))
+
+    def sign(self, customer: Customer, count: int) -> list[dict[str, str]]:
+        """Make the headers of `count` metered calls of one customer."""
+        self._product_server.sign_in(customer, self.gateway.url)
+        proofs = customer.key.sign_proofs(
+            method="POST", url=f"{GATEWAY_BASE_URL}{CHAT_PATH}", token=customer.token, count=count
+        )
+        return [
+            {
+                "Authorization": f"DPoP {customer.token}",
+                "DPoP": proof.decode(),
+                "Idempotency-Key": fresh_key(customer.name),
+                "x-service-max-cost-microusd": str(MAX_COST_MICROUSD),
+            }
+            for proof in proofs
+        ]
+
+
+class SlowDiskLane(GatewayLane):
+    """A lane of the gateway while the disk of its database is slow, for one number of JSON requests at once."""
+
+    def __init__(self, fast: GatewayLane, product_server: ProductServer, delay_milliseconds: int, concurrency: int):
+        name = f"{fast.name}, {delay_milliseconds} ms disk"
+        super().__init__(name, fast.gateway, product_server, fast.customers, fast.ledger)
+        self._delay_milliseconds = delay_milliseconds
+        self._concurrency = concurrency
+
+    def takes(self, *, stream: bool, concurrency: int) -> bool:
+        """Return whether it is this lane's number of JSON requests."""
+        return not stream and concurrency == self._concurrency
+
+    def conditions(self) -> AbstractContextManager[None]:
+        """Delay every flush of the database."""
+        return self.gateway.slow_disk(self._delay_milliseconds)

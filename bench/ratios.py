@@ -1,0 +1,90 @@
+"""Compares lanes of one run with each other: the median, over rounds, of one lane's value divided by another's."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from bench.figures import median
+from bench.lanes import DIRECT, LITELLM, MANY_WALLETS, ONE_WALLET, PORTKEY, of_revision
+from bench.measure import Figures, Results, Shape
+from bench.processes import DATABASE, SERVER
+from bench.tables import number, table
+
+MEASURES: Mapping[str, Callable[[Figures], Sequence[float]]] = {
+    "Requests/s": lambda figures: figures.rates(),
+    "p50": lambda figures: figures.latencies(50),
+    "p99": lambda figures: figures.latencies(99),
+    "Server CPU": lambda figures: figures.cpu_milliseconds.get(SERVER, []),
+    "Database CPU": lambda figures: figures.cpu_milliseconds.get(DATABASE, []),
+}
+"""What two versions are compared by. Each returns one value a round, in the order of the rounds."""
+
+
+class Pair(NamedTuple):
+    """A lane and what its rate is divided by."""
+
+    lane: str
+    base: str
+
+
+def rounds_ratio(values: Sequence[float], bases: Sequence[float]) -> float:
+    """Return the median of the rounds' ratios; NaN where no round has both values."""
+    ratios = (value / base for value, base in zip(values, bases, strict=False) if base)
+    return median(ratio for ratio in ratios if math.isfinite(ratio))
+
+
+def rates_table(results: Results, slow_disk: str | None) -> str:
+    """Return the table of lanes that one run is read by: rates divided, and the latency that the gateway adds.
+
+    Empty where the run has no two lanes to compare. `slow_disk` is the name of the lane on the slow disk.
+    """
+    shapes = results.shapes()
+    rows = [
+        (f"{pair.lane} / {pair.base}", [_rate(results, pair, shape) for shape in shapes]) for pair in _pairs(slow_disk)
+    ]
+    rows += [(f"{lane}, added p50 ms", [added(results, lane, shape) for shape in shapes]) for lane in _gateways()]
+    known = [[name, *map(number, values)] for name, values in rows if any(value is not None for value in values)]
+    return table(["Requests/s, divided", *map(str, shapes)], known) if known else ""
+
+
+def revision_table(results: Results, revision: str) -> str:
+    """Return the table of this version's figures divided by those of another, for every shape."""
+    rows = []
+    for shape in results.shapes():
+        for lane in _gateways():
+            other = of_revision(lane, revision)
+            if results.ran(lane, shape) and results.ran(other, shape):
+                compared = compare_figures(results.of(lane, shape), results.of(other, shape))
+                rows.append([str(shape), lane, *map(number, compared.values())])
+    return table(["Asked", f"Lane, divided by {revision}", *MEASURES], rows) if rows else ""
+
+
+def compare_figures(figures: Figures, bases: Figures) -> dict[str, float]:
+    """Return the ratio of two lanes by every measure."""
+    return {name: rounds_ratio(measure(figures), measure(bases)) for name, measure in MEASURES.items()}
+
+
+def added(results: Results, lane: str, shape: Shape, percent: float = 50) -> float | None:
+    """Return the milliseconds that a lane adds to the direct one; None where one of them did not run."""
+    if not (results.ran(lane, shape) and results.ran(DIRECT, shape)):
+        return None
+    return results.of(lane, shape).milliseconds(percent) - results.of(DIRECT, shape).milliseconds(percent)
+
+
+def _rate(results: Results, pair: Pair, shape: Shape) -> float | None:
+    if not (results.ran(pair.lane, shape) and results.ran(pair.base, shape)):
+        return None
+    return rounds_ratio(results.of(pair.lane, shape).rates(), results.of(pair.base, shape).rates())
+
+
+def _pairs(slow_disk: str | None) -> Iterator[Pair]:
+    yield Pair(ONE_WALLET, MANY_WALLETS)
+    if slow_disk:
+        yield Pair(slow_disk, ONE_WALLET)
+    for peer in (LITELLM, PORTKEY):
+        for lane in _gateways():
+            yield Pair(lane, peer)
+
+
+def _gateways() -> tuple[str, str]:
+    return ONE_WALLET, MANY_WALLETS

@@ -1,0 +1,193 @@
+"""One whole run: starts the servers, plays the lanes, compares the books, reports."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from bench.books import Ledger
+from bench.config import gateway_configuration, write
+from bench.gateway_lanes import GatewayLane, SlowDiskLane
+from bench.gateways import GatewayServer, GatewaySettings
+from bench.identity import Customer, ProductServer
+from bench.lanes import (
+    MANY,
+    MANY_WALLETS,
+    ONE_WALLET,
+    Lane,
+    direct_lane,
+    litellm_lane,
+    of_revision,
+    pass_through_lane,
+    portkey_lane,
+)
+from bench.measure import Measurement, Plan, shapes
+from bench.options import LANES
+from bench.peers import LiteLLMServer, PortkeyServer
+from bench.processes import Process, describe_machine
+from bench.report import Report
+from bench.revision import WORKING_TREE, Source, checked_out, resolve
+from bench.scenarios import Scenarios
+from bench.servers import UPSTREAM_KEY, PassThroughServer, UpstreamServer
+
+S = TypeVar("S", bound=Process)
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the gateway, running, with the lanes over one account and over many."""
+
+    server: GatewayServer
+    one_wallet: GatewayLane
+    many_wallets: GatewayLane
+
+
+class Bench:
+    """A run as the options ask for it."""
+
+    def __init__(self, options: argparse.Namespace, directory: Path, stack: ExitStack) -> None:
+        self._options = options
+        self._directory = directory
+        self._stack = stack
+        self._product_server = ProductServer()
+        self._skipped: list[str] = []
+        self._slow_disk: str | None = None
+        self._revision = resolve(options.against) if options.against else None
+
+    def run(self) -> Report:
+        """Run everything that was asked for."""
+        self._upstream = self._start("the fake upstream", UpstreamServer(self._directory))
+        self._own = self._start_version(self._directory, WORKING_TREE) if self._wants_gateway() else None
+        self._other = self._start_other(self._revision) if self._revision else None
+        measurement = Measurement(self._plan(), self._lanes(), self._upstream, say)
+        measurement.warm_up()
+        results = measurement.run()
+        report = Report(describe_machine(), self._conditions(), results, skipped=self._skipped)
+        report.slow_disk, report.revision = self._slow_disk, self._revision
+        if self._own:
+            self._play(report, self._own)
+        return report
+
+    def _wants_gateway(self) -> bool:
+        return bool({"gateway", "many-wallets", "slow-disk"} & set(self._options.lanes) or self._options.scenarios)
+
+    def _plan(self) -> Plan:
+        options = self._options
+        asked = shapes(options.concurrency, options.streams)
+        return Plan(options.rounds, options.seconds, min(2.0, options.seconds), asked)
+
+    def _lanes(self) -> list[Lane]:
+        makers: dict[str, Callable[[], list[Lane]]] = {
+            "direct": lambda: [direct_lane(self._upstream.port)],
+            "pass-through": self._pass_through_lanes,
+            "litellm": self._litellm_lanes,
+            "portkey": self._portkey_lanes,
+            "gateway": lambda: [version.one_wallet for version in self._versions()],
+            "many-wallets": lambda: [version.many_wallets for version in self._versions()],
+            "slow-disk": self._slow_disk_lanes,
+        }
+        return [lane for name in LANES if name in self._options.lanes for lane in makers[name]()]
+
+    def _versions(self) -> list[Version]:
+        return [version for version in (self._own, self._other) if version]
+
+    def _pass_through_lanes(self) -> list[Lane]:
+        server = self._start("the pass-through proxy", PassThroughServer(self._directory, self._upstream.origin))
+        return [pass_through_lane(server.port, server)]
+
+    def _litellm_lanes(self) -> list[Lane]:
+        if not self._has_peer("LiteLLM", is_installed=LiteLLMServer.is_installed()):
+            return []
+        server = LiteLLMServer(self._directory, self._upstream.origin, UPSTREAM_KEY, self._options.workers)
+        self._skipped.append("LiteLLM under the overspend test, because its budgets need a database of their own")
+        return [litellm_lane(self._start("LiteLLM", server).port, server)]
+
+    def _portkey_lanes(self) -> list[Lane]:
+        if not self._has_peer("Portkey", is_installed=PortkeyServer.is_installed()):
+            return []
+        server = self._start("Portkey's gateway", PortkeyServer(self._directory))
+        return [portkey_lane(server.port, self._upstream.origin, server)]
+
+    def _has_peer(self, name: str, *, is_installed: bool) -> bool:
+        if not is_installed:
+            if self._options.peers:
+                raise SystemExit(f"bench: {name} is not installed; `make bench-peers` makes its environment.")
+            self._skipped.append(f"{name}, whose environment `make bench-peers` makes")
+        return is_installed
+
+    def _slow_disk_lanes(self) -> list[Lane]:
+        assert self._own is not None
+        if not self._options.concurrency:
+            return []
+        delay, at_once = self._options.disk_delay_ms, max(self._options.concurrency)
+        lane = SlowDiskLane(self._own.one_wallet, self._product_server, delay, at_once)
+        self._slow_disk = lane.name
+        return [lane]
+
+    def _start_other(self, revision: str) -> Version:
+        home = self._directory / revision
+        home.mkdir()
+        source = self._stack.enter_context(checked_out(revision, home / "checkout"))
+        return self._start_version(home, source, revision)
+
+    def _start_version(self, home: Path, source: Source, revision: str | None = None) -> Version:
+        """Start one version with a database and customers of its own.
+
+        Only this version's books are compared: another commit may keep them in other tables.
+        """
+        hot, many = [Customer("hot")], [Customer(f"many-{index}") for index in range(MANY)]
+        configuration = gateway_configuration(
+            jwks=self._product_server.jwks,
+            upstream_url=f"{self._upstream.origin}/v1",
+            upstream_key=UPSTREAM_KEY,
+            customers=[*hot, *many],
+        )
+        config = write(home / "gateway.yaml", configuration)
+        settings = GatewaySettings(self._options.workers, self._options.database_pool)
+        name = of_revision("the gateway", revision)
+        server = self._start(name, GatewayServer(home, config, settings, source))
+        ledger = None if revision else self._stack.enter_context(closing(Ledger(server.database_url)))
+
+        def lane(name: str, customers: list[Customer]) -> GatewayLane:
+            return GatewayLane(of_revision(name, revision), server, self._product_server, customers, ledger)
+
+        return Version(server, lane(ONE_WALLET, hot), lane(MANY_WALLETS, many))
+
+    def _start(self, name: str, server: S) -> S:
+        say(f"starting {name}")
+        self._stack.enter_context(server)
+        return server
+
+    def _play(self, report: Report, own: Version) -> None:
+        ledger = own.one_wallet.ledger
+        assert ledger is not None
+        scenarios = Scenarios(own.server, self._upstream, own.one_wallet, ledger, self._directory)
+        for number in range(self._options.rounds if "admission" in self._options.scenarios else 0):
+            say(f"a wallet that pays for ten, round {number + 1}")
+            report.admissions.append(scenarios.admit_exactly(number))
+        if "departure" in self._options.scenarios:
+            say("clients that leave in the middle of a stream")
+            report.departures.append(scenarios.leave_in_the_middle())
+        if "crowd" in self._options.scenarios:
+            say("many open streams")
+            report.crowds.append(scenarios.crowd(self._options.database_pool))
+        say("auditing the ledger")
+        audit = own.server.manage("audit_ledger")
+        report.audit = "clean" if audit.returncode == 0 else f"NOT CLEAN: {audit.stdout}{audit.stderr}"
+
+    def _conditions(self) -> str:
+        options = self._options
+        return (
+            f"Database, upstream and load generator share the machine; medians of {options.rounds} interleaved rounds "
+            f"of {options.seconds:g} s a lane; {options.workers} server process(es) each for gateway and LiteLLM; "
+            "every commit flushed to disk."
+        )
+
+
+def say(text: str) -> None:
+    """Print what is going on, on standard error."""
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
