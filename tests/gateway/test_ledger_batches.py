@@ -1,0 +1,260 @@
+"""Batches: who waits goes together, nobody harms a neighbour, and no answer is believed before its commit."""
+
+import asyncio
+import os
+import signal
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import orjson
+import psycopg
+import pytest
+import uvloop
+from psycopg_pool import PoolTimeout
+
+from gateway.database import BatchFunction, Element, Unanswered, batches, close_pool
+from gateway.database import connection as connections
+from gateway.database.batches import BATCH_ELEMENTS_MAX, LANES, Batches
+from gateway.database.connection import LedgerConnection
+from gateway.database.pool import _parameters
+from tests.billing.parallel import conninfo
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Answers each element with itself, its place in its statement, and its transaction; `sql` is run first.
+FUNCTION = """
+CREATE OR REPLACE FUNCTION test_batch(p_elements json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
+DECLARE
+  v_element json;
+  v_place integer := 0;
+BEGIN
+  INSERT INTO test_batch_run VALUES (DEFAULT);
+  FOR v_element IN SELECT * FROM json_array_elements(p_elements) LOOP
+    v_place := v_place + 1;
+    body := p_bodies[v_place];
+    IF v_element->>'sql' IS NOT NULL THEN
+      EXECUTE v_element->>'sql';
+    END IF;
+    answer := json_build_object('n', v_element->'n', 'place', v_place, 'wait', p_wait, 'transaction',
+                                pg_current_xact_id()::text);
+    IF v_element->>'lock' IS NOT NULL THEN
+      IF NOT p_wait AND NOT (SELECT pg_try_advisory_xact_lock((v_element->>'lock')::bigint)) THEN
+        answer := json_build_object('outcome', 'busy');
+      ELSIF p_wait THEN
+        PERFORM pg_advisory_xact_lock((v_element->>'lock')::bigint);
+      END IF;
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END $$
+"""
+AT_COMMIT = """
+CREATE OR REPLACE FUNCTION test_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER test_at_commit AFTER INSERT ON test_batch_run DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION test_at_commit();
+"""
+TEST = BatchFunction(0, "test_batch")
+LATER = BatchFunction(1, "test_batch")
+
+
+@pytest.fixture(autouse=True)
+def operator() -> Iterator[psycopg.Connection[Any]]:
+    """Make the test's function, and lend a connection beside the pool."""
+    with psycopg.connect(conninfo(), autocommit=True) as connection:
+        connection.execute("CREATE TABLE test_batch_run (n bigserial)")
+        connection.execute(FUNCTION)
+        yield connection
+        connection.execute("DROP TABLE test_batch_run")
+        connection.execute("DROP FUNCTION test_batch; DROP FUNCTION IF EXISTS test_at_commit")
+
+
+def element(
+    n: int, owner: str = "alice", function: BatchFunction = TEST, body: bytes | None = None, **more: Any
+) -> Any:
+    """Build an element that reads its whole answer and body."""
+    arguments = orjson.dumps({"n": n, **more})
+    return Element(function, owner, arguments, lambda answer, body: (answer, body), body)
+
+
+def on_loop(
+    scene: Callable[[Batches], Awaitable[Any]], loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+) -> Any:
+    """Run a scene with the batches of a loop of its own."""
+
+    async def run() -> Any:
+        try:
+            return await scene(Batches())
+        finally:
+            await close_pool()
+
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(run())
+
+
+def runs(operator: psycopg.Connection[Any]) -> int:
+    """Count the statements that were committed."""
+    row = operator.execute("SELECT count(*) FROM test_batch_run").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def all_of(batches: Batches, *elements: Any) -> list[Any]:
+    """Run elements at once; an error stands in the place of its answer."""
+    return await asyncio.gather(*(batches.run(it) for it in elements), return_exceptions=True)
+
+
+def test_an_owner_s_elements_wait_for_each_other_and_then_go_together_in_order() -> None:
+    answers = on_loop(lambda batches: all_of(batches, *(element(n) for n in range(20))))
+    assert [answer["n"] for answer, _ in answers] == list(range(20))
+    first, *rest = [(answer["transaction"], answer["place"]) for answer, _ in answers]
+    assert first[1] == 1
+    assert rest == [(rest[0][0], place) for place in range(1, 20)]
+    assert rest[0][0] != first[0]
+
+
+def test_elements_of_many_owners_share_statements() -> None:
+    owners = [f"owner {n}" for n in range(LANES + 20)]
+    answers = on_loop(lambda batches: all_of(batches, *(element(n, owner) for n, owner in enumerate(owners))))
+    sizes = Counter(answer["transaction"] for answer, _ in answers)
+    assert sorted(sizes.values()) == [1] * LANES + [20]
+
+
+def test_a_batch_has_a_limit(operator: psycopg.Connection[Any]) -> None:
+    answers = on_loop(lambda batches: all_of(batches, *(element(n) for n in range(2 * BATCH_ELEMENTS_MAX + 1))))
+    sizes = Counter(answer["transaction"] for answer, _ in answers)
+    assert sorted(sizes.values()) == [1, BATCH_ELEMENTS_MAX, BATCH_ELEMENTS_MAX]
+
+
+def test_functions_run_in_the_order_of_their_ranks_and_bodies_stay_with_their_elements() -> None:
+    async def scene(batches: Batches) -> Any:
+        first = asyncio.create_task(batches.run(element(0)))
+        await asyncio.sleep(0)
+        later = [element(1, function=LATER, body=b"one"), element(2, body=b"two"), element(3, function=LATER)]
+        return await all_of(batches, *later), await first
+
+    (one, two, three), _ = on_loop(scene)
+    assert (one[1], two[1], three[1]) == (b"one", b"two", None)
+    assert len({one[0]["transaction"], two[0]["transaction"], three[0]["transaction"]}) == 1
+    assert (two[0]["place"], one[0]["place"], three[0]["place"]) == (1, 1, 2)
+
+
+def test_an_element_that_fails_harms_no_other(operator: psycopg.Connection[Any]) -> None:
+    broken = element(2, sql="SELECT 1 / 0")
+    answers = on_loop(lambda batches: all_of(batches, element(0), element(1), broken, element(3, "bob"), element(4)))
+    assert isinstance(answers[2], psycopg.DataError)
+    assert [answers[n][0]["n"] for n in (0, 1, 3, 4)] == [0, 1, 3, 4]
+    assert runs(operator) == 4  # the first alone, and the three others one by one
+
+
+def test_what_the_whole_database_refuses_is_not_tried_one_by_one(operator: psycopg.Connection[Any]) -> None:
+    tried = "SELECT nextval('test_batch_run_n_seq'); SET LOCAL transaction_read_only = on; CREATE TABLE never ()"
+    refused = [element(n, sql=tried) for n in range(1, 4)]
+    answers = on_loop(lambda batches: all_of(batches, element(0), *refused))
+    assert [type(answer).__name__ for answer in answers[1:]] == ["ReadOnlySqlTransaction"] * 3
+    [last] = operator.execute("SELECT last_value FROM test_batch_run_n_seq").fetchone() or [0]
+    assert last == 3  # of two statements, the second of which came to its first element
+
+
+def test_a_wallet_that_somebody_else_has_locked_holds_nobody_up(operator: psycopg.Connection[Any]) -> None:
+    operator.execute("SELECT pg_advisory_lock(7)")
+
+    async def scene(batches: Batches) -> Any:
+        stuck = [asyncio.create_task(batches.run(element(n, "stuck", lock=7))) for n in range(3)]
+        others = await all_of(batches, *(element(n, f"other {n}") for n in range(10)))
+        await asyncio.to_thread(working, operator, 1)
+        assert not any(task.done() for task in stuck)
+        operator.execute("SELECT pg_advisory_unlock(7)")
+        return others, await asyncio.gather(*stuck)
+
+    others, stuck = on_loop(scene)
+    assert [answer["n"] for answer, _ in others] == list(range(10))
+    assert [answer["n"] for answer, _ in stuck] == [0, 1, 2]
+    assert stuck[0][0]["wait"]
+
+
+@pytest.mark.parametrize("loop", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize(
+    "ending", ["RAISE division_by_zero;", "PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1);"]
+)
+def test_rows_are_not_believed_before_the_commit(operator: psycopg.Connection[Any], ending: str, loop: Any) -> None:
+    operator.execute(AT_COMMIT.format(body=ending))
+    [answer] = on_loop(lambda batches: all_of(batches, element(0)), loop)
+    assert isinstance(answer, psycopg.DataError if "division" in ending else Unanswered)
+    assert runs(operator) == 0
+
+
+@pytest.mark.parametrize("loop", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_a_reset_connection_is_noticed_and_nothing_runs_again(operator: psycopg.Connection[Any], loop: Any) -> None:
+    slow = element(0, sql="SELECT pg_sleep(60)")
+
+    async def scene(batches: Batches) -> Any:
+        answers = asyncio.create_task(all_of(batches, slow, element(1, "bob", sql="SELECT pg_sleep(60)")))
+        pids = await asyncio.to_thread(working, operator, 2)
+        for pid in pids:
+            operator.execute("SELECT pg_terminate_backend(%s)", [pid])
+        return await answers, await batches.run(element(2))
+
+    (first, second), (after, _) = on_loop(scene, loop)
+    assert isinstance(first, Unanswered)
+    assert isinstance(second, Unanswered)
+    assert after["n"] == 2
+    assert runs(operator) == 1
+
+
+@pytest.mark.parametrize("loop", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
+def test_a_database_that_hangs_is_given_up(
+    operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch, loop: Any
+) -> None:
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 1.0)
+
+    async def scene(batches: Batches) -> Any:
+        await batches.run(element(0))
+        hung = asyncio.create_task(all_of(batches, element(1, sql="SELECT pg_sleep(0.5)")))
+        [pid] = await asyncio.to_thread(working, operator, 1)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            return await hung, await batches.run(element(2))
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    [answer], (after, _) = on_loop(scene, loop)
+    assert isinstance(answer, Unanswered)
+    assert after["n"] == 2
+
+
+def test_who_waits_in_line_for_too_long_is_told_that_nothing_was_done(
+    operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "WAIT_SECONDS", 0.3)
+    slow = element(0, sql="SELECT pg_sleep(1)")
+    first, second = on_loop(lambda batches: all_of(batches, slow, element(1)))
+    assert isinstance(first, Unanswered)
+    assert isinstance(second, PoolTimeout)
+
+
+def working(operator: psycopg.Connection[Any], count: int) -> list[int]:
+    """Wait until so many statements of batches are at work, and return their processes."""
+    query = "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%%test_batch(%%' AND pid <> %s"
+    while True:
+        pids = [row[0] for row in operator.execute(query, [operator.info.backend_pid]).fetchall()]
+        if len(pids) == count:
+            return pids
+
+
+def test_a_large_answer_arrives_whole() -> None:
+    blob = os.urandom(3_000_000)
+    [(_, body)] = on_loop(lambda batches: all_of(batches, element(0, body=blob)))
+    assert body == blob
+
+
+def test_the_ledger_s_connections_wait_for_the_disk() -> None:
+    async def scene(batches: Batches) -> Any:
+        connection = await LedgerConnection.connect(**_parameters())
+        connection.watch()
+        rows = await connection.run("SELECT current_setting('synchronous_commit')")
+        connection.fail(psycopg.OperationalError("the test is over"))
+        return rows
+
+    assert on_loop(scene) == [("on",)]
