@@ -15,7 +15,7 @@ from billing.operations.ledger import CloseOutcome, Replay, Settlement
 from billing.rules.owners import Owner
 from billing.rules.quantities import Quantities
 from gateway.api.background import spawn
-from gateway.api.exceptions import DATABASE_AWAY
+from gateway.api.database_errors import DATABASE_AWAY
 from inference.operations import ledger_trips
 
 log = logging.getLogger("inference.closing")
