@@ -65,14 +65,18 @@ class World:
         cookies = {"sessionid": "a" * 32}
         return requests.get(f"{self.gateway.base_url}/devices", cookies=cookies, timeout=60, allow_redirects=False)
 
+    def models(self) -> requests.Response:
+        """List the models, which takes the process's picture of them."""
+        return self.alice.request("GET", "/v1/models", timeout=60)
+
     def health(self) -> requests.Response:
         """Ask whether the process is ready."""
         return requests.get(f"{self.gateway.base_url}/healthz", timeout=60)
 
     def is_served(self) -> bool:
         """Tell whether every kind of route answers as on any other day."""
-        statuses = [self.exchange().status_code, self.wallet().status_code, self.page().status_code]
-        return statuses == [200, 200, 302] and self.health().status_code == 200
+        asked = (self.exchange, self.wallet, self.models, self.health, self.page)
+        return [ask().status_code for ask in asked] == [200, 200, 200, 200, 302]
 
     def purges(self) -> bool:
         """Tell whether the worker does a task that writes to the database."""
