@@ -6,6 +6,8 @@ from django.urls import include, path
 from gateway import reference
 from gateway.health import healthz
 
+handler500 = "gateway.api.boundary.server_error"
+
 urlpatterns = [
     path("healthz", healthz),
     path("openapi.json", reference.openapi),

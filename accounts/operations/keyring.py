@@ -2,14 +2,14 @@
 
 Requests read it without I/O. A picture older than its time to live is renewed: by the caller itself where it may
 block, in a thread beside the event loop where it may not. A key that the picture lacks makes it be renewed early, at
-most once a second, so that made-up key ids cost nothing.
+most once a second, so that made-up key ids cost nothing. A renewal that failed is tried again by the next request.
 """
 
 import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -30,7 +30,8 @@ log = logging.getLogger("gateway.accounts")
 TTL_SECONDS = 5.0
 RETRY_SECONDS = 1.0
 STALE_MAX_SECONDS = 15.0  # a database that is away longer than this takes the keys along
-WAIT_SECONDS = 2.0  # how long a caller waits for the very first picture
+WAIT_SECONDS = 2.0  # how long a thread waits for another that renews the picture
+LOOP_WAIT_SECONDS = 0.5  # how long an event loop stands still for a picture, once a renewal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +50,27 @@ class Keyring:
 
     def __init__(self) -> None:
         self._picture: Picture | None = None
-        self._tried_at = float("-inf")
         self._renewing = Lock()
+        self._beside: Future[None] | None = None
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keyring")
 
     def forget(self) -> None:
         """Drop the picture, so that the next caller sees the database."""
-        self._picture, self._tried_at = None, float("-inf")
+        self._picture = None
+
+    def warm(self) -> None:
+        """Take a picture before the first request, in a thread that has no connection of its own yet."""
+        try:
+            self.picture()
+        finally:
+            connection.close()
 
     def verifying_key(self, kid: object) -> jwk.PublicKey | None:
         """Find a published key by its id, of whatever type; None where there is none. Raises NotReady."""
         if not isinstance(kid, str):
             return None
         key = self.picture().verifying.get(kid)
-        if key is None and self._may_retry():
+        if key is None and self._age() >= RETRY_SECONDS:
             self._renew(must_wait=True)
             key = self.picture().verifying.get(kid)
         return key
@@ -72,7 +80,7 @@ class Keyring:
         age = self._age()
         if age > STALE_MAX_SECONDS:
             self._renew(must_wait=True)
-        elif age > TTL_SECONDS and self._may_retry():
+        elif age > TTL_SECONDS:
             self._renew(must_wait=False)
         picture = self._picture
         if picture is None or self._age() > STALE_MAX_SECONDS:
@@ -83,28 +91,24 @@ class Keyring:
         picture = self._picture
         return time.monotonic() - picture.loaded_at if picture else float("inf")
 
-    def _may_retry(self) -> bool:
-        return time.monotonic() - self._tried_at >= RETRY_SECONDS
-
     def _renew(self, *, must_wait: bool) -> None:
         """Renew the picture, one caller at a time; the others go on with what there is unless they must wait."""
-        if not self._renewing.acquire(timeout=WAIT_SECONDS if must_wait else 0):
-            return
-        try:
-            if not self._may_retry():
-                return  # somebody else renewed it while this caller waited
-            self._tried_at = time.monotonic()
-            if _on_event_loop():
-                self._renew_beside(must_wait)
-            else:
-                self._load()
-        finally:
-            self._renewing.release()
+        if _on_event_loop():
+            self._renew_beside(must_wait)
+        elif self._renewing.acquire(timeout=WAIT_SECONDS if must_wait else 0):
+            try:
+                if self._age() >= RETRY_SECONDS:  # else somebody renewed it while this caller waited
+                    self._load()
+            finally:
+                self._renewing.release()
 
     def _renew_beside(self, must_wait: bool) -> None:
-        renewal = self._thread.submit(self._load_and_hang_up)
+        """Renew the picture in a thread. Only the caller that begins a renewal holds the event loop up for it."""
+        if self._beside is not None and not self._beside.done():
+            return
+        self._beside = self._thread.submit(self._load_and_hang_up)
         if must_wait:
-            wait([renewal], timeout=WAIT_SECONDS)
+            wait([self._beside], timeout=LOOP_WAIT_SECONDS)
 
     def _load_and_hang_up(self) -> None:
         try:

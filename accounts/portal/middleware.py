@@ -33,9 +33,15 @@ class ContentSecurityPolicy:
         """Answer with the policy."""
         response = self.get_response(request)
         if POLICY_HEADER not in response and not request.path.startswith("/admin/"):
-            targets = [*form_targets(request), *getattr(response, "form_targets", ())]
-            response[POLICY_HEADER] = " ".join([POLICY, *targets])
+            response[POLICY_HEADER] = " ".join([POLICY, *_targets(request, response)])
         return response
+
+
+def _targets(request: HttpRequest, response: HttpResponse) -> list[str]:
+    """List where this page's forms may lead; an error page has none, and its session may not be readable."""
+    if response.status_code >= 500:
+        return []
+    return [*form_targets(request), *getattr(response, "form_targets", ())]
 
 
 class SeeOther:

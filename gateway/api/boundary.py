@@ -1,13 +1,17 @@
 """The edge of the API: every answer under it is JSON of the catalogue and is never stored by a cache."""
 
+import sys
 from collections.abc import Callable
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.views import defaults
 
+from gateway.api.database_errors import as_catalogue_error
 from gateway.api.exceptions import as_api_error
+from gateway.api.pages import error_page
 from gateway.api.request_ids import request_id_of
 from gateway.api.responses import error_response
-from gateway.contract.errors import InvalidRequest
+from gateway.contract.errors import InternalError, InvalidRequest
 
 API_PREFIXES = ("/v1/", "/api/")
 
@@ -15,6 +19,15 @@ API_PREFIXES = ("/v1/", "/api/")
 def is_api_path(path: str) -> bool:
     """Tell whether a path belongs to the API, or to the portal's mount of it."""
     return f"{path}/".startswith(API_PREFIXES)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer what middleware raised (Django's `handler500`), such as a session that could not be read."""
+    cause = sys.exc_info()[1]
+    error = as_catalogue_error(cause) if isinstance(cause, Exception) else None
+    if is_api_path(request.path):
+        return error_response(error or InternalError(), request_id_of(request))
+    return (error_page(error) if error else None) or defaults.server_error(request)
 
 
 class ApiBoundaryMiddleware:
@@ -32,9 +45,10 @@ class ApiBoundaryMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Render what escaped a plain Django view."""
-        if not is_api_path(request.path):
-            return None
-        return error_response(as_api_error(exception), request_id_of(request))
+        if is_api_path(request.path):
+            return error_response(as_api_error(exception), request_id_of(request))
+        error = as_catalogue_error(exception)
+        return error_page(error) if error else None
 
     def _in_shape(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         if response.status_code < 400 or response.get("Content-Type", "").startswith("application/json"):

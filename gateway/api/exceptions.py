@@ -3,29 +3,16 @@
 import logging
 from typing import Any
 
-import psycopg
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpResponse
-from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 from rest_framework import exceptions as drf
 
+from gateway.api.database_errors import as_catalogue_error
 from gateway.api.request_ids import request_id_of
 from gateway.api.responses import error_response
 from gateway.contract import errors
 
 log = logging.getLogger("gateway.api")
-
-# As Django tells it, and as the driver does where the metered routes use it directly.
-DATABASE_AWAY = (
-    OperationalError,
-    InterfaceError,
-    psycopg.OperationalError,
-    psycopg.InterfaceError,
-    PoolTimeout,
-    PoolClosed,
-    TooManyRequests,
-)
 
 
 def handle(exc: Exception, context: dict[str, Any]) -> HttpResponse:
@@ -39,10 +26,7 @@ def as_api_error(exc: Exception) -> errors.ApiError:
     """Name the catalogue error that an exception stands for."""
     if isinstance(exc, errors.ApiError):
         return exc
-    if isinstance(exc, DATABASE_AWAY):
-        log.error("database unavailable: %s", exc)
-        return errors.NotReady(headers={"Retry-After": "1"})
-    translated = _translate(exc)
+    translated = as_catalogue_error(exc) or _translate(exc)
     if translated is None:
         log.exception("unhandled error", exc_info=exc)
         return errors.InternalError()

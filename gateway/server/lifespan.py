@@ -4,12 +4,15 @@ A server that sends no lifespan events (daphne) opens everything at its first us
 when it stops, the reaper finds.
 """
 
+import asyncio
 import gc
 import logging
 from typing import Any
 
+from accounts.operations.keyring import keyring
 from gateway.api.background import drain
 from gateway.database import close_pool, open_pool
+from gateway.health import close_probe
 from gateway.outbound.session import close_session, session
 from inference.queries import catalogue
 
@@ -36,13 +39,14 @@ class Lifespan:
 
 
 async def start() -> None:
-    """Open the pools, look at the catalogue, and take what lives as long as the process out of the collector's sight."""
+    """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's sight."""
     await open_pool()
     session()
     try:
         await catalogue.current()
+        await asyncio.to_thread(keyring.warm)
     except Exception as error:  # noqa: BLE001 - the first request tries again
-        log.warning("the catalogue is not there yet: %s", error)
+        log.warning("the catalogue or the signing keys are not there yet: %s", error)
     gc.collect()
     gc.freeze()
 
@@ -53,4 +57,5 @@ async def stop() -> None:
     if left:
         log.error("%d calls were still under way; reconciliation finds them", left)
     await close_session()
+    await close_probe()
     await close_pool()

@@ -98,10 +98,16 @@ SYNC_POOL_MAX_CONNECTIONS = env.int("SYNC_POOL_MAX_CONNECTIONS", default=8)
 SYNC_REQUESTS_MAX = env.int("SYNC_REQUESTS_MAX", default=16)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
-DATABASES["default"]["OPTIONS"] = {
-    **DATABASES["default"].get("OPTIONS", {}),
-    "pool": {"min_size": 1, "max_size": SYNC_POOL_MAX_CONNECTIONS, "timeout": 10},
+DATABASES["default"] |= {
+    "ENGINE": "gateway.database.backend",
+    "OPTIONS": {
+        **DATABASES["default"].get("OPTIONS", {}),
+        "pool": {"min_size": 1, "max_size": SYNC_POOL_MAX_CONNECTIONS},
+    },
 }
+# How long a request, and a job or command, waits for one answer of the database; 0 is for ever.
+DATABASE_WAIT_SECONDS = env.float("DATABASE_WAIT_SECONDS", default=6.0)
+DATABASE_JOB_WAIT_SECONDS = env.float("DATABASE_JOB_WAIT_SECONDS", default=600.0)
 
 AUTH_USER_MODEL = "accounts.Account"
 AUTH_PASSWORD_VALIDATORS = [

@@ -13,6 +13,7 @@ from accounts.operations import keyring as module
 from accounts.operations import signing_keys
 from accounts.operations.keyring import Keyring
 from gateway.contract.errors import NotReady
+from tests.support.leftovers import connect
 
 
 @pytest.fixture
@@ -117,3 +118,33 @@ def test_looking_up_a_key_costs_next_to_nothing(ring: Keyring) -> None:
 
 def refuse(*, now: object) -> None:
     raise OperationalError("away")
+
+
+@pytest.mark.django_db
+def test_a_failed_read_is_tried_again_by_the_next_request(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as away:
+        away.setattr(signing_keys, "ensure_active_key", refuse)
+        with pytest.raises(NotReady):
+            ring.picture()
+    assert ring.picture().signing_kid
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_loop_stands_still_once_for_a_database_that_does_not_answer(ring: Keyring) -> None:
+    async def look() -> float:
+        began = time.monotonic()
+        with pytest.raises(NotReady):
+            ring.picture()
+        return time.monotonic() - began
+
+    async def look_often() -> list[float]:
+        return [await look() for _ in range(6)]
+
+    with connect() as other:
+        other.execute("BEGIN")
+        other.execute("LOCK TABLE accounts_signing_key IN ACCESS EXCLUSIVE MODE")
+        seconds = asyncio.run(look_often())
+        other.rollback()
+    assert max(seconds) < 1.5
+    assert sum(seconds) < 2.0
+    assert ring.picture().signing_kid

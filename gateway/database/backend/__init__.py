@@ -1,0 +1,1 @@
+"""The database backend of Django's own connections (`DATABASES["default"]["ENGINE"]`)."""

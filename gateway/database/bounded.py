@@ -1,0 +1,77 @@
+"""A connection of Django's that never waits for ever.
+
+libpq has no limit on the wait for an answer, and TCP does not help against a server that hangs: its kernel still
+acknowledges every byte.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+from django.conf import settings
+from psycopg import Connection, OperationalError
+from psycopg.errors import _WaitTimeout
+
+STATEMENT_MARGIN_SECONDS = 1.0
+"""The server ends a statement so much earlier, so that only a server that hangs costs the connection."""
+
+
+class DatabaseHangs(OperationalError):
+    """The database took a statement and did not answer in time."""
+
+
+class BoundedConnection(Connection[Any]):
+    """Closes itself and raises DatabaseHangs when an answer does not come within the process's limit."""
+
+    serves_requests: ClassVar[bool] = False
+    _own_limit_seconds: float | None = None
+
+    def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
+        """Wait for the answer to a statement, at most for the limit where the caller names no timeout of its own."""
+        limit = self._own_limit_seconds or limit_seconds()
+        try:
+            return super().wait(gen, *args, **{"timeout": limit, **options})
+        except _WaitTimeout:
+            if "timeout" in options:
+                raise
+            self.close()
+            raise DatabaseHangs(f"the database did not answer within {limit:g} s") from None
+
+    @contextmanager
+    def limited_to(self, seconds: float) -> Iterator[Self]:
+        """Apply another limit for a while."""
+        self._own_limit_seconds = seconds
+        try:
+            yield self
+        finally:
+            self._own_limit_seconds = None
+
+
+def serve_requests() -> None:
+    """Apply the limit of requests to this process, rather than that of jobs and commands."""
+    BoundedConnection.serves_requests = True
+
+
+def limit_seconds() -> float | None:
+    """Return how long this process waits for an answer; None is for ever."""
+    is_server = BoundedConnection.serves_requests
+    return (settings.DATABASE_WAIT_SECONDS if is_server else settings.DATABASE_JOB_WAIT_SECONDS) or None
+
+
+def connection_options() -> dict[str, Any]:
+    """Return libpq's parameters that bound what `wait` does not: connecting, and a peer that vanished."""
+    return {
+        "connect_timeout": 3,
+        "keepalives_idle": 10,
+        "keepalives_interval": 3,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
+    }
+
+
+def statement_timeout() -> str:
+    """Return the server's own limit on a statement as a command-line option, or nothing where there is no limit."""
+    limit = limit_seconds()
+    if limit is None:
+        return ""
+    return f"-c statement_timeout={max(limit - STATEMENT_MARGIN_SECONDS, limit / 2) * 1000:.0f}"

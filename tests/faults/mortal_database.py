@@ -1,0 +1,130 @@
+"""A PostgreSQL of a test's own that can crash, hang, refuse writes and run out of connections."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psycopg
+
+from gateway.run.postgres import Cluster
+from tests.support.database import make_home
+
+OTHERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+
+
+class MortalDatabase:
+    """A durable server, so that what it acknowledged outlives its crashes."""
+
+    def __init__(self, **settings: str) -> None:
+        self._cluster = Cluster(make_home(), settings=settings)
+        self.url = self._cluster.start()
+
+    def stop(self) -> None:
+        """End it for good."""
+        self._cluster.stop()
+
+    @property
+    def postmaster(self) -> int:
+        """Return the process that all others of the server descend from."""
+        assert self._cluster.process is not None
+        return self._cluster.process.pid
+
+    def execute(self, statement: str) -> list[tuple[object, ...]]:
+        """Run one statement as an operator would, and return its rows."""
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def kill_a_backend(self) -> None:
+        """Kill a backend as the kernel does when memory is short; the server ends all others and recovers."""
+        [pid, *_] = [int(str(row[0])) for row in self.execute(OTHERS)]
+        os.kill(pid, signal.SIGKILL)
+        self._wait_for_recovery()
+
+    def crash(self, away_seconds: float) -> None:
+        """End it without a farewell, and start it again after a while."""
+        server = self._cluster.process
+        assert server is not None
+        os.kill(server.pid, signal.SIGQUIT)
+        server.wait(30)
+        time.sleep(away_seconds)
+        self._cluster.process = None
+        self._cluster.start()
+
+    @contextmanager
+    def hanging(self) -> Iterator[None]:
+        """Stop every process of the server, which keeps its connections and its port."""
+        stopped = [self.postmaster]
+        os.kill(self.postmaster, signal.SIGSTOP)
+        try:
+            for pid in _children(self.postmaster):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGSTOP)
+                    stopped.append(pid)
+            yield
+        finally:
+            for pid in stopped:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
+    @contextmanager
+    def read_only(self) -> Iterator[None]:
+        """Refuse writes, as a standby does."""
+        self._alter("SET default_transaction_read_only = on")
+        try:
+            yield
+        finally:
+            self._alter("RESET default_transaction_read_only")
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """Take every connection that there is, the gateway's too."""
+        taken: list[psycopg.Connection[tuple[object, ...]]] = []
+        try:
+            self._take_all(taken)
+            taken[0].execute(
+                f"SELECT pg_terminate_backend(pid) FROM ({OTHERS}) AS others WHERE pid <> ALL (%s)",
+                [[connection.info.backend_pid for connection in taken]],
+            )
+            self._take_all(taken)
+            yield
+        finally:
+            for connection in taken:
+                connection.close()
+
+    def _take_all(self, taken: list[psycopg.Connection[tuple[object, ...]]]) -> None:
+        refused_until = time.monotonic() + 0.4
+        while time.monotonic() < refused_until:
+            try:
+                taken.append(psycopg.connect(self.url, autocommit=True))
+            except psycopg.OperationalError:
+                time.sleep(0.02)
+            else:
+                refused_until = time.monotonic() + 0.4
+
+    def _alter(self, change: str) -> None:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"ALTER SYSTEM {change}")
+            connection.execute("SELECT pg_reload_conf()")
+
+    def _wait_for_recovery(self) -> None:
+        time.sleep(0.1)
+        until(lambda: self.execute("SELECT 1"), 30)
+
+
+def until(is_so: Callable[[], object], seconds: float) -> float:
+    """Wait until something holds, however it fails before; return how many seconds that took."""
+    began = time.monotonic()
+    while True:
+        with suppress(psycopg.Error):
+            if is_so():
+                return time.monotonic() - began
+        assert time.monotonic() - began < seconds, f"waited {seconds} s in vain"
+        time.sleep(0.1)
+
+
+def _children(parent: int) -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]

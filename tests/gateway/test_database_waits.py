@@ -1,0 +1,73 @@
+"""Django's own connections wait for the database for a while, never for ever."""
+
+import threading
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+from psycopg import OperationalError
+
+from gateway.database.absence import Absence
+from gateway.database.bounded import BoundedConnection, DatabaseHangs
+from tests.support.leftovers import connect
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_that_does_not_come_costs_the_connection() -> None:
+    connection.ensure_connection()
+    driver: Any = connection.connection
+    assert isinstance(driver, BoundedConnection)
+    with pytest.raises(DatabaseHangs, match=r"within 0\.2 s"), driver.limited_to(0.2):
+        driver.execute("SELECT pg_sleep(10)")
+    assert driver.closed
+    connection.close()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_connections_that_the_server_ended_are_not_lent() -> None:
+    fill_pool()
+    with connect() as operator:
+        operator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+    for _ in range(10):
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_server_ends_a_statement_first() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW statement_timeout")
+        [(shown,)] = cursor.fetchall()
+    assert shown not in ("0", "")
+
+
+def test_one_caller_at_a_time_waits_for_a_database_that_is_away() -> None:
+    absence = Absence()
+    with absence.attempt(), absence.attempt():
+        pass  # nobody is kept while it is there
+    absence.note()
+    with absence.attempt(), pytest.raises(OperationalError, match="away"):
+        absence.attempt().__enter__()
+    with absence.attempt(), absence.attempt():
+        pass  # the attempt succeeded, and so ended the absence
+
+
+def fill_pool() -> None:
+    """Have the pool open several connections, and take them all back."""
+    together = threading.Barrier(4)
+
+    def borrow() -> None:
+        try:
+            connection.ensure_connection()
+            together.wait(10)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=borrow) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
