@@ -13,7 +13,7 @@ LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-v
 BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway.run.temporary
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-app test check fmt lock bench bench-peers venv venv-dev venv-peers python
+.PHONY: help run demo demo-app test check fmt lock bench bench-peers chaos venv venv-dev venv-peers python
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -52,6 +52,9 @@ bench: venv-dev ## measure the gateway against its upstream and a plain pass-thr
 
 bench-peers: venv-dev venv-peers ## the same, with LiteLLM's proxy beside it in a venv of its own
 	@exec $(RUN) -m bench --peers
+
+chaos: venv-dev ## kill databases and servers under load for ten minutes, and judge the money; ARGS are its options
+	@exec $(RUN) -m tests.chaos $(ARGS)
 
 venv: python
 	@$(PYTHON) gateway/run/bootstrap.py requirements.txt

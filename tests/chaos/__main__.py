@@ -26,7 +26,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kills", type=int, default=50, help="faults of all kinds, evenly mixed")
     parser.add_argument("--processes", type=int, default=2, help="server processes of the gateway")
-    parser.add_argument("--clients", type=int, default=24, help="clients that call at once")
+    parser.add_argument("--clients", type=int, default=32, help="clients that call at once, every other one in a hurry")
     parser.add_argument("--slow-disk", choices=(NEVER, HALF, ALWAYS), default=HALF, help="5 ms more for each flush")
     parser.add_argument("--patience", type=float, default=150.0, help="seconds that the jobs have afterwards")
     parser.add_argument("--seed", type=int, default=None, help="repeat the faults of another run")

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.identity import ProductServer
@@ -9,7 +10,7 @@ from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, body
 from bench.proofs import fresh_key
 from tests.chaos.caller import Caller, proof_headers
 from tests.chaos.journal import CALL, Attempt
-from tests.chaos.models import MODELS, Model
+from tests.chaos.models import Model
 from tests.chaos.people import Crowd, Person
 
 TRIES = 4
@@ -29,12 +30,15 @@ class Wish:
 
 
 class Client:
-    """One client that makes call after call until it is told to stop."""
+    """One client that makes call after call, of any of its models, until it is told to stop."""
 
-    def __init__(self, caller: Caller, product: ProductServer, crowd: Crowd, dice: random.Random) -> None:
+    def __init__(
+        self, caller: Caller, product: ProductServer, crowd: Crowd, models: Sequence[Model], dice: random.Random
+    ) -> None:
         self._caller = caller
         self._product = product
         self._crowd = crowd
+        self._models = models
         self._dice = dice
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -43,7 +47,7 @@ class Client:
             await self._fulfil(self._wish(), stop)
 
     def _wish(self) -> Wish:
-        [model] = self._dice.choices(MODELS, [model.weight for model in MODELS])
+        [model] = self._dice.choices(self._models, [model.weight for model in self._models])
         return Wish(self._crowd.choose(self._dice), model, fresh_key("chaos"), self._dice.random() < model.streams)
 
     async def _fulfil(self, wish: Wish, stop: asyncio.Event) -> None:

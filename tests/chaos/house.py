@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
 import yaml
 from cryptography.fernet import Fernet
@@ -31,9 +31,9 @@ TICK_SECONDS = 0.05
 class LogFile(Output):
     """What the processes print, in a file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, file: TextIO) -> None:
         super().__init__()
-        self._file = path.open("w")
+        self._file = file
 
     def _print(self, name: str, line: str) -> None:
         print(f"{name} | {line}", file=self._file, flush=True)
@@ -89,7 +89,7 @@ class House:
         if prepared.returncode:
             raise RuntimeError(f"preparing the database failed: {prepared.stdout}{prepared.stderr}")
         self._supervisor = Supervisor(self._services(), lambda message: None)
-        self._supervisor.output = LogFile(self.log_path)
+        self._supervisor.output = LogFile(self._stack.enter_context(self.log_path.open("w")))
         self._watch = self._keeper.submit(self._keep)
 
     def check(self) -> None:

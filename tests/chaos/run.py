@@ -16,6 +16,7 @@ from tests.chaos.database import SLOW_DISK
 from tests.chaos.evidence import Evidence
 from tests.chaos.house import House
 from tests.chaos.journal import Journal
+from tests.chaos.models import MODELS, QUICK
 from tests.chaos.people import Crowd, Person, found
 from tests.chaos.probes import Prober
 from tests.chaos.report import Conditions, Report
@@ -36,7 +37,7 @@ class Plan:
     kinds: Sequence[str]
     seed: int
     processes: int = 2
-    clients: int = 24
+    clients: int = 32
     slow_disk: str = HALF
     patience_seconds: float = 150.0
     command: str = ""
@@ -96,8 +97,9 @@ class Run:
             async with asyncio.TaskGroup() as working:
                 for customer, process in zip(probing, self._house.gateways, strict=True):
                     working.create_task(Prober(caller, self._product, customer, process).run(stop))
-                for _ in range(self._plan.clients):
-                    client = Client(caller, self._product, crowd, random.Random(self._dice.random()))
+                for number in range(self._plan.clients):
+                    models = (QUICK,) if number % 2 else MODELS
+                    client = Client(caller, self._product, crowd, models, random.Random(self._dice.random()))
                     working.create_task(client.run(stop))
                 try:
                     await self._disturb()
