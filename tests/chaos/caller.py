@@ -11,7 +11,7 @@ import orjson
 
 from bench.identity import Customer
 from bench.servers import GATEWAY_BASE_URL
-from tests.chaos.journal import Attempt, Journal
+from tests.chaos.journal import LEFT, NO_ANSWER, Attempt, Journal
 
 PATIENCE_SECONDS = 20.0
 """A client that has heard nothing, or not all of it, for so long gives up. An answer after 10 s is late already."""
@@ -69,7 +69,7 @@ class Caller:
                 yield
         except TimeoutError:
             attempt.has_left = leave_after_seconds is not None
-            attempt.failure = "left" if attempt.has_left else "no answer"
+            attempt.failure = LEFT if attempt.has_left else NO_ANSWER
         except (aiohttp.ClientError, OSError) as error:
             attempt.failure = repr(error)
         finally:

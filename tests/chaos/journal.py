@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 CALL = "call"
-TOKEN = "token exchange"
+TOKEN = "sign-in"
+LEFT, NO_ANSWER = "left", "no answer"
 
 
 @dataclass(slots=True)
@@ -38,6 +39,13 @@ class Attempt:
         return self.ended_at - self.started_at
 
     @property
+    def outcome(self) -> str:
+        """Name what came of it, in a few words."""
+        if self.failure in (LEFT, NO_ANSWER):
+            return self.failure
+        return f"{self.status}" if self.is_whole else "cut off"
+
+    @property
     def is_served(self) -> bool:
         """Tell whether it went as in good times."""
         return self.status == 200 and self.is_whole
@@ -65,10 +73,11 @@ class Journal:
         return (attempt for attempt in self.attempts if attempt.purpose == purpose)
 
     def by_key(self) -> dict[tuple[str, str], list[Attempt]]:
-        """List the requests of each call: a payer's idempotency key."""
+        """List the requests of each call: a payer's idempotency key. Probes of a model route are calls too."""
         calls: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
-        for attempt in self.of(CALL):
-            calls[attempt.payer, attempt.key].append(attempt)
+        for attempt in self.attempts:
+            if attempt.key:
+                calls[attempt.payer, attempt.key].append(attempt)
         return calls
 
     def away_seconds(self, attempt: Attempt) -> float:

@@ -72,10 +72,7 @@ class Report:
     def _calls(self) -> str:
         """Show what became of the calls, and what clients were told."""
         states = Counter(call.state for call in self.evidence.calls.values())
-        told = Counter(
-            "left" if a.has_left else a.code or (str(a.status) if a.is_whole else "cut off")
-            for a in self.evidence.journal.of(CALL)
-        )
+        told = Counter(attempt.code or attempt.outcome for attempt in self.evidence.journal.of(CALL))
         rows = [["the ledger", *_listed(states)], ["the clients", *_listed(told)]]
         return table(["What became of the calls, by", "Cases"], rows)
 
