@@ -2,13 +2,14 @@
 
 import argparse
 import random
+import shlex
 import signal
 import sys
 import time
 
 from bench.report import write_between_markers
 from gateway.run.options import PROJECT_DIR
-from tests.chaos.faults import evenly_mixed
+from tests.chaos.faults import FAULTS, evenly_mixed
 from tests.chaos.report import BEGIN
 from tests.chaos.run import ALWAYS, HALF, NEVER, Plan, play
 
@@ -25,6 +26,7 @@ def read_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--kills", type=int, default=50, help="faults of all kinds, evenly mixed")
+    parser.add_argument("--faults", nargs="+", choices=FAULTS, default=list(FAULTS), metavar="KIND", help="only these")
     parser.add_argument("--processes", type=int, default=2, help="server processes of the gateway")
     parser.add_argument("--clients", type=int, default=32, help="clients that call at once, every other one in a hurry")
     parser.add_argument("--slow-disk", choices=(NEVER, HALF, ALWAYS), default=HALF, help="5 ms more for each flush")
@@ -40,7 +42,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
     seed = random.SystemRandom().randrange(10**6) if options.seed is None else options.seed
     return Plan(
         seconds=options.minutes * 60,
-        kinds=evenly_mixed(options.kills, random.Random(seed)),
+        kinds=evenly_mixed(options.faults, options.kills, random.Random(seed)),
         seed=seed,
         processes=options.processes,
         clients=options.clients,

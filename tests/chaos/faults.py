@@ -4,7 +4,7 @@ import contextlib
 import random
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import cycle, islice
 
 import psycopg
@@ -100,11 +100,11 @@ FAULTS: Mapping[str, Fault] = {
 }
 
 
-def evenly_mixed(count: int, dice: random.Random) -> list[str]:
-    """List so many kinds of fault, each as often as any other, in random order."""
-    kinds = list(islice(cycle(FAULTS), count))
-    dice.shuffle(kinds)
-    return kinds
+def evenly_mixed(kinds: Iterable[str], count: int, dice: random.Random) -> list[str]:
+    """List `count` faults of these kinds, each as often as any other, in random order."""
+    mixed = list(islice(cycle(kinds), count))
+    dice.shuffle(mixed)
+    return mixed
 
 
 def moments(count: int, seconds: float, dice: random.Random) -> list[float]:
