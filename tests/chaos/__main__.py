@@ -13,6 +13,7 @@ from tests.chaos.faults import FAULTS, evenly_mixed
 from tests.chaos.report import BEGIN
 from tests.chaos.run import ALWAYS, HALF, NEVER, Plan, play
 
+UNTOLD = ("--write", "--keep")
 PAGE = PROJECT_DIR / "docs" / "chaos.md"
 
 
@@ -48,9 +49,7 @@ def plan_of(options: argparse.Namespace) -> Plan:
         clients=options.clients,
         slow_disk=options.slow_disk,
         patience_seconds=options.patience,
-        command=" ".join(
-            ["python -m tests.chaos", *(word for word in sys.argv[1:] if word not in ("--write", "--keep"))]
-        ),
+        command=shlex.join(["python", "-m", "tests.chaos", *(word for word in sys.argv[1:] if word not in UNTOLD)]),
         say=say,
     )
 

@@ -24,7 +24,9 @@ RESTART_SECONDS = 60.0
 
 def kill_backend(house: House, dice: random.Random) -> str:
     """Kill the process of one connection, as the kernel does when memory runs out: the whole server crashes."""
-    house.database.kill(dice.choice(_backends(house)), signal.SIGKILL)
+    with house.database.connect() as spare:
+        victims = house.database.backends(spare) or [spare.info.backend_pid]
+        house.database.kill(dice.choice(victims), signal.SIGKILL)
     return ""
 
 
@@ -118,11 +120,6 @@ def inflict(kind: str, house: House, dice: random.Random) -> Disturbance:
     started_at = time.time()
     process = FAULTS[kind](house, dice)
     return Disturbance(kind, started_at, time.time(), process)
-
-
-def _backends(house: House) -> list[int]:
-    with house.database.connect() as connection:
-        return house.database.backends(connection)
 
 
 def _terminate_half(connection: Connection, house: House, dice: random.Random) -> None:
