@@ -14,7 +14,7 @@ LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-v
 BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway.run.temporary
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo demo-app test check fmt lock bench bench-peers venv venv-dev venv-peers python
+.PHONY: help run demo demo-app test check fmt lock bench bench-peers chaos venv venv-dev venv-peers python
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
@@ -57,6 +57,9 @@ bench-peers: venv-dev venv-peers bench/node_modules/.installed ## the same, with
 bench/node_modules/.installed: bench/package-lock.json
 	@command -v npm >/dev/null || { echo "bench: Node.js 20 or later with npm is not installed." >&2; exit 1; }
 	@cd bench && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.installed
+
+chaos: venv-dev ## kill databases and servers under load for ten minutes, and judge the money; ARGS are its options
+	@exec $(RUN) -m tests.chaos $(ARGS)
 
 venv: python
 	@$(PYTHON) gateway/run/bootstrap.py requirements.txt

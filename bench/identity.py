@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +39,8 @@ class Customer:
 class ProductServer:
     """Sign assertions with the integration's key and exchange them for customers' tokens."""
 
-    def __init__(self) -> None:
+    def __init__(self, capabilities: Sequence[str] = CAPABILITIES) -> None:
+        self.capabilities = list(capabilities)
         self._key = SigningKey()
         self._session = requests.Session()
 
@@ -66,7 +68,7 @@ class ProductServer:
             "aud": AUDIENCE,
             "sub": customer.did,
             "product": PRODUCT,
-            "capabilities": CAPABILITIES,
+            "capabilities": self.capabilities,
             "iat": now,
             "exp": now + ASSERTION_SECONDS,
             "jti": uuid.uuid4().hex,

@@ -188,14 +188,14 @@ class Report:
             )
 
 
-def write_between_markers(path: Path, text: str) -> None:
+def write_between_markers(path: Path, text: str, *, begin: str = BEGIN) -> None:
     """Replace what stands between the markers of a page; ValueError where it has none."""
     page = path.read_text()
-    before, begin, rest = page.partition(BEGIN)
+    before, found, rest = page.partition(begin)
     _, end, after = rest.partition(END)
-    if not begin or not end:
+    if not found or not end:
         raise ValueError(f"{path} lacks the markers between which the figures belong")
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{END}{after}")
 
 
 def _totals(kept: Sequence[Books]) -> list[str]:

@@ -1,0 +1,116 @@
+"""One HTTP exchange with a gateway process, written into the journal however it ends."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import orjson
+
+from bench.identity import Customer
+from bench.servers import GATEWAY_BASE_URL
+from tests.chaos.journal import LEFT, NO_ANSWER, Attempt, Journal
+
+PATIENCE_SECONDS = 20.0
+"""A client that has heard nothing, or not all of it, for so long gives up. An answer after 10 s is late already."""
+
+RECEIPT = b": service "
+STREAM_END = b"data: [DONE]"
+
+
+class Caller:
+    """Sends requests to the house's server processes."""
+
+    def __init__(self, gateways: Mapping[str, str], journal: Journal) -> None:
+        self.gateways = gateways
+        self.journal = journal
+
+    async def __aenter__(self) -> "Caller":
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=None)
+        )
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._session.close()
+
+    async def ask(
+        self,
+        attempt: Attempt,
+        method: str,
+        path: str,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        leave_after_seconds: float | None = None,
+    ) -> bytes:
+        """Send a request and read its whole answer into `attempt`; return the body, as far as it came.
+
+        `leave_after_seconds` is when the client hangs up, whatever has come by then.
+        """
+        pieces: list[bytes] = []
+        async with self._noting(attempt, leave_after_seconds):
+            url = self.gateways[attempt.process] + path
+            sent = {"Content-Type": "application/json", **(headers or {})}
+            async with self._session.request(method, url, data=body, headers=sent) as answer:
+                _note_headers(attempt, answer)
+                async for piece in answer.content.iter_any():
+                    pieces.append(piece)  # noqa: PERF401 - what came before a cut is kept
+            _note_body(attempt, b"".join(pieces))
+        return b"".join(pieces)
+
+    @asynccontextmanager
+    async def _noting(self, attempt: Attempt, leave_after_seconds: float | None) -> AsyncIterator[None]:
+        attempt.started_at = time.time()
+        try:
+            async with asyncio.timeout(leave_after_seconds or PATIENCE_SECONDS):
+                yield
+        except TimeoutError:
+            attempt.has_left = leave_after_seconds is not None
+            attempt.failure = LEFT if attempt.has_left else NO_ANSWER
+        except (aiohttp.ClientError, OSError) as error:
+            attempt.failure = repr(error)
+        finally:
+            attempt.ended_at = time.time()
+            self.journal.attempts.append(attempt)
+
+
+def proof_headers(customer: Customer, token: str, method: str, path: str) -> dict[str, str]:
+    """Make the headers of a protected request, with a new proof."""
+    [proof] = customer.key.sign_proofs(method=method, url=GATEWAY_BASE_URL + path, token=token, count=1)
+    return {"Authorization": f"DPoP {token}", "DPoP": proof.decode()}
+
+
+def _note_headers(attempt: Attempt, answer: aiohttp.ClientResponse) -> None:
+    attempt.status = answer.status
+    attempt.usage_id = answer.headers.get("x-service-usage-id", "")
+    attempt.hold = _amount(answer.headers.get("x-service-hold-microusd"))
+    attempt.charge = _amount(answer.headers.get("x-service-charge-microusd"))
+
+
+def _note_body(attempt: Attempt, body: bytes) -> None:
+    """Read what a complete body says: a stream's receipt and end, or an error's code."""
+    if attempt.status == 200 and body.startswith((b"data:", b":")):
+        lines = body.splitlines()
+        attempt.is_whole = STREAM_END in lines
+        for line in lines:
+            if line.startswith(RECEIPT):
+                attempt.charge = orjson.loads(line.removeprefix(RECEIPT))["charge_microusd"]
+        return
+    attempt.is_whole = True
+    if attempt.status != 200:
+        attempt.code = _code(body)
+
+
+def _code(body: bytes) -> str:
+    try:
+        said: Any = orjson.loads(body)["error"]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return "unreadable"
+    return str(said["code"]) if isinstance(said, dict) else str(said)
+
+
+def _amount(header: str | None) -> int | None:
+    return None if header is None else int(header)

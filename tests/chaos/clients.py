@@ -1,0 +1,83 @@
+"""The load: clients that call, leave, lose their answer and ask again with the same key."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bench.identity import ProductServer
+from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, body
+from bench.proofs import fresh_key
+from tests.chaos.caller import Caller, proof_headers
+from tests.chaos.journal import CALL, Attempt
+from tests.chaos.models import Model
+from tests.chaos.people import Crowd, Person
+
+TRIES = 4
+LEAVING, TIRED = 0.08, 0.5
+"""How often a client hangs up, and how often it does not come back then."""
+RETRIED = {"not_ready", "idempotency_in_progress", "upstream_error", "upstream_timeout", "upstream_overloaded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """One logical call: its key and its body stay the same however often it is sent."""
+
+    person: Person
+    model: Model
+    key: str
+    is_stream: bool
+
+
+class Client:
+    """One client that makes call after call, of any of its models, until it is told to stop."""
+
+    def __init__(
+        self, caller: Caller, product: ProductServer, crowd: Crowd, models: Sequence[Model], dice: random.Random
+    ) -> None:
+        self._caller = caller
+        self._product = product
+        self._crowd = crowd
+        self._models = models
+        self._dice = dice
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Call, one call after the other."""
+        while not stop.is_set():
+            await self._fulfil(self._wish(), stop)
+
+    def _wish(self) -> Wish:
+        [model] = self._dice.choices(self._models, [model.weight for model in self._models])
+        return Wish(self._crowd.choose(self._dice), model, fresh_key("chaos"), self._dice.random() < model.streams)
+
+    async def _fulfil(self, wish: Wish, stop: asyncio.Event) -> None:
+        """Ask until there is an answer that asking again would not change, or patience ends."""
+        for number in range(TRIES):
+            attempt = await self._ask(wish)
+            if attempt is not None and self._is_final(attempt):
+                return
+            await asyncio.sleep(self._dice.uniform(0.05, 0.4) * 2**number)
+            if stop.is_set():
+                return
+
+    async def _ask(self, wish: Wish) -> Attempt | None:
+        process = self._dice.choice(list(self._caller.gateways))
+        person = wish.person
+        token = await person.token(self._caller, self._product, process)
+        if not token:
+            return None
+        headers = {
+            **proof_headers(person.customer, token, "POST", CHAT_PATH),
+            "Idempotency-Key": wish.key,
+            "x-service-max-cost-microusd": str(MAX_COST_MICROUSD),
+        }
+        attempt = Attempt(CALL, process, person.payer, wish.model.name, wish.key, wish.model.is_prompt)
+        leaves = self._dice.uniform(0.01, 1.0) if self._dice.random() < LEAVING else None
+        content = body(wish.model.name, stream=wish.is_stream)
+        await self._caller.ask(attempt, "POST", CHAT_PATH, body=content, headers=headers, leave_after_seconds=leaves)
+        return attempt
+
+    def _is_final(self, attempt: Attempt) -> bool:
+        if attempt.has_left:
+            return self._dice.random() < TIRED
+        return attempt.is_whole and attempt.code not in RETRIED

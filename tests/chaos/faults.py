@@ -1,0 +1,151 @@
+"""What is done to the house, and when: each kind of fault is a function that returns when its cause is gone."""
+
+import contextlib
+import random
+import signal
+import time
+from collections.abc import Callable, Iterable, Mapping
+from itertools import cycle, islice
+
+import psycopg
+import requests
+
+from tests.chaos.database import MAX_CONNECTIONS, Connection
+from tests.chaos.house import House
+from tests.chaos.journal import Disturbance
+
+Fault = Callable[[House, random.Random], str]
+"""Gives the name of the gateway process that it killed, if it killed one."""
+
+PAUSE_SECONDS = (1.0, 3.0)
+"""How long the faults last that are not over at once."""
+RESTART_SECONDS = 60.0
+
+
+def kill_backend(house: House, dice: random.Random) -> str:
+    """Kill the process of one connection, as the kernel does when memory runs out: the whole server crashes."""
+    with house.database.connect() as spare:
+        victims = house.database.backends(spare) or [spare.info.backend_pid]
+        house.database.kill(dice.choice(victims), signal.SIGKILL)
+    return ""
+
+
+def shut_down_at_once(house: House, dice: random.Random) -> str:
+    """Tell the server to end without a farewell: an immediate shutdown."""
+    house.database.kill(house.database.postmaster, signal.SIGQUIT)
+    return ""
+
+
+def kill_postmaster(house: House, dice: random.Random) -> str:
+    """Kill the server's first process; the others notice, each in its own time."""
+    house.database.kill(house.database.postmaster, signal.SIGKILL)
+    return ""
+
+
+def kill_gateway(house: House, dice: random.Random) -> str:
+    """Kill one server process of the gateway, and wait until its successor answers anything at all."""
+    name = dice.choice(list(house.gateways))
+    house.kill(name)
+    await_speech(house.gateways[name])
+    return name
+
+
+def stop_for_a_while(house: House, dice: random.Random) -> str:
+    """Stop every process of the server, as a machine does that is short of everything, and let them go on."""
+    house.database.signal_all(signal.SIGSTOP)
+    try:
+        time.sleep(dice.uniform(*PAUSE_SECONDS))
+    finally:
+        house.database.signal_all(signal.SIGCONT)
+    return ""
+
+
+def make_read_only(house: House, dice: random.Random) -> str:
+    """Refuse every write for a while, as a server does that is about to hand over to another."""
+    house.database.set({"default_transaction_read_only": "on"})
+    try:
+        time.sleep(dice.uniform(*PAUSE_SECONDS))
+    finally:
+        house.database.set({"default_transaction_read_only": ""})
+    return ""
+
+
+def end_connections(house: House, dice: random.Random) -> str:
+    """End half of the gateway's connections, as an operator may."""
+    with house.database.connect() as connection:
+        _terminate_half(connection, house, dice)
+    return ""
+
+
+def use_up_connections(house: House, dice: random.Random) -> str:
+    """End half of the gateway's connections and take every one that is to be had, for a while."""
+    with contextlib.ExitStack() as stack:
+        operator = stack.enter_context(contextlib.closing(house.database.connect()))
+        _take_all(house, stack)
+        until = time.monotonic() + dice.uniform(*PAUSE_SECONDS)
+        _terminate_half(operator, house, dice)
+        while time.monotonic() < until:
+            _take_all(house, stack)
+            time.sleep(0.05)
+    return ""
+
+
+FAULTS: Mapping[str, Fault] = {
+    "backend killed": kill_backend,
+    "immediate shutdown": shut_down_at_once,
+    "postmaster killed": kill_postmaster,
+    "gateway killed": kill_gateway,
+    "database stopped": stop_for_a_while,
+    "read-only": make_read_only,
+    "connections ended": end_connections,
+    "connections used up": use_up_connections,
+}
+
+
+def evenly_mixed(kinds: Iterable[str], count: int, dice: random.Random) -> list[str]:
+    """List `count` faults of these kinds, each as often as any other, in random order."""
+    mixed = list(islice(cycle(kinds), count))
+    dice.shuffle(mixed)
+    return mixed
+
+
+def moments(count: int, seconds: float, dice: random.Random) -> list[float]:
+    """Return when each fault begins, in seconds from the start: at random, early in equal parts of the time."""
+    part = seconds / max(count, 1)
+    return [part * (number + dice.uniform(0.05, 0.35)) for number in range(count)]
+
+
+def inflict(kind: str, house: House, dice: random.Random) -> Disturbance:
+    """Do one thing to the house, and return when its cause is gone."""
+    started_at = time.time()
+    process = FAULTS[kind](house, dice)
+    return Disturbance(kind, started_at, time.time(), process)
+
+
+def _terminate_half(connection: Connection, house: House, dice: random.Random) -> None:
+    pids = house.database.backends(connection)
+    chosen = dice.sample(pids, (len(pids) + 1) // 2)
+    connection.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) pid", [chosen])
+
+
+def _take_all(house: House, stack: contextlib.ExitStack) -> None:
+    """Open connections until there is none left."""
+    with contextlib.suppress(psycopg.OperationalError):
+        for _ in range(MAX_CONNECTIONS):
+            stack.enter_context(contextlib.closing(house.database.connect()))
+
+
+def await_speech(origin: str) -> None:
+    """Wait until a server process answers anything at all."""
+    until = time.monotonic() + RESTART_SECONDS
+    while not _speaks(origin):
+        if time.monotonic() > until:
+            raise RuntimeError(f"{origin} does not answer")
+        time.sleep(0.05)
+
+
+def _speaks(origin: str) -> bool:
+    try:
+        return requests.get(f"{origin}/healthz", timeout=0.5).status_code > 0
+    except requests.RequestException:
+        return False

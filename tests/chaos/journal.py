@@ -1,0 +1,97 @@
+"""What the clients saw: every request of a run with its answer, and when the house was disturbed."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+CALL = "call"
+TOKEN = "sign-in"
+LEFT, NO_ANSWER = "left", "no answer"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One request and what came of it. Times are seconds of the Unix clock; amounts are micro-USD."""
+
+    purpose: str
+    """CALL, TOKEN, or the name of a probe."""
+    process: str
+    payer: str = ""
+    model: str = ""
+    key: str = ""
+    is_prompt: bool = True
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    status: int | None = None
+    code: str = ""
+    usage_id: str = ""
+    hold: int | None = None
+    charge: int | None = None
+    is_whole: bool = False
+    has_left: bool = False
+    """The client hung up, because it wanted to."""
+    failure: str = ""
+    """Why there is no whole answer: the connection's error, or that the client's patience ended."""
+
+    @property
+    def seconds(self) -> float:
+        """Return how long the client waited."""
+        return self.ended_at - self.started_at
+
+    @property
+    def outcome(self) -> str:
+        """Name what came of it, in a few words."""
+        if self.failure in (LEFT, NO_ANSWER):
+            return self.failure
+        return f"{self.status}" if self.is_whole else "cut off"
+
+    @property
+    def is_served(self) -> bool:
+        """Tell whether it went as in good times."""
+        return self.status == 200 and self.is_whole
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """One thing that was done to the house. It was over at `ended_at`; `process` names a gateway that was killed."""
+
+    kind: str
+    started_at: float
+    ended_at: float
+    process: str = ""
+
+
+@dataclass(slots=True)
+class Journal:
+    """Everything that clients and disturbers wrote down, in the order in which it ended."""
+
+    attempts: list[Attempt] = field(default_factory=list)
+    disturbances: list[Disturbance] = field(default_factory=list)
+
+    def of(self, purpose: str) -> Iterable[Attempt]:
+        """List the requests of one purpose."""
+        return (attempt for attempt in self.attempts if attempt.purpose == purpose)
+
+    def by_key(self) -> dict[tuple[str, str], list[Attempt]]:
+        """List the requests of each call: a payer's idempotency key. Probes of a model route are calls too."""
+        calls: dict[tuple[str, str], list[Attempt]] = defaultdict(list)
+        for attempt in self.attempts:
+            if attempt.key:
+                calls[attempt.payer, attempt.key].append(attempt)
+        return calls
+
+    def away_seconds(self, attempt: Attempt) -> float:
+        """Return for how much of a request its own server process was dead and not yet started again."""
+        return sum(
+            max(0.0, min(attempt.ended_at, each.ended_at) - max(attempt.started_at, each.started_at))
+            for each in self.disturbances
+            if each.process == attempt.process
+        )
+
+    def died_under(self, attempt: Attempt, grace_seconds: float) -> bool:
+        """Tell whether a request's server process was killed while it ran, or shortly after."""
+        return any(
+            attempt.started_at <= each.started_at <= attempt.ended_at + grace_seconds
+            for each in self.disturbances
+            if each.process == attempt.process
+        )

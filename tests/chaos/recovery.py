@@ -1,0 +1,49 @@
+"""How soon the house serves again: from the moment at which a fault's cause is gone, per process and route."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tests.chaos.journal import Attempt, Disturbance, Journal
+from tests.chaos.probes import ROUTES
+
+RETURN_SECONDS = 5.0
+
+
+class Return(NamedTuple):
+    """How long after a fault a route of a process still failed; 0 where its first probe already succeeded."""
+
+    process: str
+    route: str
+    kind: str
+    seconds: float
+
+
+def returns(journal: Journal) -> Iterator[Return]:
+    """Measure every process and route after every fault, up to the next one."""
+    disturbances = sorted(journal.disturbances, key=lambda each: each.started_at)
+    ends = [*(each.started_at for each in disturbances[1:]), float("inf")]
+    for route in ROUTES:
+        probes = list(journal.of(route))
+        for process in sorted({probe.process for probe in probes}):
+            own = [probe for probe in probes if probe.process == process]
+            for disturbance, until in zip(disturbances, ends, strict=True):
+                yield Return(process, route, disturbance.kind, _still_failed(own, disturbance, until))
+
+
+def slow_returns(journal: Journal) -> list[Return]:
+    """List those that took too long."""
+    return [each for each in returns(journal) if each.seconds > RETURN_SECONDS]
+
+
+def _still_failed(probes: list[Attempt], fault: Disturbance, until: float) -> float:
+    """Return when the last probe was sent that failed, in seconds after the fault's end.
+
+    A probe counts that was answered before the next fault, or that had long enough to be answered.
+    """
+    counted = [
+        probe
+        for probe in probes
+        if fault.ended_at <= probe.started_at < until
+        and (probe.ended_at <= until or until - probe.started_at > RETURN_SECONDS)
+    ]
+    return max((probe.started_at - fault.ended_at for probe in counted if not probe.is_served), default=0.0)

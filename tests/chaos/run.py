@@ -1,0 +1,173 @@
+"""One chaos run from beginning to end."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bench.identity import Customer, ProductServer
+from tests.chaos import evidence, faults
+from tests.chaos.caller import Caller
+from tests.chaos.clients import Client
+from tests.chaos.configuration import GRANT_MICROUSD, configuration, product_server
+from tests.chaos.database import SLOW_DISK
+from tests.chaos.evidence import Evidence
+from tests.chaos.house import House
+from tests.chaos.journal import Journal
+from tests.chaos.models import MODELS, QUICK
+from tests.chaos.people import Crowd, Person, found
+from tests.chaos.probes import Prober
+from tests.chaos.report import Conditions, Report
+from tests.chaos.verdicts import judge
+
+CALM_SECONDS = 6.0
+"""Load goes on for so long after the last fault, so that the return from it is seen."""
+FEW, RICH, POOR, ORGANIZATIONS = 6, 20, 10, 4
+GRANT = "from billing.operations.credits import grant; grant('organization', {org!r}, amount_microusd={amount}, source_kind='chaos', source_key={org!r})"
+NEVER, HALF, ALWAYS = "never", "half", "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is made of; the kinds of its faults come in this order. `patience` is how long the jobs are given."""
+
+    seconds: float
+    kinds: Sequence[str]
+    seed: int
+    processes: int = 2
+    clients: int = 32
+    slow_disk: str = HALF
+    patience_seconds: float = 150.0
+    command: str = ""
+    say: Callable[[str], None] = field(default=lambda text: None)
+
+
+class Run:
+    """Plays one plan in one house."""
+
+    def __init__(self, plan: Plan, house: House) -> None:
+        self._plan = plan
+        self._house = house
+        self._dice = random.Random(plan.seed)
+        self._journal = Journal()
+        self._product: ProductServer = product_server()
+        self._commits = [0.0, 0.0]
+
+    def play(self) -> Report:
+        """Open the house, disturb it under load, wait for the jobs, and judge."""
+        people = self._furnish()
+        asyncio.run(self._load(*people))
+        self._plan.say("waiting for the jobs")
+        entries = self._house.upstream.ledger()
+        works = evidence.read_works(entries)
+        self._await_jobs(works)
+        audit = self._house.manage("audit_ledger")
+        complaints = [line for line in (audit.stdout + audit.stderr).splitlines() if line] if audit.returncode else []
+        calls = evidence.read_calls(self._house.database)
+        overspent = evidence.read_overspent(self._house.database)
+        seen = Evidence(calls, works, self._journal, overspent, complaints)
+        return Report(self._conditions(), seen, judge(seen))
+
+    def _furnish(self) -> tuple[Crowd, Sequence[Customer], Sequence[Customer]]:
+        """Start everything, with wallets for everybody; return payers, owners to be, and the probers' accounts."""
+        hot, few, rich, poor, owners, probing = (
+            [Customer(f"{name}-{number}") for number in range(count)]
+            for name, count in (
+                ("hot", 1),
+                ("few", FEW),
+                ("rich", RICH),
+                ("poor", POOR),
+                ("owner", ORGANIZATIONS),
+                ("probe", self._plan.processes),
+            )
+        )
+        funded = [*hot, *few, *rich, *probing]
+        self._house.open(configuration(self._product, self._house.upstream.origin, funded, poor))
+        groups = [[Person(customer) for customer in group] for group in (hot, few, [*rich, *poor])]
+        return Crowd(*groups), owners, probing
+
+    async def _load(self, crowd: Crowd, owners: Sequence[Customer], probing: Sequence[Customer]) -> None:
+        async with Caller(self._house.gateways, self._journal) as caller:
+            await asyncio.to_thread(self._await_gateways)
+            crowd.many = [*crowd.many, *await self._found(caller, owners)]
+            await asyncio.to_thread(self._measure_commits)
+            stop = asyncio.Event()
+            async with asyncio.TaskGroup() as working:
+                for customer, process in zip(probing, self._house.gateways, strict=True):
+                    working.create_task(Prober(caller, self._product, customer, process).run(stop))
+                for number in range(self._plan.clients):
+                    models = (QUICK,) if number % 2 else MODELS
+                    client = Client(caller, self._product, crowd, models, random.Random(self._dice.random()))
+                    working.create_task(client.run(stop))
+                try:
+                    await self._disturb()
+                finally:
+                    stop.set()
+
+    async def _found(self, caller: Caller, owners: Sequence[Customer]) -> list[Person]:
+        process = next(iter(self._house.gateways))
+        founded = [await found(caller, self._product, owner, process) for owner in owners]
+        for person in founded:
+            granted = self._house.manage("shell", "-c", GRANT.format(org=person.org_id, amount=GRANT_MICROUSD))
+            if granted.returncode:
+                raise RuntimeError(f"granting failed: {granted.stderr}")
+        return founded
+
+    async def _disturb(self) -> None:
+        """Inflict the faults at their times; the disk becomes slow when its time has come."""
+        plan, started = self._plan, time.monotonic()
+        slow_at = {NEVER: float("inf"), HALF: plan.seconds / 2, ALWAYS: 0.0}[plan.slow_disk]
+        moments = faults.moments(len(plan.kinds), plan.seconds - CALM_SECONDS, self._dice)
+        for at, kind in zip(moments, plan.kinds, strict=True):
+            if at >= slow_at:
+                slow_at = float("inf")
+                plan.say("the disk becomes slow")
+                await asyncio.to_thread(self._house.database.set, SLOW_DISK)
+            await asyncio.sleep(max(0.0, started + at - time.monotonic()))
+            self._house.check()
+            disturbance = await asyncio.to_thread(faults.inflict, kind, self._house, self._dice)
+            self._journal.disturbances.append(disturbance)
+            plan.say(f"{kind} ({disturbance.ended_at - disturbance.started_at:.1f} s)")
+        await asyncio.sleep(max(CALM_SECONDS, started + plan.seconds - time.monotonic()))
+
+    def _measure_commits(self) -> None:
+        """Time a commit with and without the slow disk, while nothing else is going on."""
+        database = self._house.database
+        self._commits[0] = database.commit_milliseconds()
+        database.set(SLOW_DISK)
+        self._commits[1] = database.commit_milliseconds()
+        database.set(dict.fromkeys(SLOW_DISK, ""))
+
+    def _await_gateways(self) -> None:
+        for origin in self._house.gateways.values():
+            faults.await_speech(origin)
+
+    def _await_jobs(self, works: dict[str, list[evidence.Work]]) -> None:
+        """Give the jobs time to close what can be closed: calls under way, and calls that were never sent."""
+        until = time.monotonic() + self._plan.patience_seconds
+        while time.monotonic() < until:
+            calls = evidence.read_calls(self._house.database).values()
+            waiting = [c for c in calls if c.state in ("reserved", "dispatched") or not (c.is_closed or c.id in works)]
+            if not waiting:
+                return
+            time.sleep(1.0)
+
+    def _conditions(self) -> Conditions:
+        plan = self._plan
+        return Conditions(plan.command, plan.seed, plan.seconds, plan.processes, *self._commits)
+
+
+def play(plan: Plan, *, keep: bool = False) -> Report:
+    """Play a plan in a house of its own, and leave nothing behind but, where it is kept, the house's folder."""
+    house = House(plan.processes)
+    try:
+        with house:
+            return Run(plan, house).play()
+    finally:
+        if keep:
+            plan.say(f"logs and data are in {house.home}")
+        else:
+            with contextlib.suppress(OSError):
+                house.remove()

@@ -1,0 +1,32 @@
+"""The database crashes again and again under two gateway processes: the money stays right and every client is answered.
+
+A short chaos run (`tests/chaos`): from outside, on durable storage with a slow disk, over connections that are new after
+each crash.
+"""
+
+from tests.chaos.run import ALWAYS, Plan, play
+from tests.chaos.verdicts import back_too_late, unanswered
+
+CRASHES = [
+    "backend killed",
+    "backend killed",
+    "immediate shutdown",
+    "backend killed",
+    "postmaster killed",
+    "backend killed",
+    "immediate shutdown",
+    "backend killed",
+    "backend killed",
+]
+
+
+def test_nothing_that_was_promised_is_lost() -> None:
+    report = play(Plan(seconds=20, kinds=CRASHES, seed=7, slow_disk=ALWAYS, patience_seconds=30))
+    assert len(report.evidence.calls) > 200
+    assert report.is_clean, f"{report.markdown()}\n\n{report.examples()}"
+
+
+def test_nobody_waits_for_ever_while_backends_are_killed() -> None:
+    report = play(Plan(seconds=20, kinds=["backend killed"] * 9, seed=11, patience_seconds=0))
+    waiting = [*unanswered(report.evidence), *back_too_late(report.evidence)]
+    assert waiting == [], report.markdown()
