@@ -1,6 +1,7 @@
 """The one HTTP client session of a process: pooled, without cookies, proxies or redirects of its own accord."""
 
 import asyncio
+from types import SimpleNamespace
 
 import aiohttp
 from django.conf import settings
@@ -41,10 +42,25 @@ def _open() -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         headers={"User-Agent": "account-gateway"},
+        trace_configs=[_tracing()],
         max_line_size=HEADER_LINE_MAX_BYTES,
         max_field_size=HEADER_FIELD_MAX_BYTES,
         max_headers=HEADERS_MAX,
     )
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    """Have a request's `trace_request_ctx` called right before its body, and with it its first byte, is written."""
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_chunk_sent.append(_about_to_send)
+    return tracing
+
+
+async def _about_to_send(
+    session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceRequestChunkSentParams
+) -> None:
+    if context.trace_request_ctx is not None:
+        context.trace_request_ctx()
 
 
 def _connector() -> aiohttp.TCPConnector:

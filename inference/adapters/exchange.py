@@ -43,6 +43,7 @@ async def post(
         headers=_headers(attempt, accept),
         timeout=phases,
         allow_redirects=False,
+        trace_request_ctx=attempt.on_send,
     )
 
 

@@ -28,6 +28,7 @@ class Call:
     def of(cls, intake: Intake, ready: Ready) -> "Call":
         """Make the call of a request that passed the process's checks."""
         assert intake.model
+        entry = _begin(ready.usage_id)
         plan = CallPlan(
             route=intake.rules.route,
             alias=intake.model.name,
@@ -36,8 +37,9 @@ class Call:
             call_id=ready.usage_id,
             public_id=ready.public_id,
             show_usage=ready.sized.demand.show_usage,
+            on_send=entry.sent,
         )
-        return cls(intake, ready, plan, _begin(ready.usage_id))
+        return cls(intake, ready, plan, entry)
 
     @property
     def usage_id(self) -> str:
@@ -70,9 +72,8 @@ class Call:
         return self.deployment is not None and self.deployment.upstream.bills_errors
 
     def tried(self, deployment: DeploymentTarget) -> None:
-        """Note where the call goes, before its first byte does."""
+        """Note where the call goes."""
         self.deployment = deployment
-        self.entry.sent()
 
     def cost_microusd(self, used: Quantities) -> int:
         """Price quantities at the version of the hold."""

@@ -90,7 +90,7 @@ class Journal:
         fcntl.flock(self._file, fcntl.LOCK_EX)
         os.pwrite(self._file, boot_id().ljust(_SEGMENT_BYTES, b"\0"), 0)
         self._free: list[tuple[mmap.mmap, int]] = []
-        self._segments = 0
+        self._segments: list[mmap.mmap] = []
         self._growing = threading.Lock()
         self._grow()
         self.path = Path(name).rename(name + SUFFIX)  # only now may somebody look whether it is locked
@@ -109,14 +109,20 @@ class Journal:
         """Take a free slot back; the one that was used last is lent first, so that few pages are touched."""
         self._free.append((segment, at))
 
+    def close(self) -> None:
+        """Let go of the file, as the end of the process does; its entries can be written to no more."""
+        for segment in self._segments:
+            segment.close()
+        os.close(self._file)
+
     def _grow(self) -> None:
         with self._growing:
             if self._free:
                 return
-            at = (1 + self._segments) * _SEGMENT_BYTES
+            at = (1 + len(self._segments)) * _SEGMENT_BYTES
             os.pwrite(self._file, bytes(_SEGMENT_BYTES), at)  # not sparse: a full disk must be an error, not a SIGBUS
             segment = mmap.mmap(self._file, _SEGMENT_BYTES, offset=at)
-            self._segments += 1
+            self._segments.append(segment)
             self._free += [(segment, start) for start in range(0, _SEGMENT_BYTES, _SLOT_BYTES)]
 
 

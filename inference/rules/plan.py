@@ -1,7 +1,7 @@
 """What a metered call may try: the deployments of its alias, and everything that an attempt at one of them needs."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from gateway.contract.aliases import Route
@@ -33,7 +33,7 @@ class DeploymentTarget:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """One call: vendor-shaped `body` with its output limit set, and where it may go. See `Attempt` for the ids."""
+    """One call: vendor-shaped `body` with its output limit set, and where it may go. See `Attempt` for the rest."""
 
     route: Route
     alias: str
@@ -42,6 +42,7 @@ class CallPlan:
     call_id: str
     public_id: str
     show_usage: bool = False
+    on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
 
     @property
     def longest_seconds(self) -> float:
@@ -60,4 +61,5 @@ class CallPlan:
             public_model=self.alias,
             public_id=self.public_id,
             show_usage=self.show_usage,
+            on_send=self.on_send,
         )

@@ -21,12 +21,12 @@ CRASHES = [
 
 
 def test_nothing_that_was_promised_is_lost() -> None:
-    report = play(Plan(seconds=20, kinds=CRASHES, seed=7, slow_disk=ALWAYS, patience_seconds=30))
+    report = play(Plan(seconds=16, kinds=CRASHES, seed=7, slow_disk=ALWAYS, patience_seconds=30))
     assert len(report.evidence.calls) > 200
     assert report.is_clean, f"{report.markdown()}\n\n{report.examples()}"
 
 
 def test_nobody_waits_for_ever_while_backends_are_killed() -> None:
-    report = play(Plan(seconds=20, kinds=["backend killed"] * 9, seed=11, patience_seconds=0))
+    report = play(Plan(seconds=16, kinds=["backend killed"] * 9, seed=11, patience_seconds=0))
     waiting = [*unanswered(report.evidence), *back_too_late(report.evidence)]
     assert waiting == [], report.markdown()

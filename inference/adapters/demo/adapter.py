@@ -28,6 +28,7 @@ class DemoAdapter:
 
     async def send(self, attempt: Attempt) -> Outcome:
         """Answer at once. A body that makes no sense is refused, as a real backend would. Never raises otherwise."""
+        attempt.on_send()
         try:
             return await _ANSWERS[attempt.route](attempt)
         except Exception as error:  # noqa: BLE001 - nothing was sent anywhere, so nothing can have been taken
@@ -37,6 +38,7 @@ class DemoAdapter:
         """Begin a stream, or refuse as `send` does."""
         if attempt.route not in _STREAMS:
             return Rejected(ModelUnavailable(), alarm=f"{attempt.route} does not stream")
+        attempt.on_send()
         try:
             return _STREAMS[attempt.route](attempt)
         except Exception as error:  # noqa: BLE001 - see `send`

@@ -56,6 +56,13 @@ async def test_it_says_what_it_is_and_counts_by_its_rule() -> None:
     assert body["usage"]["total_tokens"] == 2 + body["usage"]["completion_tokens"]
 
 
+@pytest.mark.parametrize("kind", ["send", "open_stream"])
+async def test_it_says_when_it_begins(kind: str) -> None:
+    seen: list[str] = []
+    await getattr(adapter, kind)(replace(chat(""), on_send=lambda: seen.append("sent")))
+    assert seen == ["sent"]
+
+
 async def test_it_says_the_same_again() -> None:
     bodies = [await answer(said("good day")) for _ in range(2)]
     assert bodies[0]["choices"] == bodies[1]["choices"]

@@ -6,6 +6,7 @@ import os
 import socket
 import ssl
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,23 @@ async def test_tls_to_a_server_without_it_took_nothing() -> None:
         outcome = await adapter.send(chat(wire.base_url.replace("http://", "https://")))
     assert isinstance(outcome, Unreachable)
     assert wire.requests == []
+
+
+@pytest.mark.parametrize("kind", ["send", "open_stream"])
+async def test_on_send_is_called_before_the_first_byte(kind: str) -> None:
+    async with serving(response(GOOD)) as wire:
+        seen: list[int] = []
+        attempt = replace(chat(wire.base_url), on_send=lambda: seen.append(len(wire.requests)))
+        await getattr(adapter, kind)(attempt)
+    assert seen == [0]
+    assert len(wire.requests) == 1
+
+
+async def test_on_send_is_not_called_where_no_connection_was_made() -> None:
+    seen: list[str] = []
+    attempt = replace(chat("http://127.0.0.1:1/v1"), on_send=lambda: seen.append("sent"))
+    assert isinstance(await adapter.send(attempt), Unreachable)
+    assert seen == []
 
 
 async def test_a_certificate_that_nobody_vouches_for_took_nothing(tmp_path: Path) -> None:

@@ -1,0 +1,86 @@
+"""What a process notes of its calls outlives it, and is read as it was written."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.contract.ids import new_id
+from inference.operations import journal
+from inference.operations.journal import CLOSING_MAX_BYTES, Entry, Journal, Leftover, Stage, is_of_this_boot, leftovers
+
+# A process that notes calls of every stage and dies by SIGKILL.
+MORTAL = """
+import os, pathlib, signal, sys
+from inference.operations.journal import Journal
+made = Journal(pathlib.Path(sys.argv[1]))
+held, sent, closing, done = (made.begin(f"use_{n}") for n in range(4))
+sent.sent()
+closing.sent()
+closing.closing(b'{"action":"release"}')
+done.sent()
+done.done()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def read(folder: Path) -> list[Leftover]:
+    [path] = folder.iterdir()
+    return list(leftovers(path.read_bytes()))
+
+
+def test_what_a_killed_process_had_under_way_can_be_read(tmp_path: Path) -> None:
+    died = subprocess.run([sys.executable, "-c", MORTAL, str(tmp_path)], env=os.environ, check=False, timeout=60)
+    assert died.returncode == -signal.SIGKILL
+    assert sorted(read(tmp_path), key=lambda left: left.usage_id) == [
+        Leftover(Stage.HELD, "use_0", b""),
+        Leftover(Stage.SENT, "use_1", b""),
+        Leftover(Stage.CLOSING, "use_2", b'{"action":"release"}'),
+    ]
+
+
+def test_a_slot_is_used_again_without_what_was_in_it(tmp_path: Path) -> None:
+    made = Journal(tmp_path)
+    first = made.begin(new_id("use"))
+    first.closing(b"a closing that is longer than the next")
+    first.done()
+    usage_id = new_id("use")
+    second = made.begin(usage_id)
+    assert read(tmp_path) == [Leftover(Stage.HELD, usage_id, b"")]
+    second.closing(b"short")
+    assert read(tmp_path) == [Leftover(Stage.CLOSING, usage_id, b"short")]
+
+
+def test_it_grows_with_the_calls_under_way(tmp_path: Path) -> None:
+    made = Journal(tmp_path)
+    entries: dict[str, Entry] = {name: made.begin(name) for name in (f"use_{n}" for n in range(1000))}
+    for name, entry in entries.items():
+        entry.closing(name.encode())
+    found = read(tmp_path)
+    assert {left.usage_id: left.closing for left in found} == {name: name.encode() for name in entries}
+    for entry in entries.values():
+        entry.done()
+    assert read(tmp_path) == []
+
+
+def test_a_closing_that_is_too_long_is_left_to_reconciliation(tmp_path: Path) -> None:
+    entry = Journal(tmp_path).begin("use_1")
+    entry.sent()
+    entry.closing(b"x" * (CLOSING_MAX_BYTES + 1))
+    assert read(tmp_path) == [Leftover(Stage.SENT, "use_1", b"")]
+    entry.closing(b"x" * CLOSING_MAX_BYTES)
+    assert read(tmp_path) == [Leftover(Stage.CLOSING, "use_1", b"x" * CLOSING_MAX_BYTES)]
+
+
+def test_another_boot_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Journal(tmp_path)
+    [path] = tmp_path.iterdir()
+    data = path.read_bytes()
+    assert is_of_this_boot(data)
+    monkeypatch.setattr(journal, "boot_id", lambda: b"another")
+    assert not is_of_this_boot(data)
+    monkeypatch.setattr(journal, "boot_id", lambda: b"")
+    assert not is_of_this_boot(data)
