@@ -40,31 +40,30 @@ END $$;
 --   RETURNS TABLE (lot_id text, amount_microusd bigint)
 --
 -- Books what is left of expired credits as expired, but for what open calls still hold; that is swept once they close.
--- One transfer a sweep of a lot. Wallets are locked in the order of their ids.
+-- One transfer a sweep of a lot. Wallets that somebody else holds are left for the next call, see billing_lock_wallets.
 CREATE OR REPLACE FUNCTION billing_sweep_lots(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
 RETURNS TABLE (lot_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
 DECLARE
-  v_due record;
-  v_lot billing_credit_lot;
-BEGIN
-  FOR v_due IN
-    SELECT l.id, l.wallet_id FROM billing_credit_lot l
+  v_due text[] := ARRAY(
+    SELECT l.id FROM billing_credit_lot l
      WHERE l.closed_at IS NULL AND l.expires_at <= p_now AND l.remaining_microusd > l.held_microusd
-     ORDER BY l.wallet_id, l.id LIMIT p_limit
-  LOOP
-    PERFORM 1 FROM billing_wallet w WHERE w.id = v_due.wallet_id FOR NO KEY UPDATE;
-    SELECT l.* INTO v_lot FROM billing_credit_lot l WHERE l.id = v_due.id;
-    lot_id := v_lot.id;
-    amount_microusd := v_lot.remaining_microusd - v_lot.held_microusd;
-    CONTINUE WHEN amount_microusd = 0;
-    UPDATE billing_credit_lot l
-       SET remaining_microusd = l.held_microusd, closed_at = CASE WHEN l.held_microusd = 0 THEN p_now END
-     WHERE l.id = v_lot.id;
-    INSERT INTO billing_transfer (
+     ORDER BY l.expires_at LIMIT p_limit);
+  v_wallets text[] := billing_lock_wallets(
+    ARRAY(SELECT DISTINCT l.wallet_id FROM billing_credit_lot l WHERE l.id = ANY (v_due)));
+BEGIN
+  RETURN QUERY
+    WITH due AS (
+      SELECT l.id, l.wallet_id, l.remaining_microusd - l.held_microusd AS free FROM billing_credit_lot l
+       WHERE l.id = ANY (v_due) AND l.wallet_id = ANY (v_wallets) AND l.remaining_microusd > l.held_microusd
+    ), swept AS (
+      UPDATE billing_credit_lot l
+         SET remaining_microusd = l.held_microusd, closed_at = CASE WHEN l.held_microusd = 0 THEN p_now END
+        FROM due d WHERE l.id = d.id
+    )
+    INSERT INTO billing_transfer AS t (
       kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
-    SELECT 'expiry', v_lot.id, count(*), 'lot:' || v_lot.id, 'platform:expired', v_lot.remaining_microusd
-           - v_lot.held_microusd, v_lot.wallet_id, p_now
-      FROM billing_transfer t WHERE t.kind = 'expiry' AND t.source = v_lot.id;
-    RETURN NEXT;
-  END LOOP;
+    SELECT 'expiry', d.id, (SELECT count(*) FROM billing_transfer b WHERE b.kind = 'expiry' AND b.source = d.id),
+           'lot:' || d.id, 'platform:expired', d.free, d.wallet_id, p_now
+      FROM due d
+    RETURNING t.source, t.amount_microusd;
 END $$;
