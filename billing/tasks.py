@@ -30,16 +30,16 @@ def reap() -> int:
 @shared_task
 def reconcile() -> int:
     """Resolve calls in review: by the upstream's record, by what was delivered, or, after long enough, as a loss."""
-    resolved = reviews.reconcile()
+    now = timezone.now()
     after = timedelta(hours=settings.REVIEW_RELEASE_HOURS)
-    return resolved + reviews.release_unresolved(now=timezone.now(), after=after)
+    return reviews.reconcile(now=now) + reviews.release_unresolved(now=now, after=after)
 
 
 @shared_task
 def reconcile_payments() -> int:
-    """Compare checkouts with the payment provider's record, and repay debts from balance that became free."""
+    """Compare checkouts with the payment provider's record, and repay debts from what became free."""
     compared = reconciliation.reconcile(now=timezone.now())
-    while len(ledger.repay_debts(limit=BATCH).rows()) == BATCH:
+    while ledger.repay_debts(limit=BATCH).rows():
         pass
     return compared
 

@@ -115,7 +115,7 @@ def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage: Sta
     assert (call.state, call.review_reason) == ("review", "deadline_passed")
     assert call.deadline_at < timezone.now() + timedelta(seconds=125)
     assert 0 < call.evidence["charge_microusd"] <= call.hold_microusd
-    reviews.reconcile()
+    reviews.reconcile(now=timezone.now())
     call = caller.only_call
     assert (call.state, call.charge_microusd) == ("settled", call.evidence["charge_microusd"])
     assert_charged_once(caller, call)
@@ -133,7 +133,7 @@ def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage: Stage) -> No
             server.send_signal(signal.SIGKILL)
             pending.result()
     reap_later()
-    reviews.reconcile()
+    reviews.reconcile(now=timezone.now())
     call = caller.only_call
     assert (call.state, call.evidence) == ("review", None)
     assert caller.wallet == {"balance": BALANCE, "held": call.hold_microusd, "debt": 0}
