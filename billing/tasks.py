@@ -10,6 +10,7 @@ from django.utils import timezone
 from billing.models import ProviderEvent
 from billing.operations import events, ledger, reconciliation, replays, reviews
 from billing.queries import audit
+from gateway.contract.ids import new_id
 
 log = logging.getLogger("billing.tasks")
 
@@ -63,6 +64,17 @@ def sweep_lots() -> int:
     while rows := ledger.sweep_lots(limit=BATCH).rows():
         swept += len(rows)
     return swept
+
+
+@shared_task
+def merge_lots() -> int:
+    """Merge credits of the same terms where a wallet has more of them than a call may hold."""
+    merged = 0
+    while rows := ledger.merge_lots(lot_id=new_id("crd")).rows():
+        [(wallet_id, lots, amount_microusd)] = rows
+        log.info("%d credits of wallet %s are one of %d micro-USD now", lots, wallet_id, amount_microusd)
+        merged += lots
+    return merged
 
 
 @shared_task

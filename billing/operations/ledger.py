@@ -349,6 +349,11 @@ def sweep_lots(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
     return call("billing_sweep_lots", _whole, limit=limit, **clock)
 
 
+def merge_lots(*, lot_id: str, limit: int = 256, **clock: datetime) -> Statement[Any]:
+    """Merge credits of the same terms into the new one `lot_id`; at most a row of (wallet id, how many, micro-USD)."""
+    return call("billing_merge_lots", _whole, lot_id=lot_id, limit=limit, **clock)
+
+
 def repay_debts(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
     """Repay debts from credit and balance that became free; rows of (wallet id, amount in micro-USD)."""
     return call("billing_repay_debts", _whole, limit=limit, **clock)
