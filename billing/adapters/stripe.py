@@ -6,7 +6,6 @@ object is needed. Amounts there are whole cents.
 
 import json
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -23,13 +22,13 @@ from billing.adapters.base import (
     SignatureInvalid,
     TakenBack,
 )
+from billing.adapters.stripe_signature import verify
 from gateway.contract.limits import CENT_MICROUSD
 from gateway.outbound.redaction import redacted
 
 RETRIES_MAX = 1
 PAGE_SIZE = 100
 PAGES_MAX = 20
-TOLERANCE_SECONDS = stripe.Webhook.DEFAULT_TOLERANCE
 ID = re.compile(r"[A-Za-z0-9_]{1,255}")
 LIVE_KEY = re.compile(r"[a-z]+_live_")
 TRANSACTION = "transaction_id"
@@ -110,14 +109,11 @@ class Stripe:
             return None
 
     def event(self, payload: bytes, signature: str, secrets: Sequence[str]) -> Event:
-        """Verify the signature by one of the endpoint's secrets and its time, and read what the event is about.
-
-        Its time is at most 5 minutes from ours, before or after: one of the future could be repeated until it is past.
-        """
+        """Verify the signature by one of the endpoint's secrets and its time, and read what the event is about."""
+        verify(payload, signature, secrets)
         try:
-            _verify(payload, signature, secrets)
             return _event(json.loads(payload))
-        except (stripe.SignatureVerificationError, RecursionError, *SENSELESS) as error:
+        except (RecursionError, *SENSELESS) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
     def _payment(self, payment_ref: str) -> Record:
@@ -178,24 +174,6 @@ class Stripe:
         if not isinstance(answer, dict):
             raise ProviderUnavailable(f"{method} {path}: the answer is no object")
         return answer
-
-
-def _verify(payload: bytes, signature: str, secrets: Sequence[str]) -> None:
-    """Raise a SignatureVerificationError or a ValueError unless one of the secrets signed it, just now."""
-    refusal: Exception = ValueError("no secret")
-    for secret in secrets:
-        try:
-            stripe.WebhookSignature.verify_header(payload, signature, secret, TOLERANCE_SECONDS)
-        except stripe.SignatureVerificationError as error:
-            refusal = error
-        else:
-            break
-    else:
-        raise refusal
-    # The library refuses what is too old. The first time of several is the one that is signed.
-    stated = next(item for item in signature.split(",") if item.startswith("t="))
-    if int(stated[2:]) > time.time() + TOLERANCE_SECONDS:
-        raise ValueError("dated in the future")
 
 
 def _may_pass(error: stripe.StripeError) -> bool:

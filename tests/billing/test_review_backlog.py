@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import count, pairwise
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -47,9 +48,9 @@ def backlog(purse: Purse, calls: int, evidence: str | None = None, since: dateti
     """Have so many calls in review, all at once."""
     since = since or timezone.now() - timedelta(minutes=10)
     wallet = Wallet.objects.get(owner_key=purse.key)
-    given = {"name": new_id("use"), "wallet": wallet.id, "hold": HOLD, "price": price_version(), "since": since}
+    given: dict[str, Any] = {"name": new_id("use"), "wallet": wallet.id, "price": price_version(), "since": since}
     with connection.cursor() as cursor:
-        cursor.execute(CALLS, {**given, "count": calls, "evidence": evidence})
+        cursor.execute(CALLS, {**given, "hold": HOLD, "count": calls, "evidence": evidence})
     wallet.held_microusd += calls * HOLD
     wallet.save()
 
@@ -85,7 +86,7 @@ def test_a_run_ends_in_time_and_the_next_goes_on(purse: Purse) -> None:
 
 def test_one_that_fails_does_not_stop_the_rest(purse: Purse, caplog: pytest.LogCaptureFixture) -> None:
     poor = purse.call(HOLD)
-    review(poor, evidence={"charge_microusd": "many"})  # type: ignore[dict-item]
+    review(poor, evidence={"charge_microusd": "many"})
     backlog(purse, 5, DELIVERED, timezone.now())
     assert reviews.reconcile(now=timezone.now()) == 5
     assert f"call {poor} could not be resolved" in caplog.text
