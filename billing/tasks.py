@@ -10,6 +10,7 @@ from django.utils import timezone
 from billing.models import ProviderEvent
 from billing.operations import events, ledger, reconciliation, replays, reviews
 from billing.queries import audit
+from gateway.contract.ids import new_id
 
 log = logging.getLogger("billing.tasks")
 
@@ -30,16 +31,16 @@ def reap() -> int:
 @shared_task
 def reconcile() -> int:
     """Resolve calls in review: by the upstream's record, by what was delivered, or, after long enough, as a loss."""
-    resolved = reviews.reconcile()
+    now = timezone.now()
     after = timedelta(hours=settings.REVIEW_RELEASE_HOURS)
-    return resolved + reviews.release_unresolved(now=timezone.now(), after=after)
+    return reviews.reconcile(now=now) + reviews.release_unresolved(now=now, after=after)
 
 
 @shared_task
 def reconcile_payments() -> int:
-    """Compare checkouts with the payment provider's record, and repay debts from balance that became free."""
+    """Compare checkouts with the payment provider's record, and repay debts from what became free."""
     compared = reconciliation.reconcile(now=timezone.now())
-    while len(ledger.repay_debts(limit=BATCH).rows()) == BATCH:
+    while ledger.repay_debts(limit=BATCH).rows():
         pass
     return compared
 
@@ -63,6 +64,17 @@ def sweep_lots() -> int:
     while rows := ledger.sweep_lots(limit=BATCH).rows():
         swept += len(rows)
     return swept
+
+
+@shared_task
+def merge_lots() -> int:
+    """Merge credits of the same terms where a wallet has more of them than a call may hold."""
+    merged = 0
+    while rows := ledger.merge_lots(lot_id=new_id("crd")).rows():
+        [(wallet_id, lots, amount_microusd)] = rows
+        log.info("%d credits of wallet %s are one of %d micro-USD now", lots, wallet_id, amount_microusd)
+        merged += lots
+    return merged
 
 
 @shared_task

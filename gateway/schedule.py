@@ -15,6 +15,7 @@ INTERVAL_SECONDS = {
     "accounts.tasks.purge_proofs": MINUTE,
     "accounts.tasks.tend_signing_keys": 10 * MINUTE,
     "billing.tasks.audit_ledger": 10 * MINUTE,
+    "billing.tasks.merge_lots": 5 * MINUTE,
     "billing.tasks.purge_replays": 10 * MINUTE,
     "billing.tasks.reap": 15.0,
     "billing.tasks.reconcile": 30.0,

@@ -4,7 +4,7 @@ Amounts are micro-USD, times aware UTC. What an adapter returns is the provider'
 shape; whether it is what was asked is decided by `billing.rules.checkouts`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -23,7 +23,7 @@ class ProviderRejected(ProviderError):
 
 
 class SignatureInvalid(Exception):
-    """The event is not the provider's, too old, or no event at all."""
+    """The event is not the provider's, too old, dated in the future, or no event at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +119,8 @@ class PaymentProvider(Protocol):
     def connected_account(self, ref: str) -> ConnectedAccount | None:
         """Read a connected account; None where this key reaches none of that name."""
 
-    def event(self, payload: bytes, signature: str, secret: str) -> Event:
-        """Verify a webhook's signature and age and read it, or raise SignatureInvalid. Asks nobody."""
+    def event(self, payload: bytes, signature: str, secrets: Sequence[str]) -> Event:
+        """Verify a webhook's signature by any of the secrets, and its time, and read it. Asks nobody.
+
+        Raises SignatureInvalid.
+        """

@@ -6,7 +6,7 @@ object is needed. Amounts there are whole cents.
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -22,6 +22,7 @@ from billing.adapters.base import (
     SignatureInvalid,
     TakenBack,
 )
+from billing.adapters.stripe_signature import verify
 from gateway.contract.limits import CENT_MICROUSD
 from gateway.outbound.redaction import redacted
 
@@ -107,12 +108,12 @@ class Stripe:
         except ProviderRejected:
             return None
 
-    def event(self, payload: bytes, signature: str, secret: str) -> Event:
-        """Verify the signature by the endpoint's secret and its age (5 minutes), and read what the event is about."""
+    def event(self, payload: bytes, signature: str, secrets: Sequence[str]) -> Event:
+        """Verify the signature by one of the endpoint's secrets and its time, and read what the event is about."""
+        verify(payload, signature, secrets)
         try:
-            stripe.WebhookSignature.verify_header(payload, signature, secret, stripe.Webhook.DEFAULT_TOLERANCE)
             return _event(json.loads(payload))
-        except (stripe.SignatureVerificationError, RecursionError, *SENSELESS) as error:
+        except (RecursionError, *SENSELESS) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
     def _payment(self, payment_ref: str) -> Record:

@@ -89,7 +89,7 @@ class TransferKindFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
         """List the kinds that the ledger posts."""
-        kinds = ("charge", "expiry", "grant", "payment", "refund", "refund_return", "repayment")
+        kinds = ("charge", "expiry", "grant", "merge", "payment", "refund", "refund_return", "repayment")
         return [(kind, kind) for kind in kinds]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Transfer]) -> QuerySet[Transfer]:

@@ -1,7 +1,7 @@
 """A credit: money with a source, perhaps with an expiry and a product that it is for."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import ExpressionWrapper, F, Q
 from django.db.models.functions import Now
 
 from billing.models.fields import KeyField, MicrousdField
@@ -31,7 +31,15 @@ class CreditLot(models.Model):
         db_table = "billing_credit_lot"
         constraints = [models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source")]
         indexes = [
-            models.Index(fields=["wallet"], name="lot_open", condition=Q(closed_at__isnull=True)),
+            # In the order of spending, so that a hold reads no more of many credits than it takes.
+            models.Index(
+                F("wallet"),
+                ExpressionWrapper(Q(product__isnull=True), models.BooleanField()),
+                F("expires_at"),
+                F("id"),
+                name="lot_open",
+                condition=Q(closed_at__isnull=True),
+            ),
             models.Index(
                 fields=["expires_at"],
                 name="lot_expiring",

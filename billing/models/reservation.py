@@ -11,6 +11,9 @@ from billing.models.fields import KeyField, MicrousdField
 from billing.models.price_version import PriceVersion
 from billing.models.wallet import Wallet
 
+IN_REVIEW = Q(closed_at__isnull=True, review_reason__isnull=False)
+"""Asking for calls in review with this lets a query use their index."""
+
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 """Before any call; asking for calls after it lets a query use the index of a wallet's calls by time."""
 
@@ -31,7 +34,8 @@ class Reservation(models.Model):
     `cash_held` is the part of the hold that the balance covers; the rest is `lot_amounts` of the credits `lot_ids`, in the
     order of spending (null where there is none). While a call is open its hold stands; once closed it is settled with a
     charge within the hold, or released. `replayable` says that the idempotency key is taken. `evidence` is what is known
-    to have been delivered: quantities and `charge_microusd`. Only the functions of `billing/sql` write this table. The
+    to have been delivered: quantities and `charge_microusd`. `next_look_up_at` is when the upstream's own record of a call in
+    review is asked for again, null before the first time. Only the functions of `billing/sql` write this table. The
     hot tables have no foreign keys in the database; nothing that they name is ever deleted (triggers refuse it), and the
     audit looks for orphans. What their rows may say stands in `billing/sql/soundness.sql`.
     """
@@ -66,6 +70,7 @@ class Reservation(models.Model):
     review_reason = models.TextField(null=True)
     resolution = models.TextField(null=True)
     evidence = models.JSONField(null=True)
+    next_look_up_at = models.DateTimeField(null=True)
 
     class Meta:
         db_table = "billing_reservation"
@@ -85,6 +90,9 @@ class Reservation(models.Model):
             ),
             # `closed_at` changes once in a call's life, so the other transitions stay heap-only updates.
             models.Index(fields=["created_at"], name="reservation_open", condition=Q(closed_at__isnull=True)),
+            # By the reason, which is set once and for a few calls alone: an index by state would cost every other
+            # transition its heap-only update.
+            models.Index(fields=["created_at", "id"], name="reservation_in_review", condition=IN_REVIEW),
         ]
 
     def __str__(self) -> str:

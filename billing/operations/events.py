@@ -19,8 +19,8 @@ log = logging.getLogger("billing.events")
 def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent | None:
     """Store a signed event, once; None where it was stored before or cannot concern us.
 
-    Raises InvalidRequest where the signature is not the provider's or too old, and IntegrationUnavailable where no
-    secret is configured to tell: nothing is ever taken unsigned.
+    Raises InvalidRequest where the signature is not the provider's, too old or of the future, and
+    IntegrationUnavailable where no secret is configured to tell: nothing is ever taken unsigned.
     """
     provider = configured.require()
     if not settings.STRIPE_WEBHOOK_SECRET:

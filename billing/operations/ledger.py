@@ -242,6 +242,11 @@ def to_review(
     )
 
 
+def note_look_up(*, usage_id: str, next_at: datetime) -> Statement[None]:
+    """Note that an upstream was asked about a call in review, and when it is asked again."""
+    return call("billing_note_look_up", _first, usage_id=usage_id, next_at=next_at)
+
+
 def grant_credit(
     *,
     lot_id: str,
@@ -337,8 +342,13 @@ def sweep_lots(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
     return call("billing_sweep_lots", _whole, limit=limit, **clock)
 
 
+def merge_lots(*, lot_id: str, limit: int = 256, **clock: datetime) -> Statement[Any]:
+    """Merge credits of the same terms into the new one `lot_id`; at most a row of (wallet id, how many, micro-USD)."""
+    return call("billing_merge_lots", _whole, lot_id=lot_id, limit=limit, **clock)
+
+
 def repay_debts(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
-    """Repay debts from balance that became free; rows of (wallet id, amount in micro-USD)."""
+    """Repay debts from credit and balance that became free; rows of (wallet id, amount in micro-USD)."""
     return call("billing_repay_debts", _whole, limit=limit, **clock)
 
 

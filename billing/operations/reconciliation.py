@@ -4,7 +4,6 @@ Each run is bounded in rows and in time; one bad row does not keep the others wa
 """
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
@@ -16,6 +15,7 @@ from billing.adapters.base import PaymentProvider, ProviderError, ProviderUnavai
 from billing.models import Checkout
 from billing.operations import checkouts, events
 from billing.operations.checkouts import Seen
+from billing.operations.deadlines import deadline
 from billing.queries import checkouts as queries
 from gateway.contract.errors import IntegrationUnavailable
 
@@ -34,7 +34,7 @@ def reconcile(*, now: datetime) -> int:
     provider = configured.provider()
     if provider is None:
         return 0
-    is_over = _deadline(RUN_SECONDS)
+    is_over = deadline(RUN_SECONDS)
     return _events(provider, now, is_over) + _checkouts(provider, now, is_over)
 
 
@@ -95,11 +95,6 @@ def _take(checkout: Checkout, answer: Seen | Exception | None, now: datetime) ->
         checkouts.postpone(checkout.id, now=now)
         return False
     return True
-
-
-def _deadline(seconds: float) -> Callable[[], bool]:
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() > end
 
 
 def _chunks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:

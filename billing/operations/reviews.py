@@ -5,16 +5,24 @@ charged by what is known to have been delivered, or waits for the operator.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 
 from billing.models import Reservation
 from billing.operations import ledger
+from billing.operations.deadlines import deadline
 from billing.queries import reviews
+from billing.rules import reviews as rules
 from billing.rules.quantities import QUANTITY_NAMES
 
 log = logging.getLogger("billing.reviews")
+
+STEP_SECONDS = 8.0
+"""How long each part of a run may take; all of them end before the next run begins."""
+LOOK_UPS_MAX = 500
+"""How many calls the upstreams are asked about in one run."""
 
 _IN_REVIEW = ("review",)
 
@@ -32,7 +40,10 @@ _look_ups: list[LookUp] = []
 
 
 def register(look_up: LookUp) -> None:
-    """Have reconciliation ask `look_up` of every call in review; it gives None where the upstream cannot say (yet)."""
+    """Have reconciliation ask `look_up` of every call in review; it returns None where the upstream cannot say (yet).
+
+    It is asked again about the same call after a minute at the soonest, and ever more seldom.
+    """
     if look_up not in _look_ups:
         _look_ups.append(look_up)
 
@@ -76,37 +87,57 @@ def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = Fa
     return released.outcome is ledger.CloseOutcome.RELEASED
 
 
-def reconcile(*, limit: int = 500) -> int:
-    """Resolve what can be resolved now; return how many calls were. One that fails does not keep the others waiting."""
-    return sum(_reconcile_one(call) for call in reviews.waiting(limit))
+def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
+    """Resolve what can be resolved now; return how many calls were.
+
+    Upstreams are asked first, about a call ever more seldom, then calls are charged by what was delivered. Each of the
+    two ends after so many seconds; the next run goes on. A call that fails does not keep the others waiting.
+    """
+    found = _each(reviews.to_look_up(now, LOOK_UPS_MAX), partial(_look_up, now=now), seconds) if _look_ups else 0
+    return found + _each(reviews.one_by_one(reviews.delivered(looked_up=bool(_look_ups))), _charge_delivered, seconds)
 
 
-def release_unresolved(*, now: datetime, after: timedelta, limit: int = 500) -> int:
-    """Release, in the customer's favour, what has had no evidence for so long, and book it as a possible loss."""
-    released = 0
-    for call in reviews.waiting(limit, since=now - after):
-        if release(call.id, resolution="unresolved", book_loss=True):
-            log.error("call %s released without evidence: possibly lost %d micro-USD", call.id, call.hold_microusd)
-            released += 1
-    return released
+def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP_SECONDS) -> int:
+    """Release, in the customer's favour, what has had no evidence for so long, and book it as a possible loss.
+
+    Ends after so many seconds; the next run goes on.
+    """
+    calls = reviews.unresolved(now - after, looked_up=bool(_look_ups))
+    return _each(reviews.one_by_one(calls), _give_up, seconds)
 
 
-def _reconcile_one(call: Reservation) -> bool:
-    for look_up in _look_ups:
+def _each(calls: Iterable[Reservation], resolve: Callable[[Reservation], bool], seconds: float) -> int:
+    is_over = deadline(seconds)
+    resolved = 0
+    for call in calls:
         try:
-            finding = look_up(call)
+            resolved += resolve(call)
         except Exception:
-            log.exception("looking up call %s failed", call.id)
-            continue
-        if finding is not None:
-            return resolve(call.id, finding)
-    return _charge_delivered(call)
+            log.exception("call %s could not be resolved", call.id)
+        if is_over():
+            break
+    return resolved
+
+
+def _look_up(call: Reservation, *, now: datetime) -> bool:
+    findings = (_ask(look_up, call) for look_up in _look_ups)
+    finding = next((finding for finding in findings if finding is not None), None)
+    age = now - (call.dispatched_at or call.created_at)
+    # Noted in any case: a finding that cannot be booked must not take every turn.
+    ledger.note_look_up(usage_id=call.id, next_at=now + rules.next_look_up(age)).run()
+    return finding is not None and resolve(call.id, finding)
+
+
+def _ask(look_up: LookUp, call: Reservation) -> Finding | None:
+    try:
+        return look_up(call)
+    except Exception:
+        log.exception("looking up call %s failed", call.id)
+        return None
 
 
 def _charge_delivered(call: Reservation) -> bool:
     evidence = call.evidence or {}
-    if "charge_microusd" not in evidence:
-        return False
     quantities = {name: count for name, count in evidence.items() if name in QUANTITY_NAMES}
     return charge(
         call.id,
@@ -115,3 +146,10 @@ def _charge_delivered(call: Reservation) -> bool:
         basis="delivered",
         resolution="delivered",
     )
+
+
+def _give_up(call: Reservation) -> bool:
+    is_released = release(call.id, resolution="unresolved", book_loss=True)
+    if is_released:
+        log.error("call %s released without evidence: possibly lost %d micro-USD", call.id, call.hold_microusd)
+    return is_released

@@ -1,5 +1,9 @@
 """Every lock that billing takes from Python. Order: checkout, wallet, then whatever belongs to it; several by ascending id."""
 
+from datetime import datetime
+
+from django.db import connection, transaction
+
 from billing.models import Checkout, OwnerKind, Wallet
 from billing.rules.owners import Owner
 from gateway.contract.ids import new_id
@@ -19,6 +23,19 @@ def wallet(owner: Owner) -> Wallet:
         )
         found = wallets.get(owner_kind=kind, owner_key=key)
     return found
+
+
+def instant(owner: Owner) -> datetime:
+    """Return the database's time at a moment when nobody else held the owner's wallet. The lock is let go at once.
+
+    The ledger reads the clock under the lock: what is stamped earlier is committed, what comes later is stamped later.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        wallet(owner)
+        cursor.execute("SELECT clock_timestamp()")
+        [time] = cursor.fetchone()
+        transaction.set_rollback(True)  # lets go of the lock inside of a caller's transaction, too
+    return time
 
 
 def checkout(checkout_id: str) -> Checkout:

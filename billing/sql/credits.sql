@@ -40,31 +40,82 @@ END $$;
 --   RETURNS TABLE (lot_id text, amount_microusd bigint)
 --
 -- Books what is left of expired credits as expired, but for what open calls still hold; that is swept once they close.
--- One transfer a sweep of a lot. Wallets are locked in the order of their ids.
+-- One transfer a sweep of a lot. Wallets that somebody else holds are left for the next call, see billing_lock_wallets.
 CREATE OR REPLACE FUNCTION billing_sweep_lots(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
 RETURNS TABLE (lot_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
 DECLARE
-  v_due record;
-  v_lot billing_credit_lot;
-BEGIN
-  FOR v_due IN
-    SELECT l.id, l.wallet_id FROM billing_credit_lot l
+  v_due text[] := ARRAY(
+    SELECT l.id FROM billing_credit_lot l
      WHERE l.closed_at IS NULL AND l.expires_at <= p_now AND l.remaining_microusd > l.held_microusd
-     ORDER BY l.wallet_id, l.id LIMIT p_limit
-  LOOP
-    PERFORM 1 FROM billing_wallet w WHERE w.id = v_due.wallet_id FOR NO KEY UPDATE;
-    SELECT l.* INTO v_lot FROM billing_credit_lot l WHERE l.id = v_due.id;
-    lot_id := v_lot.id;
-    amount_microusd := v_lot.remaining_microusd - v_lot.held_microusd;
-    CONTINUE WHEN amount_microusd = 0;
-    UPDATE billing_credit_lot l
-       SET remaining_microusd = l.held_microusd, closed_at = CASE WHEN l.held_microusd = 0 THEN p_now END
-     WHERE l.id = v_lot.id;
-    INSERT INTO billing_transfer (
+     ORDER BY l.expires_at LIMIT p_limit);
+  v_wallets text[] := billing_lock_wallets(
+    ARRAY(SELECT DISTINCT l.wallet_id FROM billing_credit_lot l WHERE l.id = ANY (v_due)));
+BEGIN
+  RETURN QUERY
+    WITH due AS (
+      SELECT l.id, l.wallet_id, l.remaining_microusd - l.held_microusd AS free FROM billing_credit_lot l
+       WHERE l.id = ANY (v_due) AND l.wallet_id = ANY (v_wallets) AND l.remaining_microusd > l.held_microusd
+    ), swept AS (
+      UPDATE billing_credit_lot l
+         SET remaining_microusd = l.held_microusd, closed_at = CASE WHEN l.held_microusd = 0 THEN p_now END
+        FROM due d WHERE l.id = d.id
+    )
+    INSERT INTO billing_transfer AS t (
       kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
-    SELECT 'expiry', v_lot.id, count(*), 'lot:' || v_lot.id, 'platform:expired', v_lot.remaining_microusd
-           - v_lot.held_microusd, v_lot.wallet_id, p_now
-      FROM billing_transfer t WHERE t.kind = 'expiry' AND t.source = v_lot.id;
-    RETURN NEXT;
-  END LOOP;
+    SELECT 'expiry', d.id, (SELECT count(*) FROM billing_transfer b WHERE b.kind = 'expiry' AND b.source = d.id),
+           'lot:' || d.id, 'platform:expired', d.free, d.wallet_id, p_now
+      FROM due d
+    RETURNING t.source, t.amount_microusd;
+END $$;
+
+
+-- billing_merge_lots(p_lot_id text, p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 256)
+--   RETURNS TABLE (wallet_id text, lots integer, amount_microusd bigint)
+--
+-- Makes one credit, p_lot_id, of what is free of at most p_limit credits that have the same terms (wallet, product,
+-- expiry), where a wallet has 32 such credits or more: a call holds at most 64. One transfer from each. Credits that a
+-- payment brought stay apart, since a refund of the payment takes its own. One wallet a call; no row: nothing to merge.
+CREATE OR REPLACE FUNCTION billing_merge_lots(
+  p_lot_id text, p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 256)
+RETURNS TABLE (wallet_id text, lots integer, amount_microusd bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
+  v_product text;
+  v_expires_at timestamptz;
+  v_ids text[];
+BEGIN
+  SELECT l.wallet_id, l.product, l.expires_at INTO wallet_id, v_product, v_expires_at
+    FROM billing_credit_lot l
+   -- The wallets that have so many at all are read off the index; they are few.
+   WHERE l.wallet_id IN (SELECT o.wallet_id FROM billing_credit_lot o
+                          WHERE o.closed_at IS NULL GROUP BY o.wallet_id HAVING count(*) >= 32)
+     AND l.closed_at IS NULL AND l.remaining_microusd > l.held_microusd AND l.source_kind <> 'payment'
+     AND (l.expires_at IS NULL OR l.expires_at > v_now)
+   GROUP BY l.wallet_id, l.product, l.expires_at HAVING count(*) >= 32
+   LIMIT 1;
+  PERFORM 1 FROM billing_wallet w WHERE w.id = wallet_id FOR NO KEY UPDATE;
+  v_now := coalesce(p_now, clock_timestamp());
+  SELECT array_agg(due.id), count(*), sum(due.free) INTO v_ids, lots, amount_microusd
+    FROM (SELECT l.id, l.remaining_microusd - l.held_microusd AS free FROM billing_credit_lot l
+           WHERE l.wallet_id = billing_merge_lots.wallet_id AND l.closed_at IS NULL
+             AND l.remaining_microusd > l.held_microusd AND l.source_kind <> 'payment'
+             AND l.product IS NOT DISTINCT FROM v_product AND l.expires_at IS NOT DISTINCT FROM v_expires_at
+             AND (l.expires_at IS NULL OR l.expires_at > v_now)
+           ORDER BY l.id LIMIT p_limit) due;
+  IF lots < 2 THEN
+    RETURN;
+  END IF;
+  INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+  SELECT 'merge', l.id, (SELECT count(*) FROM billing_transfer b WHERE b.kind = 'merge' AND b.source = l.id),
+         'lot:' || l.id, 'lot:' || p_lot_id, l.remaining_microusd - l.held_microusd, l.wallet_id, v_now
+    FROM billing_credit_lot l WHERE l.id = ANY (v_ids);
+  UPDATE billing_credit_lot l
+     SET remaining_microusd = l.held_microusd, closed_at = CASE WHEN l.held_microusd = 0 THEN v_now END
+   WHERE l.id = ANY (v_ids);
+  INSERT INTO billing_credit_lot (
+    id, wallet_id, product, granted_microusd, remaining_microusd, held_microusd, expires_at, source_kind, source_key,
+    created_at)
+  VALUES (
+    p_lot_id, wallet_id, v_product, amount_microusd, amount_microusd, 0, v_expires_at, 'merge', p_lot_id, v_now);
+  RETURN NEXT;
 END $$;

@@ -20,3 +20,20 @@ BEGIN
     ON CONFLICT DO NOTHING;
   END LOOP;
 END $$;
+
+
+-- billing_lock_wallets(p_wallet_ids text[]) RETURNS text[]
+--
+-- Locks, until the transaction ends, those of the wallets that nobody else has locked, and returns their ids. Where all
+-- are locked it waits for the first alone. So a job never holds one wallet while it waits for another, and what it left
+-- out is there when it comes back. Not to be called by whoever holds a wallet already.
+CREATE OR REPLACE FUNCTION billing_lock_wallets(p_wallet_ids text[]) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE
+  v_locked text[] := ARRAY(
+    SELECT w.id FROM billing_wallet w WHERE w.id = ANY (p_wallet_ids) FOR NO KEY UPDATE SKIP LOCKED);
+BEGIN
+  IF cardinality(v_locked) = 0 THEN
+    v_locked := ARRAY(SELECT w.id FROM billing_wallet w WHERE w.id = p_wallet_ids[1] FOR NO KEY UPDATE);
+  END IF;
+  RETURN v_locked;
+END $$;

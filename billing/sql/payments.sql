@@ -47,6 +47,70 @@ BEGIN
 END $$;
 
 
+-- billing_taken_of(p_payment text) RETURNS (taken_microusd bigint, of_lots_microusd bigint)
+--
+-- What refunds and disputes took of a payment and did not give back, and how much of it the credits paid that the payment
+-- brought itself, when it was taken or later. Sources of one payment are p_payment || '/' and a number, or 'repaid'.
+CREATE OR REPLACE FUNCTION billing_taken_of(p_payment text, OUT taken_microusd bigint, OUT of_lots_microusd bigint)
+LANGUAGE sql STABLE AS $$
+  SELECT coalesce(sum(CASE t.kind WHEN 'refund' THEN t.amount_microusd WHEN 'refund_return' THEN -t.amount_microusd
+                                  ELSE 0 END), 0)::bigint,
+         coalesce(sum(CASE WHEN t.debit_account LIKE 'lot:%' THEN t.amount_microusd
+                           WHEN t.credit_account LIKE 'lot:%' THEN -t.amount_microusd ELSE 0 END), 0)::bigint
+    FROM billing_transfer t
+   WHERE t.source > p_payment || '/' AND t.source < p_payment || '0'
+     AND t.kind IN ('refund', 'refund_return', 'repayment')
+$$;
+
+
+-- billing_free_lots_of(p_wallet_id text, p_payment text) RETURNS SETOF billing_credit_lot
+--
+-- The credits that a payment brought itself, at first or when it was given back, of which something is free.
+CREATE OR REPLACE FUNCTION billing_free_lots_of(p_wallet_id text, p_payment text)
+RETURNS SETOF billing_credit_lot LANGUAGE sql STABLE AS $$
+  SELECT l.* FROM billing_credit_lot l
+   WHERE l.wallet_id = p_wallet_id AND l.closed_at IS NULL AND l.remaining_microusd > l.held_microusd
+     AND l.source_kind = 'payment'
+     AND (l.source_key = p_payment OR l.source_key > p_payment || '/' AND l.source_key < p_payment || '0')
+   ORDER BY l.id
+$$;
+
+
+-- billing_take_from_lots(p_wallet_id text, p_payment text, p_most bigint, p_kind text, p_source text, p_to text,
+--                        p_now timestamptz)
+--   RETURNS bigint
+--
+-- Moves at most p_most of what is free of the payment's own credits to the account p_to, one transfer a lot, and says how
+-- much it was. The caller holds the wallet's lock.
+CREATE OR REPLACE FUNCTION billing_take_from_lots(
+  p_wallet_id text, p_payment text, p_most bigint, p_kind text, p_source text, p_to text, p_now timestamptz)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_lot record;
+  v_part bigint;
+  v_taken bigint := 0;
+  v_seq integer := (SELECT coalesce(max(t.seq) + 1, 2) FROM billing_transfer t
+                     WHERE t.source = p_source AND t.kind = p_kind);
+BEGIN
+  FOR v_lot IN
+    SELECT l.id, l.remaining_microusd - l.held_microusd AS free FROM billing_free_lots_of(p_wallet_id, p_payment) l
+  LOOP
+    v_part := least(v_lot.free, p_most - v_taken);
+    EXIT WHEN v_part <= 0;
+    UPDATE billing_credit_lot l
+       SET remaining_microusd = l.remaining_microusd - v_part,
+           closed_at = CASE WHEN l.remaining_microusd = v_part THEN p_now END
+     WHERE l.id = v_lot.id;
+    INSERT INTO billing_transfer (
+      kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+    VALUES (p_kind, p_source, v_seq, 'lot:' || v_lot.id, p_to, v_part, p_wallet_id, p_now);
+    v_taken := v_taken + v_part;
+    v_seq := v_seq + 1;
+  END LOOP;
+  RETURN v_taken;
+END $$;
+
+
 -- billing_take_back(p_owner_kind text, p_owner_key text, p_amount bigint, p_source text, p_payment text DEFAULT NULL,
 --                   p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, taken_microusd bigint, debt_microusd bigint)
@@ -63,9 +127,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   v_wallet billing_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
   v_now timestamptz := coalesce(p_now, clock_timestamp());
-  v_lot record;
   v_part bigint;
-  v_seq smallint := 2;
 BEGIN
   SELECT 'already', coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account NOT LIKE 'debt:%'), 0),
          coalesce(sum(t.amount_microusd) FILTER (WHERE t.debit_account LIKE 'debt:%'), 0)
@@ -77,27 +139,8 @@ BEGIN
   END IF;
 
   outcome := 'taken';
-  taken_microusd := 0;
-  FOR v_lot IN
-    SELECT l.id, l.remaining_microusd - l.held_microusd AS free FROM billing_credit_lot l
-     WHERE l.wallet_id = v_wallet.id AND l.closed_at IS NULL AND l.remaining_microusd > l.held_microusd
-       AND l.source_kind = 'payment'
-       AND (l.source_key = p_payment OR l.source_key > p_payment || '/' AND l.source_key < p_payment || '0')
-     ORDER BY l.id
-  LOOP
-    v_part := least(v_lot.free, p_amount - taken_microusd);
-    EXIT WHEN v_part = 0;
-    UPDATE billing_credit_lot l
-       SET remaining_microusd = l.remaining_microusd - v_part,
-           closed_at = CASE WHEN l.remaining_microusd = v_part THEN v_now END
-     WHERE l.id = v_lot.id;
-    INSERT INTO billing_transfer (
-      kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
-    VALUES ('refund', p_source, v_seq, 'lot:' || v_lot.id, 'platform:payments', v_part, v_wallet.id, v_now);
-    taken_microusd := taken_microusd + v_part;
-    v_seq := v_seq + 1;
-  END LOOP;
-
+  taken_microusd := billing_take_from_lots(
+    v_wallet.id, p_payment, p_amount, 'refund', p_source, 'platform:payments', v_now);
   v_part := least(v_wallet.balance_microusd - v_wallet.held_microusd, p_amount - taken_microusd);
   taken_microusd := taken_microusd + v_part;
   debt_microusd := p_amount - taken_microusd;
@@ -142,12 +185,7 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT coalesce(sum(CASE t.kind WHEN 'refund' THEN t.amount_microusd ELSE -t.amount_microusd END), 0),
-         coalesce(sum(CASE WHEN t.debit_account LIKE 'lot:%' THEN t.amount_microusd
-                           WHEN t.credit_account LIKE 'lot:%' THEN -t.amount_microusd ELSE 0 END), 0)
-    INTO v_taken, v_of_lots
-    FROM billing_transfer t
-   WHERE t.source > p_payment || '/' AND t.source < p_payment || '0' AND t.kind IN ('refund', 'refund_return');
+  SELECT t.taken_microusd, t.of_lots_microusd INTO v_taken, v_of_lots FROM billing_taken_of(p_payment) t;
   IF p_amount > v_taken THEN
     RAISE EXCEPTION '% micro-USD were taken of %, % cannot be given back', v_taken, p_payment, p_amount;
   END IF;
@@ -175,38 +213,83 @@ BEGIN
 END $$;
 
 
+-- billing_repay_from_lots(p_wallet_id text, p_payments text[], p_now timestamptz) RETURNS bigint
+--
+-- Repays a wallet's debt from what is free of the payments' own credits: of each payment at most what was taken back of it
+-- beyond what its credits have paid. So what is owed in the end is the same whether calls held the credits when it was to
+-- be taken, or not. Returns what it repaid. The caller holds the wallet's lock.
+CREATE OR REPLACE FUNCTION billing_repay_from_lots(p_wallet_id text, p_payments text[], p_now timestamptz)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_debt bigint := (SELECT w.debt_microusd FROM billing_wallet w WHERE w.id = p_wallet_id);
+  v_payment text;
+  v_beyond bigint;
+  v_repaid bigint := 0;
+BEGIN
+  IF v_debt = 0 THEN
+    RETURN 0;
+  END IF;
+  FOR v_payment, v_beyond IN
+    SELECT p.payment, t.taken_microusd - t.of_lots_microusd
+      FROM (SELECT DISTINCT unnest(p_payments) AS payment) p, billing_taken_of(p.payment) t
+     ORDER BY p.payment
+  LOOP
+    v_repaid := v_repaid + billing_take_from_lots(
+      p_wallet_id, v_payment, least(v_debt - v_repaid, v_beyond), 'repayment', v_payment || '/repaid',
+      'debt:' || p_wallet_id, p_now);
+  END LOOP;
+  IF v_repaid > 0 THEN
+    UPDATE billing_wallet w SET debt_microusd = w.debt_microusd - v_repaid WHERE w.id = p_wallet_id;
+  END IF;
+  RETURN v_repaid;
+END $$;
+
+
 -- billing_repay_debts(p_limit integer DEFAULT 100, p_now timestamptz DEFAULT NULL)
 --   RETURNS TABLE (wallet_id text, amount_microusd bigint)
 --
--- Repays what refunds and disputes of checkouts left as debts from balance that is free: what open calls held when it
--- was to be taken may have returned since. Wallets are locked in the order of their ids.
+-- Repays what refunds and disputes of checkouts left as debts from what is free of their own credits, then of the
+-- balance: what open calls held when it was to be taken may have returned since. Each row is progress. Wallets that
+-- somebody else holds are left for the next call, see billing_lock_wallets.
 CREATE OR REPLACE FUNCTION billing_repay_debts(p_limit integer DEFAULT 100, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (wallet_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
 DECLARE
-  v_due text;
-  v_wallet billing_wallet;
-  v_amount bigint;
-BEGIN
-  FOR v_due IN
+  v_now timestamptz;
+  v_due text[] := ARRAY(
     SELECT DISTINCT w.id
       FROM billing_checkout c
       JOIN billing_wallet w ON w.owner_kind = c.owner_kind AND w.owner_key = c.owner_key
-     WHERE c.taken_back_microusd > 0 AND w.debt_microusd > 0 AND w.balance_microusd > w.held_microusd
-     ORDER BY w.id LIMIT p_limit
-  LOOP
-    SELECT w.* INTO v_wallet FROM billing_wallet w WHERE w.id = v_due FOR NO KEY UPDATE;
-    v_amount := least(v_wallet.debt_microusd, v_wallet.balance_microusd - v_wallet.held_microusd);
-    CONTINUE WHEN v_amount <= 0;
-    UPDATE billing_wallet w
-       SET debt_microusd = w.debt_microusd - v_amount, balance_microusd = w.balance_microusd - v_amount
-     WHERE w.id = v_wallet.id;
-    INSERT INTO billing_transfer (
-      kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
-    VALUES (
-      'repayment', 'rep_' || replace(gen_random_uuid()::text, '-', ''), 0, 'wallet:' || v_wallet.id,
-      'debt:' || v_wallet.id, v_amount, v_wallet.id, coalesce(p_now, clock_timestamp()));
-    wallet_id := v_wallet.id;
-    amount_microusd := v_amount;
-    RETURN NEXT;
+     WHERE c.taken_back_microusd > 0 AND w.debt_microusd > 0
+       AND (w.balance_microusd > w.held_microusd
+            OR EXISTS (SELECT FROM billing_taken_of(c.id) t
+                        WHERE t.taken_microusd > t.of_lots_microusd
+                          AND EXISTS (SELECT FROM billing_free_lots_of(w.id, c.id))))
+     ORDER BY w.id LIMIT p_limit);
+  v_from_balance bigint;
+BEGIN
+  FOREACH wallet_id IN ARRAY billing_lock_wallets(v_due) LOOP
+    v_now := coalesce(p_now, clock_timestamp());
+    amount_microusd := billing_repay_from_lots(
+      wallet_id,
+      ARRAY(SELECT c.id FROM billing_checkout c JOIN billing_wallet w
+                ON w.owner_kind = c.owner_kind AND w.owner_key = c.owner_key
+             WHERE w.id = wallet_id AND c.taken_back_microusd > 0),
+      v_now);
+    v_from_balance := (
+      SELECT least(w.debt_microusd, w.balance_microusd - w.held_microusd) FROM billing_wallet w WHERE w.id = wallet_id);
+    IF v_from_balance > 0 THEN
+      UPDATE billing_wallet w
+         SET debt_microusd = w.debt_microusd - v_from_balance, balance_microusd = w.balance_microusd - v_from_balance
+       WHERE w.id = wallet_id;
+      INSERT INTO billing_transfer (
+        kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+      VALUES (
+        'repayment', 'rep_' || replace(gen_random_uuid()::text, '-', ''), 0, 'wallet:' || wallet_id,
+        'debt:' || wallet_id, v_from_balance, wallet_id, v_now);
+      amount_microusd := amount_microusd + v_from_balance;
+    END IF;
+    IF amount_microusd > 0 THEN
+      RETURN NEXT;
+    END IF;
   END LOOP;
 END $$;

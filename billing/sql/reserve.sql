@@ -14,7 +14,8 @@
 -- Whatever is refused leaves nothing behind but, at most, an empty wallet.
 --
 -- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
--- An expired credit is not spendable from that instant on.
+-- A call holds at most 64 credits, the first ones in this order, so that no call holds the wallet's lock for long; what
+-- they do not cover is balance. An expired credit is not spendable from that instant on.
 CREATE OR REPLACE FUNCTION billing_reserve(
   p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
   p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
@@ -78,6 +79,7 @@ BEGIN
        AND (l.expires_at IS NULL OR l.expires_at > v_now)
        AND (l.product IS NULL OR l.product = p_product)
      ORDER BY l.product IS NULL, l.expires_at NULLS LAST, l.id
+     LIMIT 64
   LOOP
     EXIT WHEN v_left = 0;
     v_lot_ids := v_lot_ids || v_lot.id;

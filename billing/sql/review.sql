@@ -29,21 +29,23 @@ END $$;
 --   RETURNS TABLE (usage_id text, outcome text)
 --
 -- Takes calls from processes that died: 'released' for a hold that was not dispatched within 60 s, 'review' for a call
--- past its deadline. Rows that somebody is working on are left for the next round. Wallets are locked in the order of
--- their ids.
+-- past its deadline. Rows and wallets that somebody is working on are left for the next round, see billing_lock_wallets.
 CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 RETURNS TABLE (usage_id text, outcome text) LANGUAGE plpgsql AS $$
 DECLARE
-  v_id text;
   v_now timestamptz := coalesce(p_now, clock_timestamp());
-BEGIN
-  FOR v_id IN
+  v_due text[] := ARRAY(
     SELECT r.id FROM billing_reservation r
      WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at <= v_now - interval '60 seconds'
-     ORDER BY r.wallet_id, r.id LIMIT p_limit
+     ORDER BY r.created_at LIMIT p_limit);
+  v_wallets text[] := billing_lock_wallets(
+    ARRAY(SELECT DISTINCT r.wallet_id FROM billing_reservation r WHERE r.id = ANY (v_due)));
+BEGIN
+  FOR usage_id IN
+    SELECT r.id FROM billing_reservation r WHERE r.id = ANY (v_due) AND r.wallet_id = ANY (v_wallets)
   LOOP
-    usage_id := v_id;
-    SELECT d.outcome INTO outcome FROM billing_release(v_id, 'not_dispatched', p_expected => '{reserved}', p_now => p_now) d;
+    SELECT d.outcome INTO outcome
+      FROM billing_release(usage_id, 'not_dispatched', p_expected => '{reserved}', p_now => p_now) d;
     IF outcome = 'released' THEN
       RETURN NEXT;
     END IF;
@@ -55,4 +57,14 @@ BEGIN
                      WHERE o.closed_at IS NULL AND o.state = 'dispatched' AND o.deadline_at <= v_now
                      LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
     RETURNING r.id, 'review';
+END $$;
+
+
+-- billing_note_look_up(p_usage_id text, p_next_at timestamptz) RETURNS void
+--
+-- Notes that the upstream's own record of a call in review was asked for, and when it is asked for again.
+CREATE OR REPLACE FUNCTION billing_note_look_up(p_usage_id text, p_next_at timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE billing_reservation r SET next_look_up_at = p_next_at WHERE r.id = p_usage_id AND r.state = 'review';
 END $$;

@@ -195,7 +195,7 @@ STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
 # Payments. Without a key there are none: checkout answers `integration_unavailable`.
 STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY", default="")
-STRIPE_WEBHOOK_SECRET = env("STRIPE_WEBHOOK_SECRET", default="")
+STRIPE_WEBHOOK_SECRET = [secret for part in env.list("STRIPE_WEBHOOK_SECRET", default=[]) if (secret := part.strip())]
 STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
 STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
 # Where the hosted payment pages are; a domain of one's own for them is added here. The portal's forms lead there alone.

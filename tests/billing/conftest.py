@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from billing.operations import reviews
 from billing.queries import audit
 from tests.factories.billing import Purse
 
@@ -20,3 +21,12 @@ def org(db: None) -> Iterator[Purse]:
     """An organization's wallet; the ledger is audited when the test is over."""
     yield Purse("organization", "org_acme")
     assert audit.findings() == []
+
+
+@pytest.fixture
+def look_ups() -> Iterator[list[reviews.LookUp]]:
+    """The registered look-ups, none at first; what was registered is restored."""
+    registered = list(reviews._look_ups)
+    reviews._look_ups.clear()
+    yield reviews._look_ups
+    reviews._look_ups[:] = registered

@@ -7,16 +7,29 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 DAY = timedelta(hours=24)
+LOTS_MAX = 64
+
+
+@dataclass
+class Payment:
+    """What a top-up brought, how much of it stands taken back, and how much of that its own credits paid."""
+
+    id: str
+    product: str | None
+    amount: int
+    taken: int = 0
+    of_lots: int = 0
 
 
 @dataclass
 class Lot:
-    """A credit; `remaining` is what was granted less what was spent and swept."""
+    """A credit; `remaining` is what was granted less what was spent, swept, and taken back of its payment."""
 
     id: str
     product: str | None
     remaining: int
     expires_at: datetime | None
+    payment: Payment | None = None
 
 
 @dataclass
@@ -66,6 +79,7 @@ class LedgerModel:
     lots: list[Lot] = field(default_factory=list)
     budgets: dict[str, Budget] = field(default_factory=dict)
     calls: dict[str, Call] = field(default_factory=dict)
+    payments: list[Payment] = field(default_factory=list)
 
     def cash_held(self) -> int:
         """Sum what open calls hold of the balance."""
@@ -117,7 +131,7 @@ class LedgerModel:
         for lot in sorted(self.lots, key=_spending_order):
             free = lot.remaining - self.lot_held(lot)
             is_usable = lot.product in (None, call.product) and (lot.expires_at is None or lot.expires_at > now)
-            if is_usable and min(free, left) > 0:
+            if is_usable and min(free, left) > 0 and len(call.lots) < LOTS_MAX:
                 call.lots.append((lot, min(free, left)))
                 left -= min(free, left)
         if self.debt or left > self.balance - self.cash_held():
@@ -132,11 +146,14 @@ class LedgerModel:
         if call.state not in ("dispatched", "review"):
             return {"settled": "already", "released": "released", "reserved": "conflict"}[call.state]
         left = call.charge = min(cost, call.hold)
+        freed = []
         for lot, amount in call.lots:
             lot.remaining -= min(amount, left)
+            freed += [lot] if amount > left else []
             left -= min(amount, left)
         self.balance -= left
         call.state, call.closed_at, call.has_answer = "settled", now, has_answer
+        self._repay_from(freed)
         return "settled"
 
     def release(self, call: Call, now: datetime, states: tuple[str, ...]) -> str:
@@ -144,6 +161,7 @@ class LedgerModel:
         if call.state not in states:
             return {"settled": "settled", "released": "already"}.get(call.state, "conflict")
         call.state, call.closed_at = "released", now
+        self._repay_from([lot for lot, _ in call.lots])
         return "released"
 
     def sweep(self, now: datetime) -> set[str]:
@@ -166,6 +184,65 @@ class LedgerModel:
         taken = min(self.balance - self.cash_held(), amount)
         self.balance -= taken
         self.debt += amount - taken
+
+    def top_up(self, payment: Payment, lot: str | None) -> None:
+        """Bring a payment in: debt first, the rest is balance, or the credit `lot` for its product."""
+        self.payments.append(payment)
+        repaid = min(self.debt, payment.amount)
+        self.debt -= repaid
+        self._credit(payment, payment.amount - repaid, lot)
+
+    def take_back(self, payment: Payment, amount: int) -> None:
+        """Take part of a payment back: of its own credits what is free, then of the balance, the rest is owed."""
+        payment.taken += amount
+        of_lots = self._take_from_lots(payment, amount)
+        payment.of_lots += of_lots
+        self.refund(amount - of_lots)
+
+    def give_back(self, payment: Payment, amount: int, lot: str | None) -> None:
+        """Undo part of that: debt first, then where the last was taken from."""
+        repaid = min(self.debt, amount)
+        self.debt -= repaid
+        payment.taken -= amount
+        to_lot = min(amount - repaid, max(payment.of_lots - payment.taken, 0)) if payment.product else 0
+        payment.of_lots -= to_lot
+        self._credit(payment, to_lot, lot)
+        self.balance += amount - repaid - to_lot
+
+    def repay(self) -> None:
+        """Repay what payments left as debts, from their own credits first."""
+        taken = [payment for payment in self.payments if payment.taken]
+        for payment in sorted(taken, key=lambda payment: payment.id):
+            self._repay_of(payment)
+        if taken:
+            repaid = min(self.debt, self.balance - self.cash_held())
+            self.debt -= repaid
+            self.balance -= repaid
+
+    def _credit(self, payment: Payment, amount: int, lot: str | None) -> None:
+        if payment.product is None:
+            self.balance += amount
+        elif amount:
+            assert lot is not None
+            self.lots.append(Lot(lot, payment.product, amount, None, payment))
+
+    def _repay_from(self, freed: list[Lot]) -> None:
+        payments = {lot.payment.id: lot.payment for lot in freed if lot.payment}
+        for name in sorted(payments):
+            self._repay_of(payments[name])
+
+    def _repay_of(self, payment: Payment) -> None:
+        repaid = self._take_from_lots(payment, min(self.debt, payment.taken - payment.of_lots))
+        payment.of_lots += repaid
+        self.debt -= repaid
+
+    def _take_from_lots(self, payment: Payment, most: int) -> int:
+        taken = 0
+        for lot in sorted((lot for lot in self.lots if lot.payment is payment), key=lambda lot: lot.id):
+            part = min(lot.remaining - self.lot_held(lot), most - taken)
+            lot.remaining -= part
+            taken += part
+        return taken
 
 
 def _spending_order(lot: Lot) -> tuple[bool, bool, datetime | None, str]:

@@ -184,6 +184,9 @@ CORRUPTIONS = {
         "UPDATE billing_transfer SET wallet_id = 'wal_nobody' WHERE kind = 'charge'",
         "UPDATE billing_reservation SET lot_ids[1] = 'crd_nobody' WHERE id = :settled",
     ],
+    "merge_keeps_its_terms": [
+        "UPDATE billing_transfer SET kind = 'merge' WHERE kind = 'grant'",
+    ],
     "nothing_is_stale": [
         "UPDATE billing_reservation SET state = 'reserved', created_at = now() - interval '1 hour' WHERE id = :open",
         "UPDATE billing_reservation SET deadline_at = now() - interval '1 hour' WHERE id = :open",

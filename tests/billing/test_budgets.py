@@ -10,6 +10,8 @@ from django.utils import timezone
 
 from billing.models import Budget, Reservation, Transfer, UsageRecord
 from billing.operations import budgets
+from billing.queries import spending
+from billing.queries.spending import Subject
 from billing.rules.budgets import month_of, scope_of, spent_microusd
 from gateway.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
@@ -133,6 +135,22 @@ def test_a_budget_of_mid_month_counts_what_the_month_has_spent_and_holds(org: Pu
     assert counted(put(100, "studio", "mem_1")) == (30, 9)
     assert counted(put(100, None, "mem_2")) == (20, 0)
     assert counted(put(100, "courier")) == (0, 0)
+
+
+def test_what_happens_while_the_month_is_added_up_is_counted_once(org: Purse) -> None:
+    now = timezone.now()
+    long_ago = now - timedelta(seconds=10)
+    org.pay(1000)
+    settle(org.call(40, now=long_ago), 30, now=long_ago)
+    open_before = [org.call(10, now=long_ago) for _ in range(4)]
+    subject = Subject(("organization", ORG), None, None, month_of(long_ago))
+    past = spending.before(subject)
+    assert spending.total(subject, past) == (30, 40)
+    settle(open_before[0], 7)
+    release(open_before[1])
+    settle(org.call(9), 5)
+    org.call(6)
+    assert spending.total(subject, past) == spending.total(subject, spending.before(subject)) == (42, 26)
 
 
 def test_another_organizations_calls_do_not_count(org: Purse) -> None:

@@ -19,13 +19,13 @@ from hypothesis.stateful import (
 )
 
 from billing.models import Budget as BudgetRow
-from billing.models import CreditLot, Reservation, Wallet
+from billing.models import Checkout, CreditLot, Reservation, Wallet
 from billing.operations import budgets, credits, ledger
 from billing.queries import audit
 from billing.rules.budgets import spent_microusd
 from gateway.contract.ids import new_id
-from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot
-from tests.factories.billing import ANSWER, Purse, release, review, settle
+from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
+from tests.factories.billing import ANSWER, Purse, release, review, settle, take_back, top_up
 
 amounts = st.integers(1, 100)
 products = st.sampled_from([None, "studio", "courier"])
@@ -38,6 +38,7 @@ class LedgerMachine(RuleBasedStateMachine):
     """Drives database and model alike. Time begins a minute before a month does."""
 
     calls: Bundle[Call] = Bundle("calls")
+    payments: Bundle[Payment] = Bundle("payments")
 
     @initialize()
     def begin(self) -> None:
@@ -78,6 +79,36 @@ class LedgerMachine(RuleBasedStateMachine):
         """Take money back."""
         self.purse.refund(amount)
         self.model.refund(amount)
+
+    @rule(target=payments, amount=amounts, product=products)
+    def top_up(self, amount: int, product: str | None) -> Payment:
+        """Have a checkout paid."""
+        checkout = top_up(self.purse, amount, product)
+        payment = Payment(checkout.id, product, amount)
+        self.model.top_up(payment, self.newest_lot(payment))
+        return payment
+
+    @rule(payment=payments, total=st.integers(0, 100))
+    def take_back(self, payment: Payment, total: int) -> None:
+        """Have a payment refunded or disputed, or part of that undone."""
+        change = min(total, payment.amount) - payment.taken
+        take_back(Checkout.objects.get(pk=payment.id), total)
+        if change > 0:
+            self.model.take_back(payment, change)
+        elif change < 0:
+            self.model.give_back(payment, -change, self.newest_lot(payment))
+
+    @rule()
+    def repay(self) -> None:
+        """Repay debts of payments that were taken back."""
+        ledger.repay_debts().rows()
+        self.model.repay()
+
+    def newest_lot(self, payment: Payment) -> str | None:
+        """Find the credit that a payment brought last."""
+        known = [lot.id for lot in self.model.lots]
+        lots = CreditLot.objects.filter(source_kind="payment", source_key__startswith=payment.id)
+        return lots.exclude(pk__in=known).values_list("id", flat=True).first()
 
     @rule(amount=amounts, product=products, seconds=st.sampled_from([None, 60, 3600]))
     def grant(self, amount: int, product: str | None, seconds: int | None) -> None:

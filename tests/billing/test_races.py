@@ -1,13 +1,18 @@
 """Real connections at once: nothing is spent twice, nothing deadlocks, and the audit is clean afterwards."""
 
 import asyncio
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection as django_connection
+from django.db import transaction
 from django.utils import timezone
 
 from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
@@ -15,7 +20,7 @@ from billing.operations import budgets, ledger
 from billing.queries import audit
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
-from tests.billing.parallel import at_once, one_after_another_at_once
+from tests.billing.parallel import at_once, conninfo, one_after_another_at_once
 from tests.factories.billing import Purse, price_version, state
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -207,3 +212,55 @@ def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None
     assert outcomes(settled) == {"settled": 128}
     assert Reservation.objects.filter(state="settled", charge_microusd=20).count() == 128
     assert not Reservation.objects.filter(pk__in=overdue).exclude(state="settled").exists()
+
+
+@pytest.mark.parametrize("in_a_transaction", [False, True])
+def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_transaction: bool) -> None:
+    """The month's charges are kept from being read for a while, as if there were very many."""
+    org = Purse("organization", "org_acme").pay(100_000)
+    before = timezone.now() - timedelta(seconds=10)
+    for now in (before, before, timezone.now()):
+        ledger.settle(usage_id=org.call(10, now=now), cost_microusd=7, basis="upstream", quantities={}, now=now).run()
+    kept, given_up = org.call(20, now=before), org.call(30, now=before)
+
+    def put() -> Budget:
+        try:
+            with transaction.atomic() if in_a_transaction else nullcontext():
+                return budgets.put(org.key, limit_microusd=10_000, now=before)
+        finally:
+            django_connection.close()
+
+    with ThreadPoolExecutor(1) as pool, psycopg.connect(conninfo()) as reader:
+        reader.execute("LOCK TABLE billing_transfer IN ACCESS EXCLUSIVE MODE")
+        putting = pool.submit(put)
+        _wait_until(lambda: _waits_for("billing_transfer"))
+        held = _impatiently(org.reservation(40), ledger.release(usage_id=given_up))
+        reader.rollback()
+        budget = putting.result()
+    assert held == ["reserved", "released"]
+    assert (budget.spent_microusd, budget.held_microusd) == (21, 60)
+    settlement(kept, 9).run()
+    budget.refresh_from_db()
+    assert (budget.spent_microusd, budget.held_microusd) == (30, 40)
+
+
+def _impatiently(*statements: Any) -> list[str]:
+    """Run statements on a connection that waits for no lock long, and give their outcomes."""
+    with psycopg.connect(conninfo(), autocommit=True, options="-c lock_timeout=10s") as caller:
+        return [
+            str(statement.read(caller.execute(statement.sql, statement.parameters).fetchone()).outcome)
+            for statement in statements
+        ]
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def _waits_for(table: str) -> bool:
+    with django_connection.cursor() as cursor:
+        cursor.execute("SELECT FROM pg_locks WHERE NOT granted AND relation = %s::regclass", [table])
+        return bool(cursor.fetchall())

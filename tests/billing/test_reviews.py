@@ -1,6 +1,5 @@
 """A call whose outcome is not known is resolved exactly once: by its upstream, by its delivery, or by a person."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -17,13 +16,7 @@ from tests.factories.billing import ANSWER, Purse, dispatch, release, review, se
 EVIDENCE = {"input_tokens": 12, "output_tokens": 3, "charge_microusd": 7}
 
 
-@pytest.fixture(autouse=True)
-def look_ups() -> Iterator[list[reviews.LookUp]]:
-    """Give the registered look-ups, and restore them."""
-    registered = list(reviews._look_ups)
-    reviews._look_ups.clear()
-    yield reviews._look_ups
-    reviews._look_ups[:] = registered
+pytestmark = pytest.mark.usefixtures("look_ups")
 
 
 def in_review(purse: Purse, hold: int = 50, **fields: object) -> str:
@@ -63,24 +56,24 @@ def test_checkpoints_are_kept_until_the_call_is_no_longer_delivered(purse: Purse
 
 def test_charges_what_was_delivered(purse: Purse) -> None:
     call = in_review(purse, evidence=EVIDENCE)
-    assert reviews.reconcile() == 1
+    assert reviews.reconcile(now=timezone.now()) == 1
     used = UsageRecord.objects.get(pk=call)
     assert (used.input_tokens, used.output_tokens, used.charge_microusd, used.basis) == (12, 3, 7, "delivered")
     assert Reservation.objects.get(pk=call).resolution == "delivered"
     assert purse.wallet == WalletView(93, 0, 0, 93, 0, ())
-    assert reviews.reconcile() == 0
+    assert reviews.reconcile(now=timezone.now()) == 0
 
 
 def test_waits_without_evidence(purse: Purse) -> None:
     call = in_review(purse)
-    assert reviews.reconcile() == 0
+    assert reviews.reconcile(now=timezone.now()) == 0
     assert state(call) == "review"
 
 
 def test_asks_the_upstream_before_it_trusts_what_was_delivered(purse: Purse, look_ups: list[reviews.LookUp]) -> None:
     call = in_review(purse, evidence=EVIDENCE)
     reviews.register(lambda found: Finding(20, {"output_tokens": 9}) if found.id == call else None)
-    assert reviews.reconcile() == 1
+    assert reviews.reconcile(now=timezone.now()) == 1
     used = UsageRecord.objects.get(pk=call)
     assert (used.output_tokens, used.charge_microusd, used.basis) == (9, 20, "upstream")
 
@@ -88,7 +81,7 @@ def test_asks_the_upstream_before_it_trusts_what_was_delivered(purse: Purse, loo
 def test_releases_what_the_upstream_never_took(purse: Purse) -> None:
     call = in_review(purse)
     reviews.register(lambda found: Finding(None))
-    assert reviews.reconcile() == 1
+    assert reviews.reconcile(now=timezone.now()) == 1
     assert state(call) == "released"
     assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
     assert not Loss.objects.exists()
@@ -102,7 +95,7 @@ def test_a_look_up_that_fails_keeps_nobody_waiting(purse: Purse, caplog: pytest.
 
     reviews.register(broken)
     reviews.register(broken)
-    assert reviews.reconcile() == 1
+    assert reviews.reconcile(now=timezone.now()) == 1
     assert state(call) == "settled"
     assert [record.message for record in caplog.records] == [f"looking up call {call} failed"]
 
@@ -186,7 +179,7 @@ def test_the_job_reconciles_and_releases(purse: Purse) -> None:
     old = purse.call(10)
     review(old)
     long_ago = timezone.now() - timedelta(hours=settings.REVIEW_RELEASE_HOURS, minutes=1)
-    Reservation.objects.filter(pk=old).update(dispatched_at=long_ago)
+    Reservation.objects.filter(pk=old).update(created_at=long_ago, dispatched_at=long_ago)
     assert tasks.reconcile() == 2
     assert (state(known), state(old)) == ("settled", "released")
     assert tasks.reconcile() == 0

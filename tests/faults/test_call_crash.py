@@ -137,7 +137,7 @@ def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage: Sta
     assert (call.state, call.review_reason) == ("review", "process_died")
     assert call.deadline_at < timezone.now() + timedelta(seconds=125)
     assert 0 < call.evidence["charge_microusd"] <= call.hold_microusd
-    reviews.reconcile()
+    reviews.reconcile(now=timezone.now())
     call = caller.only_call
     assert (call.state, call.charge_microusd) == ("settled", call.evidence["charge_microusd"])
     assert_charged_once(caller, call)
@@ -156,7 +156,7 @@ def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage: Stage, journ
             server.send_signal(signal.SIGKILL)
             pending.result()
     recover_later() if with_journal else reap_later()
-    reviews.reconcile()
+    reviews.reconcile(now=timezone.now())
     call = caller.only_call
     assert (call.state, call.evidence) == ("review", None)
     assert call.review_reason == ("process_died" if with_journal else "deadline_passed")

@@ -48,7 +48,7 @@ def settle_down() -> None:
     """Wait until the database has noticed that the processes are gone, then run the jobs as of a minute later."""
     later = timezone.now() + timedelta(seconds=61)
     ledger.reap(now=later).rows()
-    reviews.reconcile()
+    reviews.reconcile(now=later)
 
 
 def ends(calls: dict[str, str]) -> dict[str, tuple[str | None, int | None]]:
