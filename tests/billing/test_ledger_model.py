@@ -26,6 +26,7 @@ from billing.rules.budgets import spent_microusd
 from gateway.contract.ids import new_id
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot
 from tests.factories.billing import ANSWER, Purse, release, review, settle
+from tests.factories.payments import refundable
 
 amounts = st.integers(1, 100)
 products = st.sampled_from([None, "studio", "courier"])
@@ -75,7 +76,8 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(amount=amounts)
     def refund(self, amount: int) -> None:
-        """Take money back."""
+        """Take money back, as much as was paid."""
+        amount = min(amount, refundable(self.purse.owner))
         self.purse.refund(amount)
         self.model.refund(amount)
 

@@ -1,0 +1,7 @@
+-- Nobody used a call's idempotency key again before its day was over.
+SELECT r.id, format('closed at %s, key used again at %s by %s', r.closed_at, o.created_at, o.id)
+  FROM billing_reservation r
+  JOIN billing_reservation o ON o.wallet_id = r.wallet_id AND o.route = r.route
+       AND o.idempotency_key = r.idempotency_key AND o.id <> r.id
+ WHERE NOT r.replayable AND r.state <> 'released' AND r.closed_at >= %(since)s AND r.idempotency_key IS NOT NULL
+   AND o.created_at > r.created_at AND o.created_at < r.closed_at + interval '24 hours'
