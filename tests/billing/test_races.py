@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
 from billing.operations import budgets, ledger
-from billing.queries import audit
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
+from tests.billing.conftest import unsound
 from tests.billing.parallel import at_once, one_after_another_at_once
-from tests.factories.billing import Purse, price_version, state
+from tests.factories.billing import Purse, price_version, state, used_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _audited(transactional_db: None) -> Iterator[None]:
     yield
-    assert audit.findings() == []
+    assert unsound() == []
 
 
 def outcomes(results: list[Any]) -> Counter[str]:
@@ -32,7 +32,7 @@ def outcomes(results: list[Any]) -> Counter[str]:
 
 
 def settlement(usage_id: str, cost: int) -> Any:
-    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities={}, flush=False)
+    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities=used_for(cost), flush=False)
 
 
 @pytest.mark.parametrize("flush", [True, False])
@@ -68,7 +68,7 @@ def test_the_same_free_again_key_at_once_holds_once() -> None:
     purse = Purse().pay(1000)
     call = purse.call(10, "k")
     ledger.settle(
-        usage_id=call, cost_microusd=5, basis="upstream", quantities={}, now=timezone.now() - timedelta(hours=24)
+        usage_id=call, cost_microusd=5, basis="upstream", quantities=used_for(5), now=timezone.now() - timedelta(hours=24)
     ).run()
     held = at_once(*(purse.reservation(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}

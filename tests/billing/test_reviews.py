@@ -14,7 +14,7 @@ from billing.operations.reviews import Finding
 from billing.queries.wallets import WalletView
 from tests.factories.billing import ANSWER, Purse, dispatch, release, review, settle, state
 
-EVIDENCE = {"input_tokens": 12, "output_tokens": 3, "charge_microusd": 7}
+EVIDENCE = {"input_tokens": 12, "output_tokens": 8, "charge_microusd": 7}
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_charges_what_was_delivered(purse: Purse) -> None:
     call = in_review(purse, evidence=EVIDENCE)
     assert reviews.reconcile() == 1
     used = UsageRecord.objects.get(pk=call)
-    assert (used.input_tokens, used.output_tokens, used.charge_microusd, used.basis) == (12, 3, 7, "delivered")
+    assert (used.input_tokens, used.output_tokens, used.charge_microusd, used.basis) == (12, 8, 7, "delivered")
     assert Reservation.objects.get(pk=call).resolution == "delivered"
     assert purse.wallet == WalletView(93, 0, 0, 93, 0, ())
     assert reviews.reconcile() == 0
@@ -79,10 +79,10 @@ def test_waits_without_evidence(purse: Purse) -> None:
 
 def test_asks_the_upstream_before_it_trusts_what_was_delivered(purse: Purse, look_ups: list[reviews.LookUp]) -> None:
     call = in_review(purse, evidence=EVIDENCE)
-    reviews.register(lambda found: Finding(20, {"output_tokens": 9}) if found.id == call else None)
+    reviews.register(lambda found: Finding(20, {"output_tokens": 33}) if found.id == call else None)
     assert reviews.reconcile() == 1
     used = UsageRecord.objects.get(pk=call)
-    assert (used.output_tokens, used.charge_microusd, used.basis) == (9, 20, "upstream")
+    assert (used.output_tokens, used.charge_microusd, used.basis) == (33, 20, "upstream")
 
 
 def test_releases_what_the_upstream_never_took(purse: Purse) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from billing.models import PriceVersion, Reservation
 from billing.operations import credits, ledger
-from billing.operations.ledger import Hold, Release, Replay, Settlement
+from billing.operations.ledger import AMOUNT_MAX_MICROUSD, Hold, Release, Replay, Settlement
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
@@ -105,7 +105,7 @@ def settle(usage_id: str, cost: int, **fields: Any) -> Settlement:
 
 def used_for(cost: int) -> dict[str, int]:
     """Return quantities that cost so much at `PRICE`, where 20 input tokens are 3 micro-USD."""
-    return {"input_tokens": cost * 20 // 3, "output_tokens": 0}
+    return {"input_tokens": min(cost, AMOUNT_MAX_MICROUSD) * 20 // 3, "output_tokens": 0}
 
 
 def release(usage_id: str, **fields: Any) -> Release:

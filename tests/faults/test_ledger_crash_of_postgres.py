@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from billing.operations import ledger
 from billing.operations.ledger import Replay
@@ -25,7 +26,14 @@ from gateway.database.flush import FLUSH
 from gateway.run.postgres import Cluster
 from tests.support.database import make_home
 
-HOLD, COST = 100, 40
+HOLD, COST, AMOUNT = 100, 40, 10**9
+CHECKOUT = """
+INSERT INTO billing_checkout (
+  id, owner_kind, owner_key, kind, amount_microusd, idempotency_key, requested_by, provider, is_live, session_ref, url,
+  status, paid_at, taken_back_microusd, movements, checks)
+VALUES (%(id)s, 'account', %(owner)s, 'top_up', %(amount)s, %(id)s, %(owner)s, 'elsewhere', false, %(id)s,
+        'https://pay.example', 'paid', now(), 0, 0, 0)
+"""
 WORKERS, ROUNDS = 8, 4
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,8 +102,10 @@ def test_nothing_acknowledged_is_lost(server: PrivateServer) -> None:
 def _fund(url: str, owners: list[str]) -> int:
     with psycopg.connect(url, autocommit=True) as connection:
         for owner in owners:
+            checkout = new_id("txn")
+            connection.execute(CHECKOUT, {"id": checkout, "owner": owner, "amount": AMOUNT})
             payment = ledger.take_payment(
-                owner=("account", owner), amount_microusd=10**9, source=new_id("txn"), lot_id=new_id("crd")
+                owner=("account", owner), amount_microusd=AMOUNT, source=checkout, lot_id=new_id("crd")
             )
             connection.execute(payment.sql, payment.parameters)
             credit = ledger.grant_credit(
@@ -107,7 +117,8 @@ def _fund(url: str, owners: list[str]) -> int:
             )
             connection.execute(credit.sql, credit.parameters)
         version = connection.execute(
-            "INSERT INTO billing_price_version (alias, components) VALUES ('fast', '{}') RETURNING id"
+            "INSERT INTO billing_price_version (alias, components) VALUES ('fast', %s) RETURNING id",
+            [Jsonb({"request": str(COST)})],
         ).fetchone()
     assert version is not None
     return int(version[0])

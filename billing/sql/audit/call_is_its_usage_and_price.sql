@@ -56,7 +56,9 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
           + coalesce(u.seconds, 0) * p.audio_second + (coalesce(u.input_bytes, 0) + 999) / 1000 * p.input_kilobyte
           + coalesce(u.items, 0) * p.input_item + p.request AS pico,
           u.basis = 'operator' OR r.resolution = 'upstream' AND NOT u.is_metered AS is_decided,
-          (SELECT coalesce(sum(part), 0) FROM unnest(r.lot_amounts_microusd) part) AS credits) c
+          CASE WHEN r.lot_amounts_microusd IS NULL THEN 0
+               ELSE (SELECT sum(part) FROM unnest(r.lot_amounts_microusd) part) END AS credits,
+          CASE u.basis WHEN 'upstream' THEN 10::numeric ^ 18 ELSE r.hold_microusd END AS most) c
  CROSS JOIN LATERAL (
    SELECT concat_ws('; ',
      CASE WHEN r.id IS NULL THEN format('usage record %s, charge to the balance %s, without a call', u.charge_microusd,
@@ -87,9 +89,6 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
                       t.credit_account) END,
      CASE WHEN t.created_at <> r.closed_at OR u.settled_at <> r.closed_at
           THEN format('closed at %s, usage at %s, charge at %s', r.closed_at, u.settled_at, t.created_at) END,
-     CASE WHEN r.closed_at < r.created_at - interval '1 minute' OR r.closed_at > now() + interval '5 minutes'
-               OR r.created_at > now() + interval '5 minutes'
-          THEN format('created at %s, closed at %s, now %s', r.created_at, r.closed_at, now()) END,
      CASE WHEN u.cached + u.audio_in > coalesce(u.input_tokens, 0) OR u.audio_out > coalesce(u.output_tokens, 0)
                OR least(u.input_tokens, u.cached, u.audio_in, u.output_tokens, u.audio_out, u.images, u.input_characters,
                         u.seconds, u.input_bytes, u.items) < 0
@@ -98,20 +97,18 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
      CASE WHEN c.is_decided
           THEN CASE WHEN r.review_reason IS NULL OR r.resolution IS NULL OR u.basis = 'operator' AND u.is_metered
                     THEN format('charged %s by the %s without a review', r.charge_microusd, u.basis) END
-          WHEN NOT EXISTS (
-            SELECT FROM unnest(CASE WHEN u.images > 0 THEN p.images ELSE '{0}' END) image
-             WHERE r.charge_microusd = least(ceil((c.pico + coalesce(u.images, 0) * image) / 1000000), r.hold_microusd)
-               AND r.overrun_microusd = CASE u.basis WHEN 'upstream' THEN
-                     greatest(least(ceil((c.pico + coalesce(u.images, 0) * image) / 1000000), 10::numeric ^ 18)
-                              - r.hold_microusd, 0) ELSE 0 END)
-               AND r.id IS NOT NULL AND u.reservation_id IS NOT NULL
+          WHEN r.state <> 'settled' OR u.reservation_id IS NULL THEN NULL
+          WHEN r.overrun_microusd > 0 AND r.charge_microusd <> r.hold_microusd
+               OR CASE WHEN coalesce(u.images, 0) = 0
+                       THEN least(ceil(c.pico / 1000000), c.most) <> r.charge_microusd + r.overrun_microusd
+                       ELSE NOT EXISTS (
+                         SELECT FROM unnest(p.images) image
+                          WHERE least(ceil((c.pico + u.images * image) / 1000000), c.most)
+                                = r.charge_microusd + r.overrun_microusd) END
           THEN format('charge %s and overrun %s of hold %s, cost by usage and price %s', r.charge_microusd,
                       r.overrun_microusd, r.hold_microusd,
                       ceil((c.pico + coalesce(u.images, 0) * p.images[1]) / 1000000)) END,
      CASE WHEN r.state <> 'settled' AND r.overrun_microusd <> 0 THEN format('overrun %s', r.overrun_microusd) END,
-     CASE WHEN r.idempotency_key IS NOT NULL AND NOT r.replayable AND r.state <> 'released'
-               AND (r.closed_at IS NULL OR r.closed_at > now() - interval '24 hours')
-          THEN 'idempotency key freed early' END,
      CASE WHEN r.replayable AND (r.idempotency_key IS NULL OR r.request_digest IS NULL OR r.state = 'released')
           THEN 'idempotency key taken by nobody' END) AS faults) f
  WHERE f.faults <> ''

@@ -3,7 +3,6 @@ SELECT l.id, format('remaining %s, held %s, closed at %s', l.remaining_microusd,
   FROM billing_credit_lot l
  WHERE (l.closed_at IS NULL) <> (l.remaining_microusd > 0)
     OR l.held_microusd NOT BETWEEN 0 AND l.remaining_microusd OR l.remaining_microusd > l.granted_microusd
-    OR l.closed_at < l.created_at - interval '1 minute'
 UNION ALL
 SELECT coalesce(l.id, t.source), format('of %s %s, created at %s; brought by %s', l.source_kind, l.source_key, l.created_at,
                                         coalesce(t.ways, 'nothing'))

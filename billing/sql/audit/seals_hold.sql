@@ -3,15 +3,15 @@ WITH chained AS (
   SELECT s.*, lag(s.chain, 1, ''::bytea) OVER w AS before, lag(s.id, 1, 0::bigint) OVER w AS id_before,
          lag(s.ends_at, 1, '2000-01-01 00:00:00+00') OVER w AS ended_at
     FROM billing_seal s WINDOW w AS (ORDER BY s.id)
-), bounds AS (
+), bounds AS MATERIALIZED (
   SELECT array_agg(s.ends_at ORDER BY s.id) AS ends, min(s.begins_at) AS begins_at, max(s.ends_at) AS ends_at,
          min(s.id) AS first_id
     FROM billing_seal s WHERE s.ends_at > %(since)s
 ), found AS (
-  SELECT x.noun, b.first_id + width_bucket(x.at, b.ends) AS seal_id, count(*) AS rows,
+  SELECT x.noun, (SELECT first_id FROM bounds) + width_bucket(x.at, (SELECT ends FROM bounds)) AS seal_id, count(*) AS rows,
          encode(sha256(string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE "C")), 'hex') AS digest
-    FROM bounds b, billing_sealable x
-   WHERE x.at >= b.begins_at AND x.at < b.ends_at
+    FROM billing_sealable x
+   WHERE x.at >= (SELECT begins_at FROM bounds) AND x.at < (SELECT ends_at FROM bounds)
    GROUP BY x.noun, 2
 )
 SELECT 'seal ' || c.id, 'the chain is broken' FROM chained c

@@ -66,7 +66,7 @@ FORGERIES: Corruptions = {
         "UPDATE billing_transfer SET wallet_id = :other_wallet WHERE id = :payment_transfer",
     ),
     "a key freed early": (
-        "call_is_its_usage_and_price",
+        "key_is_kept_for_a_day",
         "UPDATE billing_reservation SET replayable = false WHERE id = :settled",
     ),
     "a live credit's expiry forged": (
@@ -87,7 +87,7 @@ FORGERIES: Corruptions = {
         "UPDATE billing_transfer SET created_at = created_at - interval '40 days' WHERE source = :paid",
     ),
     "a charge backdated everywhere": (
-        "call_is_its_usage_and_price",
+        "dates_are_in_order",
         "UPDATE billing_transfer SET created_at = created_at - interval '40 days' WHERE source = :paid",
         "UPDATE billing_usage_record SET settled_at = settled_at - interval '40 days' WHERE reservation_id = :paid",
         "UPDATE billing_reservation SET closed_at = closed_at - interval '40 days' WHERE id = :paid",
