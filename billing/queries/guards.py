@@ -41,8 +41,8 @@ def _sources() -> list[str]:
 
 
 def _unique_indexes() -> set[str]:
-    models = apps.get_app_config("billing").get_models()
-    return {rule.name for model in models for rule in model._meta.constraints if isinstance(rule, UniqueConstraint)}
+    tables = [model._meta for model in apps.get_app_config("billing").get_models()]  # noqa: SLF001 (documented)
+    return {rule.name for table in tables for rule in table.constraints if isinstance(rule, UniqueConstraint)}
 
 
 def _type(events: str, level: str) -> int:

@@ -32,7 +32,9 @@ def outcomes(results: list[Any]) -> Counter[str]:
 
 
 def settlement(usage_id: str, cost: int) -> Any:
-    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities=used_for(cost), flush=False)
+    return ledger.settle(
+        usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities=used_for(cost), flush=False
+    )
 
 
 @pytest.mark.parametrize("flush", [True, False])
@@ -68,7 +70,11 @@ def test_the_same_free_again_key_at_once_holds_once() -> None:
     purse = Purse().pay(1000)
     call = purse.call(10, "k")
     ledger.settle(
-        usage_id=call, cost_microusd=5, basis="upstream", quantities=used_for(5), now=timezone.now() - timedelta(hours=24)
+        usage_id=call,
+        cost_microusd=5,
+        basis="upstream",
+        quantities=used_for(5),
+        now=timezone.now() - timedelta(hours=24),
     ).run()
     held = at_once(*(purse.reservation(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}

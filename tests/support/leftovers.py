@@ -39,7 +39,7 @@ def nothing_left_behind() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def flush_passes_guards() -> Iterator[None]:
     """Have Django's own clean-up after tests that commit pass the ledger's guards by."""
-    tear_down = TransactionTestCase._fixture_teardown
+    tear_down = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
     def unguarded_tear_down(case: TransactionTestCase) -> None:
         with unguarded():

@@ -81,15 +81,12 @@ def refused(statement: str, ledger: dict[str, str], words: str) -> None:
     """Run it, see it refused with these words, and find the ledger as sound as before."""
     for name in sorted(ledger, key=len, reverse=True):
         statement = statement.replace(f":{name}", f"'{ledger[name]}'")
-    with (
-        connection.cursor() as cursor,
-        pytest.raises(IntegrityError, match=words),
-        transaction.atomic(),
-    ):
+    with connection.cursor() as cursor:
         cursor.execute(
             "SET CONSTRAINTS ALL IMMEDIATE"
-        )  # else a table of this transaction's rows cannot be emptied at all
-        cursor.execute(statement)
+        )  # else what this transaction wrote keeps a table from being emptied
+        with pytest.raises(IntegrityError, match=words), transaction.atomic():
+            cursor.execute(statement)
     assert audit.findings() == []
 
 
