@@ -1,8 +1,9 @@
--- What was booked stays booked: rows of money are never deleted, nor emptied out, and what they say for good never changes.
+-- What was booked stays booked: rows of money are never deleted, nor emptied out, and what they say for good never
+-- changes.
 --
--- The triggers fire for every role, the tables' owner and superusers included. Only the owner can disable them, which is why
--- production connects as a role that owns nothing (docs/operations.md), and the audit reads whether each is in force.
--- A trigger on `UPDATE OF` columns costs a statement that does not name them nothing.
+-- The triggers fire for every role, the tables' owner and superusers included. Only the owner can disable them, which
+-- is why production connects as a role that owns nothing (docs/operations.md), and the audit reads whether each is in
+-- force. A trigger on `UPDATE OF` columns costs a statement that does not name them nothing.
 CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';

@@ -1,10 +1,11 @@
--- What the ledger's closed rows say for good, hashed, so that a row that was erased, rewritten or slipped in later shows.
+-- What the ledger's closed rows say for good, hashed, so that a row that was erased, rewritten or slipped in later
+-- shows.
 
 -- billing_sealable (noun text, at timestamptz, key text, digest bytea)
 --
--- One row for each closed row of money: what it is, when it became final, its key, and the SHA-256 of the columns that never
--- change again. A call is sealed together with its usage record. What may still change has no part in it: a balance, what
--- remains of a credit, whether an idempotency key is taken, refunds of a checkout.
+-- One row for each closed row of money: what it is, when it became final, its key, and the SHA-256 of the columns that
+-- never change again. A call is sealed together with its usage record. What may still change has no part in it: a
+-- balance, what remains of a credit, whether an idempotency key is taken, refunds of a checkout.
 CREATE OR REPLACE VIEW billing_sealable AS
 SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
        sha256(record_send(ROW(

@@ -1,5 +1,5 @@
--- What a row of the hot tables may say, whoever writes it, and that a call or a credit never goes back to an earlier state.
--- Each refusal has a constraint's SQLSTATE and name, or restrict_violation where a state would go back.
+-- What a row of the hot tables may say, whoever writes it, and that a call or a credit never goes back to an earlier
+-- state. Each refusal has a constraint's SQLSTATE and name, or restrict_violation where a state would go back.
 --
 -- Triggers, because PostgreSQL parses every CHECK anew for every statement that touches its table: on tables that see a
 -- few small statements a call, checks cost a tenth of the whole call. A compiled trigger costs next to nothing.

@@ -1,9 +1,9 @@
--- A closed call says what its usage costs at its price, and no more than its hold; its row, its usage record and what it
--- took of the balance say the same, of the same wallet and instant. An open call says nothing that cannot be.
+-- A closed call says what its usage costs at its price, and no more than its hold; its row, its usage record and what
+-- it took of the balance say the same, of the same wallet and instant. An open call says nothing that cannot be.
 --
--- Costs are whole pico-USD (billing/rules/prices.py): summed exactly, rounded up once. An image's size and quality are not
--- stored, so any of the prices of its kind will do. What an operator decided, or an upstream's record without quantities,
--- is within the hold and came out of a review.
+-- Costs are whole pico-USD (billing/rules/prices.py): summed exactly, rounded up once. An image's size and quality are
+-- not stored, so any of the prices of its kind will do. What an operator decided, or an upstream's record without
+-- quantities, is within the hold and came out of a review.
 WITH price AS MATERIALIZED (
   SELECT p.id, p.alias, n.request,
          coalesce(n.input_token, 0) AS input_token, coalesce(n.cached, n.input_token, 0) AS cached,

@@ -1,4 +1,5 @@
--- What was sealed still says what it said, row by row, with none missing and none slipped in; and the seals make one chain.
+-- What was sealed still says what it said, row by row, with none missing and none slipped in; and the seals make one
+-- chain.
 WITH chained AS (
   SELECT s.*, lag(s.chain, 1, ''::bytea) OVER w AS before, lag(s.id, 1, 0::bigint) OVER w AS id_before,
          lag(s.ends_at, 1, '2000-01-01 00:00:00+00') OVER w AS ended_at
