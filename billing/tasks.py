@@ -1,6 +1,7 @@
 """Billing's jobs. Each may run twice, at once, or late, and changes nothing that another run has done."""
 
 import logging
+from collections.abc import Sequence
 from datetime import timedelta
 
 from celery import shared_task
@@ -8,13 +9,16 @@ from django.conf import settings
 from django.utils import timezone
 
 from billing.models import ProviderEvent
-from billing.operations import events, ledger, reconciliation, replays, reviews
+from billing.operations import events, ledger, reconciliation, replays, reviews, seals
 from billing.queries import audit
 from gateway.contract.ids import new_id
 
 log = logging.getLogger("billing.tasks")
 
 BATCH = 100
+
+AUDITED = timedelta(hours=1)
+"""How far back the frequent audit looks: several of its intervals, so that one that was missed leaves no gap."""
 
 
 @shared_task
@@ -84,9 +88,24 @@ def purge_replays() -> int:
 
 
 @shared_task
+def seal_ledger() -> str | None:
+    """Seal what closed since the last run."""
+    return seals.seal()
+
+
+@shared_task
 def audit_ledger() -> int:
-    """Check the ledger's invariants and raise the alarm for each that is broken."""
-    findings = audit.findings()
+    """Check balances, and what closed within the last hour; raise the alarm for each finding."""
+    return _alarm(audit.findings(since=timezone.now() - AUDITED))
+
+
+@shared_task
+def audit_whole_ledger() -> int:
+    """Check everything that was ever booked, and every seal; raise the alarm for each finding."""
+    return _alarm(audit.findings())
+
+
+def _alarm(findings: Sequence[audit.Finding]) -> int:
     for finding in findings:
         log.critical("ledger audit: %s", finding)
     return len(findings)

@@ -15,11 +15,13 @@ INTERVAL_SECONDS = {
     "accounts.tasks.purge_proofs": MINUTE,
     "accounts.tasks.tend_signing_keys": 10 * MINUTE,
     "billing.tasks.audit_ledger": 10 * MINUTE,
+    "billing.tasks.audit_whole_ledger": 24 * HOUR,
     "billing.tasks.merge_lots": 5 * MINUTE,
     "billing.tasks.purge_replays": 10 * MINUTE,
     "billing.tasks.reap": 15.0,
     "billing.tasks.reconcile": 30.0,
     "billing.tasks.reconcile_payments": 30.0,
+    "billing.tasks.seal_ledger": 10 * MINUTE,
     "billing.tasks.sweep_lots": 5 * MINUTE,
     "inference.tasks.recover_calls": 15.0,
 }

@@ -7,7 +7,7 @@ from gateway.sql import install
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0007_batches")]
+    dependencies = [("billing", "0008_seals")]
 
     operations = [
         migrations.AddField("reservation", "next_look_up_at", models.DateTimeField(null=True)),

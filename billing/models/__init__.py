@@ -8,6 +8,7 @@ from billing.models.loss import Loss, LossKind
 from billing.models.price_version import PriceVersion
 from billing.models.provider_event import ProviderEvent
 from billing.models.reservation import Reservation, State
+from billing.models.seal import Seal
 from billing.models.stored_replay import StoredReplay
 from billing.models.transfer import Transfer
 from billing.models.usage_record import UsageRecord
@@ -27,6 +28,7 @@ __all__ = [
     "PriceVersion",
     "ProviderEvent",
     "Reservation",
+    "Seal",
     "State",
     "StoredReplay",
     "Transfer",

@@ -1,5 +1,6 @@
 """The ledger: balanced, append-only transfers."""
 
+from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models.functions import Now
 
@@ -28,7 +29,10 @@ class Transfer(models.Model):
     class Meta:
         db_table = "billing_transfer"
         constraints = [models.UniqueConstraint(fields=["source", "kind", "seq"], name="transfer_posted_once")]
-        indexes = [models.Index(fields=["wallet", "created_at"], name="transfer_of_wallet")]
+        indexes = [
+            models.Index(fields=["wallet", "created_at"], name="transfer_of_wallet"),
+            BrinIndex(fields=["created_at"], name="transfer_by_time", pages_per_range=32),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.source}: {self.amount_microusd} micro-USD"

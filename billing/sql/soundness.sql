@@ -1,4 +1,5 @@
--- What a row of the hot tables may say, whoever writes it. Each refusal has a constraint's SQLSTATE and name.
+-- What a row of the hot tables may say, whoever writes it, and that a call or a credit never goes back to an earlier
+-- state. Each refusal has a constraint's SQLSTATE and name, or restrict_violation where a state would go back.
 --
 -- Triggers, because PostgreSQL parses every CHECK anew for every statement that touches its table: on tables that see a
 -- few small statements a call, checks cost a tenth of the whole call. A compiled trigger costs next to nothing.
@@ -8,6 +9,13 @@ CREATE OR REPLACE FUNCTION billing_refuse_unsound(p_noun text) RETURNS void LANG
 BEGIN
   RAISE EXCEPTION 'new row of billing_% violates check constraint "%_is_sound"', p_noun, p_noun
     USING ERRCODE = 'check_violation', TABLE = 'billing_' || p_noun, CONSTRAINT = p_noun || '_is_sound';
+END $$;
+
+-- billing_refuse_going_back(p_noun text, p_id text) RETURNS void: raises restrict_violation.
+CREATE OR REPLACE FUNCTION billing_refuse_going_back(p_noun text, p_id text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'billing_% % never goes back, and what is closed is never changed', p_noun, p_id
+    USING ERRCODE = 'restrict_violation', TABLE = 'billing_' || p_noun;
 END $$;
 
 CREATE OR REPLACE FUNCTION billing_wallet_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -43,10 +51,15 @@ BEGIN
   THEN
     PERFORM billing_refuse_unsound('credit_lot');
   END IF;
+  IF OLD.closed_at IS NOT NULL AND NEW IS DISTINCT FROM OLD THEN
+    PERFORM billing_refuse_going_back('credit_lot', OLD.id);
+  END IF;
   RETURN NEW;
 END $$;
 
 CREATE OR REPLACE FUNCTION billing_reservation_is_sound() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  v_kept billing_reservation;
 BEGIN
   IF (NEW.hold_microusd BETWEEN 0 AND NEW.max_cost_microusd AND NEW.cash_held_microusd BETWEEN 0 AND NEW.hold_microusd
       AND (NEW.cash_held_microusd = NEW.hold_microusd) = (NEW.lot_ids IS NULL)
@@ -66,6 +79,21 @@ BEGIN
       END) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('reservation');
+  END IF;
+  IF TG_OP = 'INSERT' THEN
+    RETURN NEW;
+  END IF;
+  IF OLD.closed_at IS NOT NULL THEN
+    v_kept := OLD;
+    v_kept.replayable := OLD.replayable AND NEW.replayable;  -- its idempotency key becomes free after a day
+    IF NEW IS DISTINCT FROM v_kept THEN
+      PERFORM billing_refuse_going_back('reservation', OLD.id);
+    END IF;
+  ELSIF (CASE OLD.state WHEN 'reserved' THEN NEW.state IN ('review', 'settled')
+                        WHEN 'dispatched' THEN NEW.state = 'reserved'
+                        ELSE NEW.state IN ('reserved', 'dispatched') END)
+  THEN
+    PERFORM billing_refuse_going_back('reservation', OLD.id);
   END IF;
   RETURN NEW;
 END $$;

@@ -45,7 +45,7 @@ END $$;
 -- billing_unwind_budgets(p_call billing_reservation, p_charge bigint, p_now timestamptz) RETURNS void
 --
 -- Ends a closing call's hold on its organization's budgets and counts p_charge as spent in the month of p_now. A
--- budget's month only ever moves forward.
+-- budget's month only ever moves forward; a charge that is dated in an earlier one is that month's and not counted.
 CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call billing_reservation, p_charge bigint, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -53,7 +53,9 @@ DECLARE
 BEGIN
   UPDATE billing_budget b
      SET held_microusd = b.held_microusd - p_call.hold_microusd,
-         spent_microusd = CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END + p_charge,
+         spent_microusd = CASE WHEN b.period_start < v_month THEN p_charge
+                               WHEN b.period_start = v_month THEN b.spent_microusd + p_charge
+                               ELSE b.spent_microusd END,
          period_start = greatest(b.period_start, v_month)
    WHERE b.wallet_id = p_call.wallet_id
      AND (b.product IS NULL OR b.product = p_call.product)

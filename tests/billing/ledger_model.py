@@ -179,12 +179,6 @@ class LedgerModel:
         self.debt -= repaid
         self.balance += amount - repaid
 
-    def refund(self, amount: int) -> None:
-        """Take money back: what is free, the rest is owed."""
-        taken = min(self.balance - self.cash_held(), amount)
-        self.balance -= taken
-        self.debt += amount - taken
-
     def top_up(self, payment: Payment, lot: str | None) -> None:
         """Bring a payment in: debt first, the rest is balance, or the credit `lot` for its product."""
         self.payments.append(payment)

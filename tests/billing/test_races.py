@@ -17,11 +17,11 @@ from django.utils import timezone
 
 from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
 from billing.operations import budgets, ledger
-from billing.queries import audit
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
+from tests.billing.conftest import unsound
 from tests.billing.parallel import at_once, conninfo, one_after_another_at_once
-from tests.factories.billing import Purse, price_version, state
+from tests.factories.billing import Purse, price_version, state, used_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _audited(transactional_db: None) -> Iterator[None]:
     yield
-    assert audit.findings() == []
+    assert unsound() == []
 
 
 def outcomes(results: list[Any]) -> Counter[str]:
@@ -37,7 +37,7 @@ def outcomes(results: list[Any]) -> Counter[str]:
 
 
 def settlement(usage_id: str, cost: int) -> Any:
-    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities={})
+    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities=used_for(cost))
 
 
 @pytest.mark.parametrize(("cash", "credit"), [(1000, 0), (0, 1000), (550, 450)])
@@ -72,7 +72,11 @@ def test_the_same_free_again_key_at_once_holds_once() -> None:
     purse = Purse().pay(1000)
     call = purse.call(10, "k")
     ledger.settle(
-        usage_id=call, cost_microusd=5, basis="upstream", quantities={}, now=timezone.now() - timedelta(hours=24)
+        usage_id=call,
+        cost_microusd=5,
+        basis="upstream",
+        quantities=used_for(5),
+        now=timezone.now() - timedelta(hours=24),
     ).run()
     held = at_once(*(purse.reservation(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}
@@ -220,7 +224,9 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
     org = Purse("organization", "org_acme").pay(100_000)
     before = timezone.now() - timedelta(seconds=10)
     for now in (before, before, timezone.now()):
-        ledger.settle(usage_id=org.call(10, now=now), cost_microusd=7, basis="upstream", quantities={}, now=now).run()
+        ledger.settle(
+            usage_id=org.call(10, now=now), cost_microusd=7, basis="upstream", quantities=used_for(7), now=now
+        ).run()
     kept, given_up = org.call(20, now=before), org.call(30, now=before)
 
     def put() -> Budget:

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from billing.models import Reservation, StoredReplay
-from billing.operations import replays
+from billing.operations import replays, reviews
 from billing.operations.ledger import Hold, find_replay
 from tests.factories.billing import ANSWER, ROUTE, Purse, release, review, settle
 
@@ -86,7 +86,8 @@ def test_a_key_is_free_again_24_hours_after_settlement(purse: Purse) -> None:
 
 def test_a_call_settled_without_an_answer_is_gone_not_run_again(purse: Purse) -> None:
     call = purse.pay(100).call(10, "k")
-    settle(call, 5, basis="operator")
+    review(call)
+    assert reviews.charge(call, cost_microusd=5)
     assert purse.reserve(10, "k") == ("gone", call, None, None, None)
     assert look_up(purse, "k") == ("gone", call, None, None, None)
     assert purse.wallet.balance_microusd == 95
@@ -97,7 +98,7 @@ def test_an_answer_given_before_review_is_replayed_after_it(purse: Purse) -> Non
     review(call, "usage_missing", replay=ANSWER)
     assert StoredReplay.objects.get(pk=call).expires_at is None
     assert purse.reserve(10, "k") == ("in_progress", call, None, None, None)
-    settle(call, 5, basis="operator")
+    assert reviews.charge(call, cost_microusd=5)
     assert purse.reserve(10, "k") == ("replay", call, None, None, ANSWER)
     assert StoredReplay.objects.get(pk=call).expires_at == Reservation.objects.get(pk=call).closed_at + DAY  # type: ignore[operator]
 

@@ -28,9 +28,9 @@ def test_charges_the_cost_and_gives_the_rest_back(purse: Purse) -> None:
 
 def test_records_what_was_used(purse: Purse) -> None:
     call = purse.pay(1000).call(400)
-    settle(call, 7, quantities={"input_tokens": 30, "cached_input_tokens": 0, "seconds": 2}, deployment="primary/small")
+    settle(call, 7, quantities={"input_tokens": 46, "cached_input_tokens": 0, "seconds": 2}, deployment="primary/small")
     used = UsageRecord.objects.get(pk=call)
-    assert (used.input_tokens, used.cached_input_tokens, used.output_tokens, used.seconds) == (30, 0, None, 2)
+    assert (used.input_tokens, used.cached_input_tokens, used.output_tokens, used.seconds) == (46, 0, None, 2)
     assert (used.charge_microusd, used.basis) == (7, "upstream")
     assert Reservation.objects.get(pk=call).deployment == "primary/small"
 

@@ -95,7 +95,8 @@ def test_leaves_out_what_has_expired_or_is_used_up(client: Client, caller: Calle
 
 
 def test_nothing_is_available_while_there_is_a_debt(client: Client, caller: Caller) -> None:
-    purse = purse_of(caller).pay(100)
+    purse = purse_of(caller).pay(150)
+    settle(purse.call(50), 50)
     purse.refund(150)
     purse.grant(70)
     seen = wallet(client, caller)

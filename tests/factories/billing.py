@@ -9,12 +9,13 @@ from django.utils import timezone
 
 from billing.adapters.base import Session, TakenBack
 from billing.models import Checkout, PriceVersion, Reservation
-from billing.operations import checkouts, credits, ledger, wallets
+from billing.operations import checkouts, credits, ledger
 from billing.operations.checkouts import Seen
-from billing.operations.ledger import Hold, Release, Replay, Settlement
+from billing.operations.ledger import AMOUNT_MAX_MICROUSD, Hold, Release, Replay, Settlement
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
+from tests.factories import payments
 
 ROUTE = "chat.completions"
 PRICE = {"input_token": "0.15", "output_token": "0.60"}
@@ -46,12 +47,12 @@ class Purse:
 
     def pay(self, amount: int, product: str | None = None) -> "Purse":
         """Pay money in."""
-        wallets.take_payment(*self.owner, amount_microusd=amount, source=new_id("txn"), product=product)
+        payments.top_up(self.owner, amount, product)
         return self
 
     def refund(self, amount: int) -> ledger.Refund:
-        """Take money back."""
-        return wallets.take_back(*self.owner, amount_microusd=amount, source=new_id("txn"))
+        """Take back what was paid in, the newest first."""
+        return payments.take_back(self.owner, amount)
 
     def grant(self, amount: int, product: str | None = None, expires_at: datetime | None = None) -> str:
         """Give a credit and return its lot."""
@@ -150,9 +151,14 @@ def dispatch(usage_id: str, deadline: datetime | None = None) -> bool:
 
 
 def settle(usage_id: str, cost: int, **fields: Any) -> Settlement:
-    """Charge a call by its upstream's count."""
-    given: dict[str, Any] = {"basis": "upstream", "quantities": {"input_tokens": 10, "output_tokens": 5}, **fields}
+    """Charge a call by its upstream's count: as many tokens as come to that cost at `PRICE`."""
+    given: dict[str, Any] = {"basis": "upstream", "quantities": used_for(cost), **fields}
     return ledger.settle(usage_id=usage_id, cost_microusd=cost, **given).run()
+
+
+def used_for(cost: int) -> dict[str, int]:
+    """Return quantities that cost so much at `PRICE`, where 20 input tokens are 3 micro-USD."""
+    return {"input_tokens": min(cost, AMOUNT_MAX_MICROUSD) * 20 // 3, "output_tokens": 0}
 
 
 def release(usage_id: str, **fields: Any) -> Release:

@@ -23,6 +23,11 @@ STEPS = ("connect", "reserve", "dispatch", "note", "settle")
 POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
 
 
+def used_for(cost: int) -> dict[str, int]:
+    """Return quantities that cost so much at 0.15 micro-USD an input token."""
+    return {"input_tokens": cost * 20 // 3}
+
+
 def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any]]]:
     """Give a call's statements in the order in which a metered call runs them."""
     deadline = datetime.now(UTC) + timedelta(seconds=30)
@@ -42,14 +47,14 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
         ),
     )
     yield "dispatch", ledger.dispatch(usage_id=usage_id, deadline=deadline)
-    yield "note", ledger.note_delivery(usage_id=usage_id, evidence={"output_tokens": 5, "charge_microusd": NOTED})
+    yield "note", ledger.note_delivery(usage_id=usage_id, evidence={**used_for(NOTED), "charge_microusd": NOTED})
     yield (
         "settle",
         ledger.settle(
             usage_id=usage_id,
             cost_microusd=COST,
             basis="upstream",
-            quantities={"output_tokens": 8},
+            quantities=used_for(COST),
             replay=Replay(200, [], b"answer"),
         ),
     )

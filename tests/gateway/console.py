@@ -13,10 +13,11 @@ from django.utils import timezone
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, PriceVersion, ProviderEvent, Reservation
-from billing.operations import ledger, wallets
+from billing.operations import ledger
 from gateway.contract.ids import new_id
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
+from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
 
 ALICE = "did:web:studio.example:alice"
@@ -26,7 +27,7 @@ def furnish(folder: Path) -> None:
     """Fill every table of the console with at least one row."""
     apply_text(folder, WHOLE)
     signing_keys.ensure_active_key(now=timezone.now())
-    wallets.take_payment("account", ALICE, amount_microusd=12_345_678, source="txn_1")
+    top_up(("account", ALICE), 12_345_678)
     settled, lost = make_call(), make_call()
     ledger.settle(usage_id=settled, cost_microusd=321, basis="upstream", quantities={"input_tokens": 7}).run()
     ledger.settle(usage_id=lost, cost_microusd=70_000, basis="upstream", quantities={"input_tokens": 9}).run()

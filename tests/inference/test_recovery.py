@@ -12,7 +12,7 @@ from billing.queries import audit
 from inference.operations import journal, recovery
 from inference.operations.journal import Journal
 from inference.operations.recovery import GRACE_SECONDS, UNKNOWN_SECONDS
-from tests.factories.billing import ANSWER, Purse, settle, state
+from tests.factories.billing import ANSWER, Purse, settle, state, used_for
 
 pytestmark = pytest.mark.django_db
 
@@ -39,7 +39,9 @@ def test_each_stage_is_closed_as_far_as_it_is_known(folder: Path) -> None:
     held, sent, charged, gone = (purse.call(100) for _ in range(4))
     made.begin(held)
     made.begin(sent).sent()
-    closing = closings.settle(owner=purse.owner, usage_id=charged, cost_microusd=30, basis="upstream", quantities={})
+    closing = closings.settle(
+        owner=purse.owner, usage_id=charged, cost_microusd=30, basis="upstream", quantities=used_for(30)
+    )
     made.begin(charged).closing(closing.arguments)
     made.begin(gone).done()
     die(made)
@@ -55,7 +57,7 @@ def test_a_charge_whose_answer_was_to_be_kept_is_made_without_it(folder: Path) -
     purse, made = Purse().pay(1000), Journal(folder)
     call = purse.call(100)
     closing = closings.settle(
-        owner=purse.owner, usage_id=call, cost_microusd=30, basis="upstream", quantities={}, replay=ANSWER
+        owner=purse.owner, usage_id=call, cost_microusd=30, basis="upstream", quantities=used_for(30), replay=ANSWER
     )
     made.begin(call).closing(closing.arguments)
     die(made)

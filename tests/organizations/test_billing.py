@@ -17,11 +17,13 @@ from organizations.rules.usage_summary import month_around, month_before
 from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import Team, product
 from tests.organizations.test_api import Api, caller
+from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
 
 SCOPES = ("wallet:read", "usage:read", "budgets:manage", "billing:checkout")
 PRICE = 20_000_000
+USED = {"input_tokens": 10, "output_tokens": 5}
 
 
 @pytest.fixture
@@ -273,9 +275,9 @@ class TestUsage:
         return body
 
     def test_sums_by_product_and_member(self, api: Api, team: Team, purse: Purse) -> None:
-        settle(purse.call(100, product="studio", membership_id="mem_1"), 30)
-        settle(purse.call(100, product="studio", membership_id="mem_2"), 20)
-        settle(purse.call(100, membership_id="mem_1"), 7)
+        settle(purse.call(100, product="studio", membership_id="mem_1"), 30, quantities=USED)
+        settle(purse.call(100, product="studio", membership_id="mem_2"), 20, quantities=USED)
+        settle(purse.call(100, membership_id="mem_1"), 7, quantities=USED)
         purse.call(60, product="studio", membership_id="mem_2")
         release(purse.call(90, product="studio", membership_id="mem_2"))
         start, end = month_around(timezone.now())
@@ -291,7 +293,7 @@ class TestUsage:
 
     def test_credits_and_balance_that_paid_one_call_are_one_charge(self, api: Api, team: Team, purse: Purse) -> None:
         purse.grant(10)
-        settle(purse.call(100, membership_id="mem_1"), 30)
+        settle(purse.call(100, membership_id="mem_1"), 30, quantities=USED)
         assert self.summary(api, team)["totals"] == row(1, 10, 5, 30, 0)
 
     def test_counts_by_creation_charges_by_settlement_and_holds_as_they_stand(
@@ -299,9 +301,10 @@ class TestUsage:
     ) -> None:
         call = purse.call(100)
         start, _ = month_before(timezone.now())
-        Reservation.objects.filter(pk=call).update(created_at=start + timedelta(days=27, hours=23))
+        with unguarded():
+            Reservation.objects.filter(pk=call).update(created_at=start + timedelta(days=27, hours=23))
         assert self.summary(api, team)["totals"] == row(held=100)
-        settle(call, 30)
+        settle(call, 30, quantities=USED)
         assert self.summary(api, team, "?month=current")["totals"] == row(charged=30)
         assert self.summary(api, team, "?month=previous")["totals"] == row(1, 10, 5, 0, 0)
 

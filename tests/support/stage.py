@@ -113,11 +113,11 @@ class Stage:
 
     def caller(self, *, balance: int = 1_000_000, scopes: tuple[str, ...] = ("infer:*",), **token: Any) -> Caller:
         """Make an account with so many micro-USD."""
-        from billing.operations import wallets
+        from tests.factories.payments import top_up
 
         account = make_account(uuid.uuid4().hex)
         if balance:
-            wallets.take_payment("account", account.did, amount_microusd=balance, source=f"test_{uuid.uuid4().hex}")
+            top_up(("account", account.did), balance)
         signer = Signer()
         return Caller(account.did, signer, mint_token(account.did, scopes, signer, **token), self.origin, self.client)
 

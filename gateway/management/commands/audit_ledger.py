@@ -3,21 +3,30 @@
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandParser
 
-from billing.queries import audit
+from billing.queries import audit, seals
 
 
 class Command(BaseCommand):
     """Checks the ledger at one snapshot; harmless at any time."""
 
-    help = "Check that every amount in the ledger is accounted for."
+    help = "Check that every amount in the ledger is accounted for, and that what was sealed is as it was."
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take a seal that was noted outside of the database."""
+        parser.add_argument("--seal", metavar="HEX", help="also check that the seals go on from this one")
+
+    def handle(self, *args: Any, seal: str | None = None, **options: Any) -> None:
         """Print nothing but a summary and exit 0, or print each finding and exit 1."""
-        found = audit.findings()
-        for finding in found:
-            self.stderr.write(str(finding))
+        found = [str(finding) for finding in audit.findings()]
+        if seal is not None and not seals.has(seal):
+            found.append(f"There is no seal {seal}: seals were erased or made anew.")
+        for line in found:
+            self.stderr.write(line)
         if found:
             sys.exit(1)
         self.stdout.write(f"The ledger is sound: {len(audit.invariants())} invariants hold.")
+        last = seals.last()
+        if last is not None:
+            self.stdout.write(f"Sealed until {last.ends_at.isoformat()}: {bytes(last.chain).hex()}")

@@ -267,8 +267,7 @@ class TestLedger:
     """The functions themselves."""
 
     def test_a_movement_is_booked_once(self, payer: Payer, provider: FakeStripe) -> None:
-        payer.paid()
-        source = f"txn_{payer.owner[1]}/1"
+        source = f"{payer.paid().id}/1"
         took = [wallets.take_back(*payer.owner, amount_microusd=USD, source=source, payment=source[:-2])] * 2
         took.append(wallets.take_back(*payer.owner, amount_microusd=USD, source=source, payment=source[:-2]))
         assert took[0] == ("taken", USD, 0)

@@ -16,11 +16,12 @@ from pytest_django import Settings
 
 from accounts.models import Account, DeviceSession
 from billing.models import Reservation, Wallet
-from billing.operations import budgets, wallets
+from billing.operations import budgets
 from organizations.models import Membership
 from organizations.operations import members, products, seats
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team
+from tests.factories.payments import top_up
 from tests.factories.proofs import mint_token
 from tests.support.stage import CHAT, Caller, Stage, chat
 
@@ -36,9 +37,7 @@ class World:
         self.product = f"product-{uuid.uuid4().hex[:8]}"
         self.team = Team(f"olivia{uuid.uuid4().hex}")
         if balance:
-            wallets.take_payment(
-                "organization", self.team.id, amount_microusd=balance, source=f"test_{uuid.uuid4().hex}"
-            )
+            top_up(("organization", self.team.id), balance)
         self.own = stage.caller(scopes=SCOPES, balance=0)
         self.team.enable(self.product)
         self.bob = self.join(self.own)

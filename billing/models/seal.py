@@ -1,0 +1,25 @@
+"""What closed rows said when they were sealed."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Seal(models.Model):
+    """A hash over all rows that became final in [begins_at, ends_at), chained to the seal before; never changed.
+
+    `contents` maps a noun of the view `billing_sealable` to how many `rows` it had and their SHA-256 `digest`. `chain` is
+    the SHA-256 over the chain before and this seal, so that no earlier seal can be changed alone.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
+    begins_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    contents = models.JSONField()
+    chain = models.BinaryField()
+    sealed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_seal"
+
+    def __str__(self) -> str:
+        return f"seal {self.id} until {self.ends_at:%Y-%m-%d %H:%M:%S}"

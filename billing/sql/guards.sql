@@ -1,0 +1,86 @@
+-- What was booked stays booked: rows of money are never deleted, nor emptied out, and what they say for good never
+-- changes.
+--
+-- The triggers fire for every role, the tables' owner and superusers included. Only the owner can disable them, which
+-- is why production connects as a role that owns nothing (docs/operations.md), and the audit reads whether each is in
+-- force. A trigger on `UPDATE OF` columns costs a statement that does not name them nothing.
+CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+END $$;
+
+CREATE OR REPLACE TRIGGER transfer_append_only BEFORE UPDATE OR DELETE ON billing_transfer
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER usage_record_append_only BEFORE UPDATE OR DELETE ON billing_usage_record
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER loss_append_only BEFORE UPDATE OR DELETE ON billing_loss
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER price_version_append_only BEFORE UPDATE OR DELETE ON billing_price_version
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER seal_append_only BEFORE UPDATE OR DELETE ON billing_seal
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+
+CREATE OR REPLACE TRIGGER wallet_not_deleted BEFORE DELETE ON billing_wallet
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER budget_not_deleted BEFORE DELETE ON billing_budget
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER lot_not_deleted BEFORE DELETE ON billing_credit_lot
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER reservation_not_deleted BEFORE DELETE ON billing_reservation
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER checkout_not_deleted BEFORE DELETE ON billing_checkout
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+
+CREATE OR REPLACE TRIGGER transfer_not_truncated BEFORE TRUNCATE ON billing_transfer
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER usage_record_not_truncated BEFORE TRUNCATE ON billing_usage_record
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER loss_not_truncated BEFORE TRUNCATE ON billing_loss
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER price_version_not_truncated BEFORE TRUNCATE ON billing_price_version
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER seal_not_truncated BEFORE TRUNCATE ON billing_seal
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER wallet_not_truncated BEFORE TRUNCATE ON billing_wallet
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER budget_not_truncated BEFORE TRUNCATE ON billing_budget
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER lot_not_truncated BEFORE TRUNCATE ON billing_credit_lot
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER reservation_not_truncated BEFORE TRUNCATE ON billing_reservation
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER checkout_not_truncated BEFORE TRUNCATE ON billing_checkout
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+
+CREATE OR REPLACE TRIGGER wallet_keeps_its_owner BEFORE UPDATE OF id, owner_kind, owner_key, created_at ON billing_wallet
+  FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER lot_keeps_its_grant
+  BEFORE UPDATE OF id, wallet_id, product, granted_microusd, expires_at, source_kind, source_key, created_at
+  ON billing_credit_lot FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER reservation_keeps_its_hold
+  BEFORE UPDATE OF id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id,
+    idempotency_key, request_digest, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids, lot_amounts_microusd,
+    price_version_id, created_at
+  ON billing_reservation FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
+
+
+-- A checkout stays its owner's; once it is paid or completed, what was paid, when and how stays too.
+CREATE OR REPLACE FUNCTION billing_checkout_only_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (NEW.id, NEW.owner_kind, NEW.owner_key, NEW.kind, NEW.product, NEW.idempotency_key, NEW.requested_by, NEW.provider,
+      NEW.created_at)
+     IS DISTINCT FROM
+     (OLD.id, OLD.owner_kind, OLD.owner_key, OLD.kind, OLD.product, OLD.idempotency_key, OLD.requested_by, OLD.provider,
+      OLD.created_at)
+     OR OLD.status IN ('paid', 'completed')
+        AND (NEW.status, NEW.amount_microusd, NEW.paid_at, NEW.is_live, NEW.session_ref, NEW.payment_ref)
+            IS DISTINCT FROM
+            (OLD.status, OLD.amount_microusd, OLD.paid_at, OLD.is_live, OLD.session_ref, OLD.payment_ref)
+  THEN
+    RAISE EXCEPTION 'what billing_checkout % says is never changed', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER checkout_only_goes_on BEFORE UPDATE ON billing_checkout
+  FOR EACH ROW EXECUTE FUNCTION billing_checkout_only_goes_on();

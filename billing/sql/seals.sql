@@ -1,0 +1,86 @@
+-- What the ledger's closed rows say for good, hashed, so that a row that was erased, rewritten or slipped in later
+-- shows.
+
+-- billing_sealable (noun text, at timestamptz, key text, digest bytea)
+--
+-- One row for each closed row of money: what it is, when it became final, its key, and the SHA-256 of the columns that
+-- never change again. A call is sealed together with its usage record. What may still change has no part in it: a
+-- balance, what remains of a credit, whether an idempotency key is taken, refunds of a checkout.
+CREATE OR REPLACE VIEW billing_sealable AS
+SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
+       sha256(record_send(ROW(
+         r.id, r.wallet_id, r.actor_did, r.org_id, r.membership_id, r.product, r.client_id, r.route, r.model, r.deployment,
+         r.request_id, r.idempotency_key, r.request_digest, r.state, r.max_cost_microusd, r.hold_microusd,
+         r.cash_held_microusd, r.lot_ids, r.lot_amounts_microusd, r.charge_microusd, r.overrun_microusd,
+         r.price_version_id, r.created_at, r.dispatched_at, r.deadline_at, r.closed_at, r.review_reason, r.resolution,
+         r.evidence, u.input_tokens, u.cached_input_tokens, u.output_tokens, u.input_audio_tokens, u.output_audio_tokens,
+         u.images, u.input_characters, u.seconds, u.input_bytes, u.items, u.charge_microusd, u.basis,
+         u.settled_at))) AS digest
+  FROM billing_reservation r LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
+ WHERE r.closed_at IS NOT NULL
+UNION ALL
+SELECT 'transfer', t.created_at, t.id::text,
+       sha256(record_send(ROW(t.id, t.kind, t.source, t.seq, t.debit_account, t.credit_account, t.amount_microusd,
+                              t.wallet_id, t.created_at)))
+  FROM billing_transfer t
+UNION ALL
+SELECT 'loss', l.created_at, l.id::text,
+       sha256(record_send(ROW(l.id, l.reservation_id, l.kind, l.amount_microusd, l.created_at)))
+  FROM billing_loss l
+UNION ALL
+SELECT 'credit', c.created_at, c.id,
+       sha256(record_send(ROW(c.id, c.wallet_id, c.product, c.granted_microusd, c.expires_at, c.source_kind,
+                              c.source_key, c.created_at)))
+  FROM billing_credit_lot c
+UNION ALL
+SELECT 'price', p.effective_at, p.id::text, sha256(record_send(ROW(p.id, p.alias, p.components, p.effective_at)))
+  FROM billing_price_version p
+UNION ALL
+SELECT 'wallet', w.created_at, w.id, sha256(record_send(ROW(w.id, w.owner_kind, w.owner_key, w.created_at)))
+  FROM billing_wallet w
+UNION ALL
+SELECT 'checkout', k.paid_at, k.id,
+       sha256(record_send(ROW(k.id, k.owner_kind, k.owner_key, k.product, k.amount_microusd, k.requested_by, k.provider,
+                              k.is_live, k.session_ref, k.payment_ref, k.created_at, k.paid_at)))
+  FROM billing_checkout k WHERE k.paid_at IS NOT NULL;
+
+
+-- billing_seal_chain(p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
+--   RETURNS bytea
+--
+-- A seal's link in the chain: SHA-256 over the link before it (empty for the first) and all that the seal says.
+CREATE OR REPLACE FUNCTION billing_seal_chain(
+  p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
+RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT sha256(p_before || record_send(ROW(p_id, p_begins_at, p_ends_at, p_contents)))
+$$;
+
+
+-- billing_seal_until(p_ends_at timestamptz) RETURNS bytea
+--
+-- Seals what became final since the last seal and before p_ends_at; null where nothing did, or where another run has
+-- sealed it meanwhile. The caller sees to it that nothing can commit any more that is dated before p_ends_at. Returns
+-- the new seal's link in the chain.
+CREATE OR REPLACE FUNCTION billing_seal_until(p_ends_at timestamptz) RETURNS bytea LANGUAGE plpgsql AS $$
+DECLARE
+  v_last billing_seal;
+  v_contents jsonb;
+  v_chain bytea;
+BEGIN
+  SELECT s.* INTO v_last FROM billing_seal s ORDER BY s.id DESC LIMIT 1;
+  v_last.ends_at := coalesce(v_last.ends_at, '2000-01-01 00:00:00+00');  -- before any call
+  SELECT jsonb_object_agg(n.noun, n.said) INTO v_contents
+    FROM (SELECT x.noun, jsonb_build_object('rows', count(*), 'digest', encode(
+                           sha256(string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE "C")), 'hex')) AS said
+            FROM billing_sealable x WHERE x.at >= v_last.ends_at AND x.at < p_ends_at GROUP BY x.noun) n;
+  IF v_contents IS NULL THEN
+    RETURN NULL;
+  END IF;
+  INSERT INTO billing_seal (id, begins_at, ends_at, contents, chain)
+  SELECT next.id, v_last.ends_at, p_ends_at, v_contents,
+         billing_seal_chain(coalesce(v_last.chain, ''), next.id, v_last.ends_at, p_ends_at, v_contents)
+    FROM (SELECT coalesce(v_last.id, 0) + 1 AS id) next
+  ON CONFLICT (id) DO NOTHING
+  RETURNING chain INTO v_chain;
+  RETURN v_chain;
+END $$;

@@ -1,0 +1,21 @@
+-- The role that the gateway connects as in production. It owns nothing, so it can neither disable the ledger's guards nor
+-- change its tables, and it may only add to what is append-only.
+--
+-- Run as the owner of the database, who also runs `manage.py prepare`, after the first `prepare` and after each upgrade:
+--   psql "$OWNER_DATABASE_URL" --set ON_ERROR_STOP=1 --file deploy/database_role.sql
+--   psql "$OWNER_DATABASE_URL" --command "\password gateway_app"
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gateway_app') THEN
+    CREATE ROLE gateway_app LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE;
+  END IF;
+END $$;
+
+GRANT USAGE ON SCHEMA public TO gateway_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO gateway_app;
+GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO gateway_app;
+
+REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM gateway_app;
+REVOKE UPDATE, DELETE ON
+  billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_seal, organizations_auditentry
+  FROM gateway_app;
+REVOKE DELETE ON billing_wallet, billing_budget, billing_credit_lot, billing_reservation, billing_checkout FROM gateway_app;

@@ -1,0 +1,205 @@
+"""Damage that shows in one place: a row changed, lost or added. The form is that of `forgeries`."""
+
+from tests.billing.audit.forgeries import TRANSFER, Corruptions
+
+DAMAGE: Corruptions = {
+    "a balance raised": (
+        "account_is_its_ledger",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd + 1 WHERE id = :purse_wallet",
+    ),
+    "a payment lost": (
+        "account_is_its_ledger",
+        "DELETE FROM billing_transfer WHERE kind = 'payment' AND credit_account LIKE 'wallet:%'",
+    ),
+    "a transfer to nobody": (
+        "account_is_its_ledger",
+        "UPDATE billing_transfer SET credit_account = 'wallet:wal_nobody' WHERE id = :payment_transfer",
+    ),
+    "a grant called a merge": (
+        "merge_keeps_its_terms",
+        "UPDATE billing_transfer SET kind = 'merge' WHERE kind = 'grant'",
+    ),
+    "a debt raised": (
+        "account_is_its_ledger",
+        "UPDATE billing_wallet SET debt_microusd = debt_microusd + 1 WHERE id = :purse_wallet",
+    ),
+    "a debt forgiven": (
+        "account_is_its_ledger",
+        "UPDATE billing_wallet SET debt_microusd = 0 WHERE owner_key = :indebted",
+    ),
+    "a credit spent by nobody": (
+        "account_is_its_ledger",
+        "UPDATE billing_credit_lot SET remaining_microusd = remaining_microusd - 1 WHERE id = :expiring_lot",
+    ),
+    "a credit raised": (
+        "account_is_its_ledger",
+        "UPDATE billing_credit_lot SET granted_microusd = granted_microusd + 1",
+    ),
+    "a credit lost": ("account_is_its_ledger", "DELETE FROM billing_credit_lot WHERE id = :lot"),
+    "a grant raised": (
+        "account_is_its_ledger",
+        "UPDATE billing_transfer SET amount_microusd = amount_microusd + 1 WHERE kind = 'grant'",
+    ),
+    "a credit of a wallet that is not": (
+        "credit_is_its_grant",
+        "UPDATE billing_credit_lot SET wallet_id = 'wal_nobody' WHERE id = :expiring_lot",
+    ),
+    "an expiry too early": (
+        "credit_is_its_grant",
+        "UPDATE billing_credit_lot SET expires_at = expires_at + interval '1 day' WHERE id = :expired_lot",
+    ),
+    "held cash given back": (
+        "wallet_held_is_its_open_calls",
+        "UPDATE billing_wallet SET held_microusd = held_microusd - 1 WHERE owner_key = 'org_acme'",
+    ),
+    "an open call lost": ("wallet_held_is_its_open_calls", "DELETE FROM billing_reservation WHERE id = :open"),
+    "an open call closed": (
+        "wallet_held_is_its_open_calls",
+        "UPDATE billing_reservation SET state = 'released', closed_at = now(), replayable = false WHERE id = :open",
+    ),
+    "a credit's hold given back": (
+        "lot_held_is_its_open_calls",
+        "UPDATE billing_credit_lot SET held_microusd = held_microusd - 1 WHERE held_microusd > 0",
+    ),
+    "a call holding more credit": (
+        "lot_held_is_its_open_calls",
+        "UPDATE billing_reservation SET lot_amounts_microusd[1] = lot_amounts_microusd[1] + 1 WHERE id = :holding_lot",
+    ),
+    "a call holding no credit of its wallet": (
+        "nothing_is_orphaned",
+        "UPDATE billing_reservation SET lot_ids[1] = 'crd_nobody' WHERE id = :settled",
+    ),
+    "a budget of a wallet that is not": ("nothing_is_orphaned", "UPDATE billing_budget SET wallet_id = 'wal_nobody'"),
+    "a budget's hold raised": (
+        "budget_is_its_calls",
+        "UPDATE billing_budget SET held_microusd = held_microusd + 1",
+    ),
+    "a budget's month forgotten": ("budget_is_its_calls", "UPDATE billing_budget SET spent_microusd = 0"),
+    "a call taken out of a budget's month": (
+        "budget_is_its_calls",
+        "UPDATE billing_reservation SET closed_at = closed_at - interval '40 days' WHERE id = :paid_by_org",
+    ),
+    "a hold that is not its parts": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET cash_held_microusd = cash_held_microusd - 1 WHERE id = :paid",
+    ),
+    "credits of a call forgotten": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET lot_ids = NULL, lot_amounts_microusd = NULL WHERE id = :settled",
+    ),
+    "a charge lowered in the call": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET charge_microusd = charge_microusd - 1 WHERE id = :paid",
+    ),
+    "a charge that no transfer paid": (
+        "call_is_its_usage_and_price",
+        "DELETE FROM billing_transfer WHERE kind = 'charge' AND source = :paid",
+    ),
+    "a charge paid by another credit": (
+        "charge_is_its_credits",
+        "UPDATE billing_transfer SET debit_account = 'lot:crd_nobody' WHERE source = :settled AND seq = 1",
+    ),
+    "a charge of no call": (
+        "call_is_its_usage_and_price",
+        f"{TRANSFER} VALUES ('charge', 'use_nobody', 0, 'wallet:' || :purse_wallet, 'platform:revenue', 1,"
+        " :purse_wallet)",
+    ),
+    "a usage record lost": (
+        "call_is_its_usage_and_price",
+        "DELETE FROM billing_usage_record WHERE reservation_id = :paid",
+    ),
+    "a usage record of an open call": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_usage_record SET reservation_id = :open WHERE reservation_id = :paid",
+    ),
+    "more cached tokens than tokens": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_usage_record SET cached_input_tokens = 31 WHERE reservation_id = :cached",
+    ),
+    "one cached token more": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_usage_record SET cached_input_tokens = 30 WHERE reservation_id = :cached",
+    ),
+    "one picture more": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_usage_record SET images = 3 WHERE reservation_id = :pictures",
+    ),
+    "a million characters more": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_usage_record SET input_characters = 1900001 WHERE reservation_id = :speech",
+    ),
+    "prices that are not there": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET price_version_id = -1 WHERE id = :paid",
+    ),
+    "a price that nobody can read": (
+        "price_is_readable",
+        """UPDATE billing_price_version SET components = '{"input_token": "free"}' WHERE alias = 'cached'""",
+    ),
+    "prices that are none": ("price_is_readable", """UPDATE billing_price_version SET components = '["free"]'"""),
+    "a payment twice": (
+        "payment_is_its_checkout",
+        f"{TRANSFER} SELECT kind, source, 7, debit_account, credit_account, amount_microusd, wallet_id"
+        " FROM billing_transfer WHERE id = :payment_transfer",
+    ),
+    "a checkout's amount lowered": (
+        "payment_is_its_checkout",
+        "UPDATE billing_checkout SET amount_microusd = 499999 WHERE id = :checkout",
+    ),
+    "a checkout of somebody else": (
+        "payment_is_its_checkout",
+        "UPDATE billing_checkout SET owner_key = 'did:web:somebody.example' WHERE id = :checkout",
+    ),
+    "a checkout that is open again": (
+        "payment_is_its_checkout",
+        "UPDATE billing_checkout SET status = 'open', paid_at = NULL, taken_back_microusd = 0 WHERE id = :checkout",
+    ),
+    "a refund lowered": (
+        "payment_is_its_checkout",
+        "UPDATE billing_checkout SET taken_back_microusd = 199 WHERE id = :checkout",
+    ),
+    "a refund lost": (
+        "payment_is_its_checkout",
+        "DELETE FROM billing_transfer WHERE kind = 'refund' AND source = :checkout || '/1'",
+    ),
+    "a key used twice in a day": (
+        "key_is_kept_for_a_day",
+        "UPDATE billing_reservation SET replayable = false, closed_at = closed_at - interval '25 hours',"
+        " created_at = created_at - interval '26 hours' WHERE id = :settled",
+        "UPDATE billing_reservation SET idempotency_key = 'a', created_at = created_at - interval '2 hours'"
+        " WHERE id = :again",
+    ),
+    "a stored answer without an end": (
+        "replay_belongs_to_its_call",
+        "UPDATE billing_stored_replay SET expires_at = NULL WHERE reservation_id = :settled",
+    ),
+    "a stored answer given out before its charge": (
+        "replay_belongs_to_its_call",
+        "UPDATE billing_stored_replay SET expires_at = now() WHERE reservation_id = :reviewed",
+    ),
+    "a stored answer of nobody": (
+        "replay_belongs_to_its_call",
+        "UPDATE billing_stored_replay SET reservation_id = 'use_nobody' WHERE reservation_id = :settled",
+    ),
+    "an overrun that nobody booked": ("loss_is_its_call", "DELETE FROM billing_loss WHERE kind = 'overrun'"),
+    "a loss raised": (
+        "loss_is_its_call",
+        "UPDATE billing_loss SET amount_microusd = amount_microusd + 1 WHERE kind = 'unresolved'",
+    ),
+    "a hold that nobody sent": (
+        "nothing_is_stale",
+        "UPDATE billing_reservation SET state = 'reserved', created_at = now() - interval '1 hour' WHERE id = :open",
+    ),
+    "a call past its deadline": (
+        "nothing_is_stale",
+        "UPDATE billing_reservation SET deadline_at = now() - interval '1 hour' WHERE id = :open",
+    ),
+    "a review without an end": (
+        "nothing_is_stale",
+        "UPDATE billing_reservation SET dispatched_at = now() - interval '80 hours' WHERE id = :reviewed",
+    ),
+    "an expired credit that is still there": (
+        "nothing_is_stale",
+        "UPDATE billing_credit_lot SET expires_at = now() - interval '2 hours' WHERE id = :expiring_lot",
+    ),
+}

@@ -1,0 +1,206 @@
+"""How a ledger can be forged, consistently where a clever forger would.
+
+What was done, the invariant that must name it, and the statements, run with all guards passed by. `:name` is a row of
+`tests.factories.ledger`.
+"""
+
+Corruptions = dict[str, tuple[str, ...]]
+
+ONLY_A_SEAL_KNOWS = "seals_hold"
+TRANSFER = "INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id)"
+CHEAPER = (
+    "UPDATE billing_reservation SET charge_microusd = 140 WHERE id = :paid",
+    "UPDATE billing_usage_record SET charge_microusd = 140 WHERE reservation_id = :paid",
+    "UPDATE billing_transfer SET amount_microusd = 140 WHERE source = :paid",
+    "UPDATE billing_wallet SET balance_microusd = balance_microusd + 200 WHERE id = :purse_wallet",
+)
+ERASED = (
+    "DELETE FROM billing_reservation WHERE id = :paid",
+    "DELETE FROM billing_usage_record WHERE reservation_id = :paid",
+    "DELETE FROM billing_transfer WHERE source = :paid",
+    "UPDATE billing_wallet SET balance_microusd = balance_microusd + 340 WHERE id = :purse_wallet",
+)
+
+FORGERIES: Corruptions = {
+    "a charge paid from another wallet": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_transfer SET debit_account = 'wallet:' || :other_wallet, wallet_id = :other_wallet"
+        " WHERE source = :paid",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd - 340 WHERE id = :other_wallet",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd + 340 WHERE id = :purse_wallet",
+    ),
+    "a payment invented without a checkout": (
+        "payment_is_its_checkout",
+        f"{TRANSFER} VALUES ('payment', 'txn_nobody', 1, 'platform:payments', 'wallet:' || :purse_wallet, 1000,"
+        " :purse_wallet)",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd + 1000 WHERE id = :purse_wallet",
+    ),
+    "a charge lowered everywhere": ("call_is_its_usage_and_price", *CHEAPER),
+    "usage times ten": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_usage_record SET input_tokens = input_tokens * 10 WHERE reservation_id = :paid",
+    ),
+    "a price rewritten": (
+        "call_is_its_usage_and_price",
+        """UPDATE billing_price_version SET components = '{"input_token": "0.30"}' WHERE id = :price""",
+    ),
+    "a hold above the stated maximum": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET max_cost_microusd = hold_microusd - 1 WHERE id = :open",
+    ),
+    "a closed credit with money in it": (
+        "credit_is_its_grant",
+        "UPDATE billing_credit_lot SET closed_at = now() WHERE id = :expiring_lot",
+    ),
+    "a credit moved to another wallet with its grant": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_credit_lot SET wallet_id = :other_wallet WHERE id = :expiring_lot",
+        "UPDATE billing_transfer SET wallet_id = :other_wallet WHERE source = :expiring_lot",
+    ),
+    "a credit moved to another wallet": (
+        "account_is_its_ledger",
+        "UPDATE billing_credit_lot SET wallet_id = :other_wallet WHERE id = :expiring_lot",
+    ),
+    "a transfer moved to another wallet": (
+        "account_is_its_ledger",
+        "UPDATE billing_transfer SET wallet_id = :other_wallet WHERE id = :payment_transfer",
+    ),
+    "a key freed early": (
+        "key_is_kept_for_a_day",
+        "UPDATE billing_reservation SET replayable = false WHERE id = :settled",
+    ),
+    "a live credit's expiry forged": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_credit_lot SET expires_at = expires_at + interval '1 year' WHERE id = :expiring_lot",
+    ),
+    "a second grant of a credit": (
+        "credit_is_its_grant",
+        f"{TRANSFER} VALUES ('grant', :expiring_lot, 1, 'platform:grants', 'lot:' || :expiring_lot, 40, :purse_wallet)",
+        "UPDATE billing_credit_lot SET granted_microusd = 80, remaining_microusd = 80 WHERE id = :expiring_lot",
+    ),
+    "a charge to the account of expired credits": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_transfer SET credit_account = 'platform:expired' WHERE source = :paid",
+    ),
+    "a backdated charge": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_transfer SET created_at = created_at - interval '40 days' WHERE source = :paid",
+    ),
+    "a charge backdated everywhere": (
+        "dates_are_in_order",
+        "UPDATE billing_transfer SET created_at = created_at - interval '40 days' WHERE source = :paid",
+        "UPDATE billing_usage_record SET settled_at = settled_at - interval '40 days' WHERE reservation_id = :paid",
+        "UPDATE billing_reservation SET closed_at = closed_at - interval '40 days' WHERE id = :paid",
+    ),
+    "a call erased whole": (ONLY_A_SEAL_KNOWS, *ERASED),
+    "a released call erased": (ONLY_A_SEAL_KNOWS, "DELETE FROM billing_reservation WHERE id = :released"),
+    "guards disabled": ("guards_stand", "ALTER TABLE billing_transfer DISABLE TRIGGER transfer_append_only"),
+    "all guards of a table disabled": ("guards_stand", "ALTER TABLE billing_reservation DISABLE TRIGGER ALL"),
+    "answers that never expire": (
+        "replay_belongs_to_its_call",
+        "UPDATE billing_stored_replay SET expires_at = 'infinity' WHERE reservation_id = :settled",
+    ),
+    "an absurd deadline": (
+        "nothing_is_stale",
+        "UPDATE billing_reservation SET deadline_at = now() + interval '10 years' WHERE id = :open",
+    ),
+}
+
+SCHEMES: Corruptions = {
+    "usage, charge and ledger lowered together": (
+        ONLY_A_SEAL_KNOWS,
+        *CHEAPER,
+        "UPDATE billing_usage_record SET input_tokens = 140 * 20 / 3 WHERE reservation_id = :paid",
+    ),
+    "a call moved to a cheaper price": (
+        ONLY_A_SEAL_KNOWS,
+        "INSERT INTO billing_price_version (id, alias, components) VALUES (-7, 'fast',"
+        """ '{"input_token": "0.0617", "output_token": "0"}')""",
+        "UPDATE billing_reservation SET price_version_id = -7 WHERE id = :paid",
+        *CHEAPER,
+    ),
+    "a charge declared the operator's decision": (
+        "call_is_its_usage_and_price",
+        *CHEAPER,
+        "UPDATE billing_usage_record SET basis = 'operator' WHERE reservation_id = :paid",
+    ),
+    "a refund invented": (
+        "payment_is_its_checkout",
+        f"{TRANSFER} VALUES ('refund', 'txn_nobody/1', 0, 'wallet:' || :purse_wallet, 'platform:payments', 100,"
+        " :purse_wallet)",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd - 100 WHERE id = :purse_wallet",
+    ),
+    "a loss concealed": ("loss_is_its_call", "DELETE FROM billing_loss WHERE reservation_id = :lost"),
+    "an overrun lowered everywhere": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET overrun_microusd = 10 WHERE id = :overrun",
+        "UPDATE billing_loss SET amount_microusd = 10 WHERE reservation_id = :overrun",
+    ),
+    "a call held at a cheaper model's price": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET model = 'dearest' WHERE id = :paid",
+    ),
+    "a call billed to another organization": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET org_id = 'org_other' WHERE id = :paid_by_org",
+    ),
+    "a wallet given to somebody else": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_wallet SET owner_key = 'did:web:somebody.example' WHERE id = :other_wallet",
+        "UPDATE billing_checkout SET owner_key = 'did:web:somebody.example' WHERE owner_key = :other",
+    ),
+    "money moved between customers": (
+        "account_is_its_ledger",
+        f"{TRANSFER} VALUES ('gift', 'gift_1', 0, 'wallet:' || :other_wallet, 'wallet:' || :purse_wallet, 100,"
+        " :other_wallet)",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd - 100 WHERE id = :other_wallet",
+        "UPDATE billing_wallet SET balance_microusd = balance_microusd + 100 WHERE id = :purse_wallet",
+    ),
+    "a credit spent before the one that was held first": (
+        "charge_is_its_credits",
+        "UPDATE billing_transfer SET amount_microusd = amount_microusd - 1 WHERE source = :settled AND seq = 1",
+        "UPDATE billing_transfer SET amount_microusd = amount_microusd + 1 WHERE source = :settled AND seq = 0",
+    ),
+    "a loss slipped in behind a seal": (
+        ONLY_A_SEAL_KNOWS,
+        "INSERT INTO billing_loss (reservation_id, kind, amount_microusd, created_at)"
+        " SELECT :released, 'unresolved', 40, closed_at FROM billing_reservation WHERE id = :released",
+    ),
+    "a seal made to fit": (
+        ONLY_A_SEAL_KNOWS,
+        *ERASED,
+        "UPDATE billing_seal s SET contents = (SELECT jsonb_object_agg(noun, said) FROM ("
+        "  SELECT x.noun, jsonb_build_object('rows', count(*), 'digest', encode(sha256("
+        "string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE \"C\")), 'hex')) AS said"
+        "    FROM billing_sealable x WHERE x.at >= s.begins_at AND x.at < s.ends_at GROUP BY x.noun) n)",
+    ),
+    "a seal erased": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_seal WHERE id = 1",
+    ),
+    "a guard's function made to do nothing": (
+        "guards_stand",
+        "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN RETURN coalesce(NEW, OLD); END'",
+    ),
+    "a guard dropped": ("guards_stand", "DROP TRIGGER reservation_not_deleted ON billing_reservation"),
+    "a guard that looks the other way": (
+        "guards_stand",
+        "CREATE OR REPLACE TRIGGER transfer_append_only BEFORE UPDATE OR DELETE ON billing_transfer"
+        " FOR EACH ROW WHEN (OLD.kind = 'none') EXECUTE FUNCTION billing_refuse_change()",
+    ),
+    "settling rewritten": (
+        "guards_stand",
+        "CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)"
+        " RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'",
+    ),
+    "a unique index dropped": ("guards_stand", "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once"),
+    "losses that are swallowed": (
+        "guards_stand",
+        "CREATE RULE swallow AS ON INSERT TO billing_loss DO INSTEAD NOTHING",
+    ),
+    "a role that passes guards by": (
+        "guards_stand",
+        "ALTER ROLE CURRENT_USER SET session_replication_role = replica",
+    ),
+}

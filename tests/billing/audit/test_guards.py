@@ -1,0 +1,118 @@
+"""The database refuses to change or forget what was booked, whoever asks."""
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from billing.queries import audit
+
+pytestmark = pytest.mark.django_db
+
+MONEY = [
+    "wallet",
+    "budget",
+    "credit_lot",
+    "reservation",
+    "transfer",
+    "usage_record",
+    "loss",
+    "price_version",
+    "checkout",
+    "seal",
+]
+BOOKED = ["transfer", "usage_record", "loss", "price_version", "seal"]
+
+IMPOSSIBLE = [
+    "UPDATE billing_wallet SET held_microusd = balance_microusd + 1",
+    "UPDATE billing_wallet SET held_microusd = -1",
+    "UPDATE billing_wallet SET debt_microusd = -1",
+    "UPDATE billing_wallet SET owner_kind = 'team'",
+    "UPDATE billing_credit_lot SET held_microusd = remaining_microusd + 1",
+    "UPDATE billing_credit_lot SET remaining_microusd = granted_microusd + 1",
+    "UPDATE billing_credit_lot SET closed_at = now() WHERE remaining_microusd > 0",
+    "UPDATE billing_reservation SET hold_microusd = max_cost_microusd + 1",
+    "UPDATE billing_reservation SET cash_held_microusd = hold_microusd + 1",
+    "UPDATE billing_reservation SET charge_microusd = hold_microusd + 1 WHERE state = 'settled'",
+    "UPDATE billing_reservation SET charge_microusd = NULL WHERE state = 'settled'",
+    "UPDATE billing_reservation SET charge_microusd = 0 WHERE state <> 'settled'",
+    "UPDATE billing_reservation SET overrun_microusd = 1 WHERE charge_microusd < hold_microusd",
+    "UPDATE billing_reservation SET overrun_microusd = 1 WHERE state = 'released'",
+    "UPDATE billing_reservation SET closed_at = NULL WHERE state = 'settled'",
+    "UPDATE billing_reservation SET closed_at = now() WHERE state = 'review'",
+    "UPDATE billing_reservation SET deadline_at = NULL WHERE state = 'dispatched'",
+    "UPDATE billing_reservation SET replayable = true WHERE state = 'released'",
+    "UPDATE billing_reservation SET replayable = true WHERE idempotency_key IS NULL",
+    "UPDATE billing_reservation SET state = 'lost'",
+    "UPDATE billing_reservation SET idempotency_key = 'same', wallet_id = 'same' WHERE replayable",
+    "UPDATE billing_reservation SET lot_ids = NULL WHERE lot_ids IS NOT NULL",
+    "UPDATE billing_reservation SET lot_amounts_microusd = NULL WHERE lot_ids IS NOT NULL",
+    "UPDATE billing_budget SET spent_microusd = -1",
+]
+
+BACKWARDS = [
+    "UPDATE billing_reservation SET state = 'dispatched', closed_at = NULL, charge_microusd = NULL WHERE id = :paid",
+    "UPDATE billing_reservation SET state = 'released', charge_microusd = NULL, replayable = false WHERE id = :paid",
+    "UPDATE billing_reservation SET state = 'settled', charge_microusd = 0 WHERE id = :released",
+    "UPDATE billing_reservation SET state = 'dispatched', closed_at = NULL WHERE id = :released",
+    "UPDATE billing_reservation SET replayable = true WHERE id = :released",
+    "UPDATE billing_reservation SET state = 'dispatched' WHERE id = :reviewed",
+    "UPDATE billing_reservation SET state = 'reserved' WHERE id = :reviewed",
+    "UPDATE billing_reservation SET state = 'reserved' WHERE id = :open",
+    "UPDATE billing_reservation SET closed_at = closed_at + interval '1 second' WHERE id = :paid",
+    "UPDATE billing_reservation SET charge_microusd = charge_microusd - 1 WHERE id = :paid",
+    "UPDATE billing_reservation SET resolution = 'operator' WHERE id = :paid",
+    "UPDATE billing_reservation SET evidence = '{}' WHERE id = :paid",
+    "UPDATE billing_reservation SET hold_microusd = hold_microusd WHERE id = :open",
+    "UPDATE billing_reservation SET max_cost_microusd = max_cost_microusd + 1 WHERE id = :open",
+    "UPDATE billing_reservation SET wallet_id = :other_wallet WHERE id = :open",
+    "UPDATE billing_reservation SET price_version_id = -1 WHERE id = :open",
+    "UPDATE billing_reservation SET created_at = now() WHERE id = :open",
+    "UPDATE billing_wallet SET owner_key = 'did:web:somebody.example' WHERE id = :other_wallet",
+    "UPDATE billing_credit_lot SET expires_at = NULL WHERE id = :expiring_lot",
+    "UPDATE billing_credit_lot SET wallet_id = :other_wallet WHERE id = :expiring_lot",
+    "UPDATE billing_credit_lot SET granted_microusd = 1000 WHERE id = :expiring_lot",
+    "UPDATE billing_credit_lot SET closed_at = NULL, remaining_microusd = 1 WHERE id = :expired_lot",
+    "UPDATE billing_checkout SET status = 'open', paid_at = NULL, taken_back_microusd = 0 WHERE id = :checkout",
+    "UPDATE billing_checkout SET amount_microusd = amount_microusd + 1 WHERE id = :checkout",
+    "UPDATE billing_checkout SET owner_key = 'did:web:somebody.example' WHERE id = :checkout",
+]
+
+
+def refused(statement: str, ledger: dict[str, str], words: str) -> None:
+    """Run it, see it refused with these words, and find the ledger as sound as before."""
+    for name in sorted(ledger, key=len, reverse=True):
+        statement = statement.replace(f":{name}", f"'{ledger[name]}'")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SET CONSTRAINTS ALL IMMEDIATE"
+        )  # else what this transaction wrote keeps a table from being emptied
+        with pytest.raises(IntegrityError, match=words), transaction.atomic():
+            cursor.execute(statement)
+    assert audit.findings() == []
+
+
+@pytest.mark.parametrize("table", MONEY)
+@pytest.mark.parametrize("statement", ["TRUNCATE billing_{} CASCADE", "DELETE FROM billing_{}"])
+def test_refuses_to_forget(ledger: dict[str, str], table: str, statement: str) -> None:
+    refused(statement.format(table), ledger, "never changed or deleted")
+
+
+@pytest.mark.parametrize("table", BOOKED)
+def test_refuses_to_change_what_was_booked(ledger: dict[str, str], table: str) -> None:
+    column = {"usage_record": "basis"}.get(table, "id")
+    refused(f"UPDATE billing_{table} SET {column} = {column}", ledger, "never changed or deleted")
+
+
+@pytest.mark.parametrize("statement", BACKWARDS)
+def test_refuses_to_go_back(ledger: dict[str, str], statement: str) -> None:
+    refused(statement, ledger, "never|violates check")
+
+
+@pytest.mark.parametrize("statement", IMPOSSIBLE)
+def test_refuses_wrong_money(ledger: dict[str, str], statement: str) -> None:
+    refused(statement, ledger, r"violates (check|unique) constraint|never changed")
+
+
+def test_lets_go_of_a_key_of_a_closed_call(ledger: dict[str, str]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE billing_reservation SET replayable = false WHERE id = %s", [ledger["settled"]])
+        assert cursor.rowcount == 1

@@ -1,0 +1,126 @@
+"""A ledger with something of everything that happens to money."""
+
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from billing.models import PriceVersion, Transfer, Wallet
+from billing.operations import budgets, ledger, reviews, seals, wallets
+from tests.factories import payments
+from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
+
+PICTURES = {"image": {"1024x1024/high": "40000.5", "1024x1024/low": "10000"}}
+SPEECH = {"input_character": "0.000001", "request": "2"}
+TOKENS = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
+
+
+def furnish() -> dict[str, str]:
+    """Make the ledger and seal it; return its rows by what they are."""
+    now = timezone.now()
+    purse, org, other = Purse(), Purse("organization", "org_acme"), Purse().pay(5000)
+    rows = {"purse": purse.key, "org": org.key, "other": other.key}
+    rows |= _money(purse, org, now)
+    seals.seal_until(timezone.now())
+    rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse)
+    rows |= _open_calls(purse, org)
+    for name, one in (("purse", purse), ("org", org), ("other", other)):
+        rows[f"{name}_wallet"] = Wallet.objects.get(owner_key=one.key).id
+    rows["price"] = str(PriceVersion.objects.get(alias="fast").pk)
+    rows["payment_transfer"] = str(Transfer.objects.get(kind="payment", source=rows["checkout"]).pk)
+    seals.seal_until(timezone.now())
+    return rows
+
+
+def _money(purse: Purse, org: Purse, now: datetime) -> dict[str, str]:
+    """Pay, grant, refund, and let a credit expire."""
+    checkout = payments.top_up(purse.owner, 1_000_000)
+    payments.take_back(purse.owner, 200)
+    org.pay(2000)
+    payments.top_up(org.owner, 300, product="studio")
+    disputed = payments.top_up(purse.owner, 500)
+    payments.take_back(purse.owner, 500)
+    wallets.give_back(*purse.owner, amount_microusd=100, source=f"{disputed.id}/2", payment=disputed.id)
+    disputed.refresh_from_db()
+    disputed.movements, disputed.taken_back_microusd = 2, 400
+    disputed.save()
+    expired = purse.grant(70, expires_at=now + timedelta(seconds=60))
+    ledger.sweep_lots(now=now + timedelta(seconds=60)).rows()
+    indebted = Purse().pay(300)
+    settle(indebted.call(300), 300)
+    indebted.refund(200)
+    return {
+        "checkout": checkout.id,
+        "expired_lot": expired,
+        "lot": purse.grant(300),
+        "expiring_lot": purse.grant(40, product="courier", expires_at=now + timedelta(days=30)),
+        "indebted": indebted.key,
+    }
+
+
+def _calls(purse: Purse) -> dict[str, str]:
+    """Charge calls in every way: from credits and balance, beyond the hold, as delivered, by an operator."""
+    settled, overrun, delivered, decided = (purse.call(350, key) for key in ("a", "b", "c", "d"))
+    settle(settled, 340, replay=ANSWER)
+    settle(overrun, 400)
+    review(delivered)
+    settle(delivered, 30, basis="delivered", resolution="delivered")
+    review(decided)
+    reviews.charge(decided, cost_microusd=20)
+    paid, again = purse.call(350, "e"), purse.call(200, "f")
+    settle(paid, 340)
+    settle(again, 120, replay=ANSWER)
+    return {
+        "settled": settled,
+        "overrun": overrun,
+        "delivered": delivered,
+        "decided": decided,
+        "paid": paid,
+        "again": again,
+    }
+
+
+def _calls_of_organization(org: Purse) -> dict[str, str]:
+    """Count calls in budgets, release one, and lose one."""
+    now = timezone.now()
+    budget = budgets.put("org_acme", limit_microusd=900, now=now)
+    member = budgets.put("org_acme", limit_microusd=500, product="studio", membership_id="mem_1", now=now)
+    paid, released, lost = org.call(80, "a"), org.call(40, "b"), org.call(60, "c")
+    counted = org.call(100, product="studio", membership_id="mem_1")
+    settle(paid, 70)
+    settle(counted, 90)
+    release(released)
+    review(lost)
+    release(lost, expected=["review"], book_loss=True, resolution="unresolved")
+    return {
+        "budget": budget.id,
+        "member_budget": member.id,
+        "paid_by_org": paid,
+        "released": released,
+        "lost": lost,
+        "counted": counted,
+    }
+
+
+def _prices(purse: Purse) -> dict[str, str]:
+    """Charge calls at prices of every sort: pictures by size, characters, cached tokens."""
+    versions = {
+        model: PriceVersion.objects.create(alias=model, components=components).pk
+        for model, components in (("picture", PICTURES), ("speech", SPEECH), ("cached", TOKENS))
+    }
+    pictures, speech, cached = (
+        purse.call(hold, model=model, price_version=versions[model])
+        for hold, model in ((90_000, "picture"), (50, "speech"), (50, "cached"))
+    )
+    settle(pictures, 80_001, quantities={"images": 2})
+    settle(speech, 3, quantities={"input_characters": 900_001})
+    settle(cached, 10, quantities={"input_tokens": 30, "cached_input_tokens": 10, "output_tokens": 10})
+    return {"pictures": pictures, "speech": speech, "cached": cached}
+
+
+def _open_calls(purse: Purse, org: Purse) -> dict[str, str]:
+    """Leave calls open: sent, in review with an answer, holding balance and credits."""
+    rows = {"open": org.call(70, "d"), "reviewed": org.call(50, "e"), "holding": purse.call(20)}
+    review(rows["reviewed"], replay=ANSWER, evidence={**used_for(10), "charge_microusd": 10})
+    purse.grant(30)
+    rows["holding_lot"] = purse.call(25)
+    return rows

@@ -1,0 +1,82 @@
+"""The gateway works as a role that owns nothing, and that role cannot get round the ledger's guards."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+from billing.queries import audit
+from tests.support.leftovers import connect
+from tests.support.processes import gateway_process
+from tests.support.stage import Stage, chat
+
+GRANTS = Path(__file__).parents[2] / "deploy" / "database_role.sql"
+PASSWORD = "only-for-this-test"
+
+FORBIDDEN = [
+    "TRUNCATE billing_transfer",
+    "TRUNCATE billing_seal",
+    "DELETE FROM billing_transfer",
+    "DELETE FROM billing_reservation",
+    "DELETE FROM billing_wallet",
+    "UPDATE billing_transfer SET amount_microusd = 1",
+    "UPDATE billing_usage_record SET charge_microusd = 1",
+    "UPDATE billing_price_version SET components = '{}'",
+    "UPDATE billing_seal SET chain = ''",
+    "ALTER TABLE billing_transfer DISABLE TRIGGER ALL",
+    "DROP TRIGGER transfer_append_only ON billing_transfer",
+    "DROP TABLE billing_seal",
+    "SET session_replication_role = replica",
+    "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+]
+
+
+@pytest.fixture(scope="module")
+def role(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """Make the role as operators are told to, under a name of this database's own."""
+    with django_db_blocker.unblock(), connect() as owner:
+        name = f"{connection.settings_dict['NAME']}_app"
+        owner.execute(GRANTS.read_text().replace("gateway_app", name).encode())
+        owner.execute(f"ALTER ROLE {name} PASSWORD '{PASSWORD}'".encode())
+        owner.commit()
+        yield name
+        owner.execute(f"DROP OWNED BY {name}".encode())
+        owner.execute(f"DROP ROLE {name}".encode())
+
+
+def url_of(role: str) -> str:
+    at = connection.settings_dict
+    return f"postgresql://{role}:{PASSWORD}@{at['HOST']}:{at['PORT']}/{at['NAME']}"
+
+
+def test_a_call_is_paid(stage: Stage, role: str) -> None:
+    alias, caller = stage.model("small-1", max_output_tokens=20), stage.caller(balance=5000)
+    with gateway_process(DATABASE_URL=url_of(role)) as (origin, _):
+        caller.origin = origin
+        answers = [caller.post(chat(alias, stream=stream), key=key) for stream, key in ((False, "one"), (True, "two"))]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    charges = [call.charge_microusd for call in caller.calls]
+    assert len(charges) == 2
+    assert all(charges)
+    assert caller.wallet == {"balance": 5000 - sum(charges), "held": 0, "debt": 0}
+    assert audit.findings() == []
+
+
+@pytest.mark.parametrize("job", ["reap", "reconcile", "sweep_lots", "purge_replays", "seal_ledger", "audit_ledger"])
+def test_the_jobs_run(stage: Stage, role: str, job: str) -> None:
+    stage.caller(balance=5000)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET ROLE {role}")
+        try:
+            getattr(__import__("billing.tasks", fromlist=[job]), job)()
+        finally:
+            cursor.execute("RESET ROLE")
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_may_not(role: str, statement: str) -> None:
+    with psycopg.connect(url_of(role)) as application, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        application.execute(statement.encode())
