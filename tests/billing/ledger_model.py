@@ -179,6 +179,12 @@ class LedgerModel:
         self.debt -= repaid
         self.balance += amount - repaid
 
+    def _take_free(self, amount: int) -> None:
+        """Take money back: what is free, the rest is owed."""
+        taken = min(self.balance - self.cash_held(), amount)
+        self.balance -= taken
+        self.debt += amount - taken
+
     def top_up(self, payment: Payment, lot: str | None) -> None:
         """Bring a payment in: debt first, the rest is balance, or the credit `lot` for its product."""
         self.payments.append(payment)
@@ -191,7 +197,7 @@ class LedgerModel:
         payment.taken += amount
         of_lots = self._take_from_lots(payment, amount)
         payment.of_lots += of_lots
-        self.refund(amount - of_lots)
+        self._take_free(amount - of_lots)
 
     def give_back(self, payment: Payment, amount: int, lot: str | None) -> None:
         """Undo part of that: debt first, then where the last was taken from."""
