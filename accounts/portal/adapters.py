@@ -16,6 +16,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import Account
 from accounts.operations import devices
+from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
 from gateway.contract.ids import new_id
 
@@ -40,6 +41,10 @@ class AccountAdapter(DefaultAccountAdapter):
         """Set a changed or reset password, and sign every device out."""
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail that leads to the portal, whatever host was asked for it."""
+        super().send_mail(template_prefix, email, with_portal_links(context))
 
     def is_safe_url(self, url: str) -> bool:
         """Accept a `next` of this very site alone."""

@@ -3,13 +3,16 @@
 from django.core.exceptions import ImproperlyConfigured
 
 from gateway.settings.base import *  # noqa: F403
+from gateway.settings.hosts import named_hosts
 
 if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("Set SECRET_KEY to at least 32 random characters.")
 if not FIELD_ENCRYPTION_KEYS:
     raise ImproperlyConfigured("Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, the newest first.")
-if not GATEWAY_BASE_URL.startswith("https://"):
-    raise ImproperlyConfigured("Set GATEWAY_BASE_URL to the public https:// address of the gateway.")
+# A request for another host is refused before any page or mail is made for it.
+ALLOWED_HOSTS = named_hosts(
+    env.list("ALLOWED_HOSTS", default=[]), GATEWAY_BASE_URL=GATEWAY_BASE_URL, PORTAL_URL=PORTAL_URL
+)
 
 # Bound to this very host: no subdomain can set or read them (RFC 6265bis, cookie prefixes).
 SESSION_COOKIE_NAME = "__Host-session"
