@@ -3,12 +3,14 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.internal.ratelimit import get_ip
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
@@ -16,6 +18,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import Account
 from accounts.operations import devices
+from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
 from gateway.contract.ids import new_id
@@ -42,9 +45,35 @@ class AccountAdapter(DefaultAccountAdapter):
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count an attempt to sign in, and refuse it beyond the limits of its browser or its address."""
+        login = _login_of(credentials)
+        device = known_devices.device_of(request, login)
+        if device is None:
+            self._limit(request, "login_address", None)
+            super().pre_authenticate(request, **credentials)
+        else:
+            self._limit(request, "login_known_device", f"{device}:{login}")
+
+    def _limit(self, request: HttpRequest, action: str, key: str | None) -> None:
+        if not ratelimit.consume(request, action=action, key=key):
+            raise self.validation_error("too_many_login_attempts")
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Name what failures are counted by: an address and an account together."""
+        return f"{get_ip(request)}:{_login_of(credentials)}"
+
+    def post_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse:
+        """Go on, in a browser that is known from now on."""
+        response = super().post_login(request, user, **more)
+        known_devices.remember(request, response, user)
+        return response
+
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail that leads to the portal, whatever host was asked for it."""
-        super().send_mail(template_prefix, email, with_portal_links(context))
+        """Send a mail that leads to the portal, whatever host was asked for it; not too many to one mailbox."""
+        key = f"{get_ip(self.request)}:{email.lower()}"
+        if ratelimit.consume(self.request, action="mail", key=key):
+            super().send_mail(template_prefix, email, with_portal_links(context))
 
     def is_safe_url(self, url: str) -> bool:
         """Accept a `next` of this very site alone."""
@@ -69,3 +98,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
 def display_name(account: Account) -> str:
     """Name a signed-in person in messages: never by the DID, which is for machines."""
     return account.display_name or account.email or account.did
+
+
+def _login_of(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email") or credentials.get("username") or "").lower()

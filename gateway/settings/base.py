@@ -197,8 +197,9 @@ STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
 PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
 
 REDIS_URL = env("REDIS_URL", default="")
+# Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.
+CACHES = {"default": {"BACKEND": "gateway.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
 if REDIS_URL:
-    # Attempts to sign in are counted across processes.
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
 if CELERY_BROKER_URL == "files://localhost":

@@ -47,8 +47,20 @@ ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
 ACCOUNT_PREVENT_ENUMERATION = True
-# Addresses are shared by many people behind one office; accounts are guarded by the limit on failures.
-ACCOUNT_RATE_LIMITS = {"signup": "60/m/ip", "login": "120/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+# How often, by what. Addresses are shared by many people behind one office. A key of `login_failed` is an address and an
+# account together (or an account alone, for second factors), one of `login_known_device` a browser and an account, one of
+# `mail` an address and a mailbox: whoever asks too often keeps nobody out but himself.
+ACCOUNT_RATE_LIMITS = {
+    "signup": "60/m/ip",
+    "login": None,  # the next three count attempts to sign in
+    "login_address": "60/m/ip",
+    "login_failed": "5/5m/key",
+    "login_known_device": "10/5m/key",
+    "reset_password": "20/m/ip",
+    "confirm_email": None,
+    "mail": "5/5m/key",
+}
+KNOWN_DEVICE_COOKIE_NAME = "known_device"
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
@@ -72,6 +84,7 @@ if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
         ],
     }
 
+MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # Where no mail is sent no address is ever verified, and second factors must not wait for it.

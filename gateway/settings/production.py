@@ -17,6 +17,7 @@ ALLOWED_HOSTS = named_hosts(
 # Bound to this very host: no subdomain can set or read them (RFC 6265bis, cookie prefixes).
 SESSION_COOKIE_NAME = "__Host-session"
 CSRF_COOKIE_NAME = "__Host-csrftoken"
+KNOWN_DEVICE_COOKIE_NAME = "__Host-known-device"
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_HSTS_SECONDS = 31_536_000

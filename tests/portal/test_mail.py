@@ -71,6 +71,15 @@ def test_the_mail_to_a_person_without_an_account_leads_to_the_portal() -> None:
     assert "/account/signup/" in only_mail()
 
 
+def test_nobody_has_many_mails_sent_to_one_mailbox_and_others_still_do() -> None:
+    verified()
+    for _ in range(10):
+        Client().post("/account/password/reset/", {"email": "alice@example.com"}, REMOTE_ADDR="203.0.113.7")
+    assert len(mail.outbox) == 5
+    Client().post("/account/password/reset/", {"email": "Alice@example.com"}, REMOTE_ADDR="198.51.100.20")
+    assert len(mail.outbox) == 6
+
+
 def test_every_link_of_the_librarys_mails_is_one_that_we_rewrite() -> None:
     templates = list((Path(allauth.__file__).parent / "templates").glob("*/email/*.txt"))
     assert templates
