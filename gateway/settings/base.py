@@ -8,6 +8,7 @@ import environ
 
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.hosts import trusted_networks
 from gateway.settings.portal import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -28,6 +29,8 @@ HOST = env("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 GATEWAY_BASE_URL = env("GATEWAY_BASE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
 PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
+# Who may name a client's address and scheme in X-Forwarded-For and X-Forwarded-Proto: nobody, unless named here.
+TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
 
 INSTALLED_APPS = [

@@ -3,7 +3,7 @@
 from django.core.exceptions import ImproperlyConfigured
 
 from gateway.settings.base import *  # noqa: F403
-from gateway.settings.hosts import named_hosts
+from gateway.settings.hosts import named_hosts, origin
 
 if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("Set SECRET_KEY to at least 32 random characters.")
@@ -21,6 +21,8 @@ KNOWN_DEVICE_COOKIE_NAME = "__Host-known-device"
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_HSTS_SECONDS = 31_536_000
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Forms work, and links are https, even where TRUSTED_PROXIES does not name the proxy that ends TLS.
+CSRF_TRUSTED_ORIGINS = list(dict.fromkeys([origin(GATEWAY_BASE_URL), origin(PORTAL_URL)]))
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https"
 DEMO_ADAPTER = False
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default="")  # the demo never serves here

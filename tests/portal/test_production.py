@@ -1,4 +1,4 @@
-"""A gateway with production's settings, in a process of its own: its hosts, its health, its mails."""
+"""A gateway with production's settings, in a process of its own: its hosts, its health, its proxies, its mails."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import httpx
 import pytest
 from cryptography.fernet import Fernet
 
+from accounts.models import CacheEntry
 from tests.factories.accounts import make_account
 from tests.support.processes import gateway_process
 
@@ -38,7 +39,8 @@ def mails(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def origin(django_db_setup: None, mails: Path) -> Iterator[str]:
-    with gateway_process("uvicorn", ARGUMENTS, **ENVIRONMENT, EMAIL_URL=f"filemail:///{mails}") as (origin, _):
+    more = {"EMAIL_URL": f"filemail:///{mails}", "TRUSTED_PROXIES": "127.0.0.1, 10.9.0.0/16"}
+    with gateway_process("uvicorn", ARGUMENTS, **ENVIRONMENT, **more) as (origin, _):
         yield origin
 
 
@@ -84,6 +86,26 @@ def test_health_is_told_whatever_the_host(origin: str, host: str) -> None:
     assert httpx.get(f"{origin}/healthz", headers={"Host": host}).json() == {"status": "ok"}
 
 
+def test_a_trusted_proxy_names_the_client_and_the_scheme(origin: str) -> None:
+    assert "Strict-Transport-Security" in page(origin, "/account/login/").headers
+    for client in ("203.0.113.1", "198.51.100.9, 203.0.113.1", "203.0.113.1, 10.9.4.4"):
+        submit(origin, "/account/login/", {"login": ADDRESS, "password": "x"}, **{"X-Forwarded-For": client})
+    assert CacheEntry.objects.filter(key__contains=":login_address:").count() == 1, "one client, told in three ways"
+    assert CacheEntry.objects.filter(key__contains=":login_address:", key__endswith=":203.0.113.1").exists()
+    assert not CacheEntry.objects.filter(key__contains="198.51.100.9").exists()
+
+
+def test_without_trusted_proxies_the_headers_are_the_clients_own_words(mails: Path) -> None:
+    with gateway_process("uvicorn", ARGUMENTS, **ENVIRONMENT, EMAIL_URL=f"filemail:///{mails}") as (origin, _):
+        answer = submit(
+            origin, "/account/login/", {"login": "x@y.example", "password": "x"}, **{"X-Forwarded-For": "1.2.3.4"}
+        )
+        assert answer.status_code == 200, "a form works although its scheme is not known"
+        assert "Strict-Transport-Security" not in answer.headers
+    assert not CacheEntry.objects.filter(key__contains="1.2.3.4").exists()
+    assert CacheEntry.objects.filter(key__contains=":login_address:", key__endswith=":127.0.0.1").exists()
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
@@ -92,6 +114,8 @@ def test_health_is_told_whatever_the_host(origin: str, host: str) -> None:
         ({"GATEWAY_BASE_URL": "http://gateway.example"}, "Set GATEWAY_BASE_URL to the public https:// address."),
         ({"PORTAL_URL": "http://accounts.example"}, "Set PORTAL_URL to the public https:// address."),
         ({"PORTAL_URL": "https://"}, "Set PORTAL_URL to the public https:// address."),
+        ({"TRUSTED_PROXIES": "10.0.0.0/8,proxy"}, "TRUSTED_PROXIES must list addresses or networks"),
+        ({"TRUSTED_PROXIES": "0.0.0.0/0"}, "TRUSTED_PROXIES must not be everybody"),
     ],
 )
 def test_does_not_start_with_settings_that_let_strangers_choose(changed: dict[str, str], words: str) -> None:
@@ -108,3 +132,11 @@ def test_named_hosts_come_besides_the_public_ones() -> None:
     assert told.stdout.strip() == str(
         ["internal.example", ".service.example", "gateway.service.example", "accounts.service.example"]
     )
+
+
+def test_says_at_the_start_that_no_proxy_is_trusted() -> None:
+    told = subprocess.run(
+        [sys.executable, "manage.py", "check"], env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True
+    )
+    assert told.returncode == 0
+    assert "TRUSTED_PROXIES is empty" in told.stderr
