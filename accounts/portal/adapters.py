@@ -25,7 +25,7 @@ from gateway.contract.ids import new_id
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Gives a portal account its own DID at birth; everything else is the library's."""
+    """Gives a portal account its own DID at birth, and lets live accounts alone in; the rest is the library's."""
 
     def new_user(self, request: HttpRequest) -> Account:
         """Make an account that is not saved yet. Its wallet comes into being with its first use."""
@@ -63,6 +63,17 @@ class AccountAdapter(DefaultAccountAdapter):
         """Name what failures are counted by: an address and an account together."""
         return f"{get_ip(request)}:{_login_of(credentials)}"
 
+    def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
+        """Let live accounts alone go on to their second factor, whatever they signed in with."""
+        refused = super().pre_login(request, user, **more)
+        return refused if refused or user.is_live else self.respond_user_inactive(request, user)
+
+    def login(self, request: HttpRequest, user: Account) -> None:
+        """Begin a session, unless the account was suspended between the password and the second factor."""
+        if not user.is_live:
+            raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
+        super().login(request, user)
+
     def post_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse:
         """Go on, in a browser that is known from now on."""
         response = super().post_login(request, user, **more)
@@ -74,6 +85,11 @@ class AccountAdapter(DefaultAccountAdapter):
         key = f"{get_ip(self.request)}:{email.lower()}"
         if ratelimit.consume(self.request, action="mail", key=key):
             super().send_mail(template_prefix, email, with_portal_links(context))
+
+    def send_password_reset_mail(self, user: Account, email: str, context: dict[str, Any]) -> None:
+        """Send a link for a new password; a suspended account gets none."""
+        if user.is_live:
+            super().send_password_reset_mail(user, email, context)
 
     def is_safe_url(self, url: str) -> bool:
         """Accept a `next` of this very site alone."""

@@ -17,6 +17,7 @@ PORTAL_APPS = [
     "django.contrib.humanize",
 ]
 PORTAL_MIDDLEWARE = [
+    "accounts.portal.middleware.LiveAccounts",
     "accounts.portal.middleware.ContentSecurityPolicy",
     "accounts.portal.middleware.SeeOther",
     "accounts.portal.middleware.Appearance",

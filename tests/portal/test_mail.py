@@ -71,6 +71,13 @@ def test_the_mail_to_a_person_without_an_account_leads_to_the_portal() -> None:
     assert "/account/signup/" in only_mail()
 
 
+def test_a_suspended_account_is_mailed_no_link() -> None:
+    account = verified()
+    Account.objects.filter(pk=account.pk).update(suspended_at="2026-01-01T00:00:00Z")
+    Client().post("/account/password/reset/", {"email": "alice@example.com"})
+    assert mail.outbox == []
+
+
 def test_nobody_has_many_mails_sent_to_one_mailbox_and_others_still_do() -> None:
     verified()
     for _ in range(10):
