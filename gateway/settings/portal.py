@@ -85,6 +85,7 @@ if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
         ],
     }
 
+MFA_ADAPTER = "accounts.portal.second_factors.MfaAdapter"
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
