@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.ratelimit import get_ip
@@ -17,7 +18,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import Account
-from accounts.operations import devices
+from accounts.operations import addresses, devices
 from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
@@ -87,9 +88,18 @@ class AccountAdapter(DefaultAccountAdapter):
             super().send_mail(template_prefix, email, with_portal_links(context))
 
     def send_password_reset_mail(self, user: Account, email: str, context: dict[str, Any]) -> None:
-        """Send a link for a new password; a suspended account gets none."""
-        if user.is_live:
+        """Send a link for a new password to whom the account belongs; a suspended one gets none."""
+        if user.is_live and addresses.may_reset(user, email):
             super().send_password_reset_mail(user, email, context)
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """Give an address to the account that has proven it; False where another did so first."""
+        try:
+            with transaction.atomic():
+                addresses.release(email_address.email, keep=email_address.user)
+                return super().confirm_email(request, email_address) and addresses.settle(email_address)
+        except IntegrityError:
+            return False
 
     def is_safe_url(self, url: str) -> bool:
         """Accept a `next` of this very site alone."""

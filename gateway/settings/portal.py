@@ -47,7 +47,9 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
-ACCOUNT_PREVENT_ENUMERATION = True
+ACCOUNT_FORMS = {"signup": "accounts.portal.forms.SignupForm"}
+# Strict where addresses are verified: several people may claim one, and whoever can read its mail gets it.
+ACCOUNT_PREVENT_ENUMERATION = "strict" if MAIL_IS_CONFIGURED else True
 # How often, by what. Addresses are shared by many people behind one office. A key of `login_failed` is an address and an
 # account together (or an account alone, for second factors), one of `login_known_device` a browser and an account, one of
 # `mail` an address and a mailbox: whoever asks too often keeps nobody out but himself.
