@@ -7,7 +7,6 @@ from allauth.account.models import EmailAddress
 from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.ratelimit import get_ip
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
@@ -109,16 +108,6 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_login_redirect_url(self, request: HttpRequest) -> str:
         """Lead home where no page waits."""
         return reverse("portal_home")
-
-
-class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Takes the person's name from an identity provider; an e-mail address never links to an account that exists."""
-
-    def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Account:
-        """Fill in a new account."""
-        account = super().populate_user(request, sociallogin, data)
-        account.display_name = (data.get("name") or "")[:120]
-        return account
 
 
 def display_name(account: Account) -> str:

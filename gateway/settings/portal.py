@@ -40,7 +40,7 @@ MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
 DEFAULT_FROM_EMAIL = env("DEFAULT_FROM_EMAIL", default="Account Gateway <no-reply@localhost>")
 
 ACCOUNT_ADAPTER = "accounts.portal.adapters.AccountAdapter"
-SOCIALACCOUNT_ADAPTER = "accounts.portal.adapters.SocialAccountAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.portal.identity_providers.SocialAccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
