@@ -5,7 +5,7 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from accounts.operations import authorize, codes, devices, exchange, replays, signing_keys
+from accounts.operations import authorize, cache_entries, codes, devices, exchange, replays, signing_keys
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
 PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys
@@ -28,6 +28,12 @@ def purge_authorizations() -> int:
     """Delete authorization requests, codes and sessions that have long ended; return how many."""
     now = timezone.now()
     return authorize.purge_expired(now=now) + codes.purge_expired(now=now) + devices.purge_ended(now=now)
+
+
+@shared_task
+def purge_cache() -> int:
+    """Delete what the processes counted together and that has expired; return how many."""
+    return cache_entries.purge_expired(now=timezone.now())
 
 
 @shared_task

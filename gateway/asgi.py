@@ -12,6 +12,7 @@ from django.core.asgi import get_asgi_application
 django_application = get_asgi_application()
 
 from channels.routing import ProtocolTypeRouter  # noqa: E402
+from django.conf import settings  # noqa: E402
 from django.urls import path  # noqa: E402
 
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
@@ -20,16 +21,20 @@ from gateway.database.bounded import serve_requests  # noqa: E402
 from gateway.health import healthz  # noqa: E402
 from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402
+from gateway.server.proxies import behind  # noqa: E402
 from gateway.server.websockets import refuse_websocket  # noqa: E402
 from inference.urls import metered_urlpatterns  # noqa: E402
 
 serve_requests()
 on_the_loop = [path("healthz", healthz), *metered_urlpatterns]
 
-application = ProtocolTypeRouter(
-    {
-        "http": HttpRouter(LeanHandler(on_the_loop), django_application),
-        "websocket": refuse_websocket,
-        "lifespan": Lifespan(),
-    }
+application = behind(
+    settings.TRUSTED_PROXIES,
+    ProtocolTypeRouter(
+        {
+            "http": HttpRouter(LeanHandler(on_the_loop), django_application),
+            "websocket": refuse_websocket,
+            "lifespan": Lifespan(),
+        }
+    ),
 )

@@ -1,9 +1,11 @@
-"""Start-up checks: an API action that declares no access keeps the gateway from starting."""
+"""Start-up checks: an API action that declares no access keeps the gateway from starting; untold proxies are warned of."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.apps import AppConfig
+from django.conf import settings
+from django.core import checks
 from django.core.checks import CheckMessage, Error, register
 from django.urls import URLPattern, URLResolver, get_resolver
 
@@ -20,6 +22,17 @@ def every_action_declares_its_access(
         for view_class, action in _actions(get_resolver().url_patterns)
         if declared_access(view_class, action) is None
     ]
+
+
+@register()
+def visitors_have_their_own_addresses(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Warn where a proxy ends TLS, as it must in production, and none is trusted to name its clients."""
+    if settings.TRUSTED_PROXIES or not settings.SESSION_COOKIE_SECURE:
+        return []
+    told = "TRUSTED_PROXIES is empty: all visitors seem to have the proxy's address, and share its sign-in limits."
+    return [checks.Warning(told, hint="Name the proxy's address or network.", id="gateway.W001")]
 
 
 def _actions(patterns: Sequence[URLPattern | URLResolver]) -> Iterator[tuple[type, str]]:

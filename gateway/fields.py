@@ -1,4 +1,4 @@
-"""Model fields that rest encrypted.
+"""Model fields, and other text, that rest encrypted.
 
 The keys are `FIELD_ENCRYPTION_KEYS`, newest first: the first one encrypts, every one decrypts, so a key is rotated by
 putting a new one in front and saving the rows again.
@@ -12,24 +12,41 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import models
 
+TOKEN_START = "gAAAA"  # noqa: S105 - version 0x80 and the first bytes of the time, in base64
+
 
 class EncryptedTextField(models.TextField):
     """Text that is encrypted before it reaches the database (Fernet: AES-128-CBC with HMAC-SHA256)."""
 
     def get_prep_value(self, value: Any) -> Any:
         """Encrypt; empty text stays empty."""
-        return _cipher().encrypt(str(value).encode()).decode() if value else value
+        return encrypt(str(value)) if value else value
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Decrypt, or raise ImproperlyConfigured when no configured key fits."""
         if not value:
             return value
         try:
-            return _cipher().decrypt(value.encode()).decode()
+            return decrypt(value)
         except InvalidToken:
             raise ImproperlyConfigured(
                 f"No key of FIELD_ENCRYPTION_KEYS decrypts {self.model.__name__}.{self.name}."
             ) from None
+
+
+def encrypt(text: str) -> str:
+    """Return the text encrypted with the newest key."""
+    return _cipher().encrypt(text.encode()).decode()
+
+
+def decrypt(token: str) -> str:
+    """Return what `encrypt` was given, under any configured key; raises InvalidToken where none fits."""
+    return _cipher().decrypt(token.encode()).decode()
+
+
+def is_encrypted(text: str) -> bool:
+    """Tell a token of `encrypt` from a plain secret in base32 or hexadecimal digits (Fernet specification, Version)."""
+    return text.startswith(TOKEN_START)
 
 
 def _cipher() -> MultiFernet:

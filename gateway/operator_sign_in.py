@@ -28,7 +28,9 @@ class OperatorSignInForm(AuthenticationForm):
         return self.cleaned_data
 
     def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
-        """Refuse a password alone where the account has a second factor: the portal asks for both."""
+        """Refuse a suspended account, and a password alone where there is a second factor: the portal asks for both."""
         super().confirm_login_allowed(user)
+        if not getattr(user, "is_live", False):
+            raise self.get_invalid_login_error()
         if is_mfa_enabled(user):
             raise ValidationError("This account has a second factor: sign in to the portal, then open the console.")

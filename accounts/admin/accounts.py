@@ -90,8 +90,10 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     @admin.action(description="Suspend", permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
-        """Refuse the tokens of these accounts from now on."""
-        permitted = [account for account in queryset if self.has_change_permission(request, account)]
+        """Refuse the tokens and sessions of these accounts from now on. Nobody locks himself out."""
+        permitted = [
+            account for account in queryset if self.has_change_permission(request, account) and account != request.user
+        ]
         changed = [account for account in permitted if suspension.suspend(account=account, now=timezone.now())]
         self._tell(request, changed, "Suspended")
 

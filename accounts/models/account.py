@@ -1,5 +1,6 @@
 """A person or agent who owns a wallet and makes calls; known to the world by a DID."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
@@ -38,6 +39,7 @@ class Account(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False, help_text="May sign in to the operator console.")
     suspended_at = models.DateTimeField(null=True, blank=True, help_text="Since when its tokens are refused.")
+    session_epoch = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     objects = AccountManager()
@@ -50,6 +52,17 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.display_name or self.did
+
+    def get_session_auth_hash(self) -> str:
+        """Return what a portal session must know. A new password ends every session, and so does a new epoch."""
+        return self._in_epoch(super().get_session_auth_hash())
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        """Yield what sessions knew under the secret keys before."""
+        yield from map(self._in_epoch, super().get_session_auth_fallback_hash())
+
+    def _in_epoch(self, known: str) -> str:
+        return f"{known}.{self.session_epoch}" if self.session_epoch else known
 
     @property
     def is_live(self) -> bool:

@@ -1,8 +1,9 @@
-"""Suspends accounts and lets them back in. A suspended account's tokens are refused from that instant."""
+"""Suspends accounts and lets them back in. A suspended account's tokens and sessions are refused from that instant."""
 
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import F
 
 from accounts.models import Account
 from accounts.operations import devices
@@ -10,8 +11,9 @@ from accounts.operations import devices
 
 @transaction.atomic
 def suspend(*, account: Account, now: datetime) -> bool:
-    """Suspend an account and end its sessions; False where it is suspended already."""
-    is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=now) > 0
+    """Suspend an account and end its device and portal sessions for good; False where it is suspended already."""
+    changes = {"suspended_at": now, "session_epoch": F("session_epoch") + 1}
+    is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(**changes) > 0
     devices.revoke_all(account=account, now=now)
     return is_new
 

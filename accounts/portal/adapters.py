@@ -3,25 +3,29 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.models import EmailAddress
+from allauth.core import ratelimit
 from allauth.core.exceptions import ImmediateHttpResponse
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.core.internal.ratelimit import get_ip
 from django.conf import settings
 from django.contrib import messages
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import Account
-from accounts.operations import devices
+from accounts.operations import addresses, devices
+from accounts.portal import known_devices
+from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
 from gateway.contract.ids import new_id
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Gives a portal account its own DID at birth; everything else is the library's."""
+    """Gives a portal account its own DID at birth, and lets live accounts alone in; the rest is the library's."""
 
     def new_user(self, request: HttpRequest) -> Account:
         """Make an account that is not saved yet. Its wallet comes into being with its first use."""
@@ -41,6 +45,61 @@ class AccountAdapter(DefaultAccountAdapter):
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
 
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count an attempt to sign in, and refuse it beyond the limits of its browser or its address."""
+        login = _login_of(credentials)
+        device = known_devices.device_of(request, login)
+        if device is None:
+            self._limit(request, "login_address", None)
+            super().pre_authenticate(request, **credentials)
+        else:
+            self._limit(request, "login_known_device", f"{device}:{login}")
+
+    def _limit(self, request: HttpRequest, action: str, key: str | None) -> None:
+        if not ratelimit.consume(request, action=action, key=key):
+            raise self.validation_error("too_many_login_attempts")
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Name what failures are counted by: an address and an account together."""
+        return f"{get_ip(request)}:{_login_of(credentials)}"
+
+    def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
+        """Let live accounts alone go on to their second factor, whatever they signed in with."""
+        refused = super().pre_login(request, user, **more)
+        return refused if refused or user.is_live else self.respond_user_inactive(request, user)
+
+    def login(self, request: HttpRequest, user: Account) -> None:
+        """Begin a session, unless the account was suspended between the password and the second factor."""
+        if not user.is_live:
+            raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
+        super().login(request, user)
+
+    def post_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse:
+        """Go on, in a browser that is known from now on."""
+        response = super().post_login(request, user, **more)
+        known_devices.remember(request, response, user)
+        return response
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Send a mail that leads to the portal, whatever host was asked for it; not too many to one mailbox."""
+        key = f"{get_ip(self.request)}:{email.lower()}"
+        if ratelimit.consume(self.request, action="mail", key=key):
+            super().send_mail(template_prefix, email, with_portal_links(context))
+
+    def send_password_reset_mail(self, user: Account, email: str, context: dict[str, Any]) -> None:
+        """Send a link for a new password to whom the account belongs; a suspended one gets none."""
+        if user.is_live and addresses.may_reset(user, email):
+            super().send_password_reset_mail(user, email, context)
+
+    def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        """Give an address to the account that has proven it; False where another did so first."""
+        try:
+            with transaction.atomic():
+                addresses.release(email_address.email, keep=email_address.user)
+                return super().confirm_email(request, email_address) and addresses.settle(email_address)
+        except IntegrityError:
+            return False
+
     def is_safe_url(self, url: str) -> bool:
         """Accept a `next` of this very site alone."""
         host = self.request.get_host()
@@ -51,16 +110,10 @@ class AccountAdapter(DefaultAccountAdapter):
         return reverse("portal_home")
 
 
-class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Takes the person's name from an identity provider; an e-mail address never links to an account that exists."""
-
-    def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Account:
-        """Fill in a new account."""
-        account = super().populate_user(request, sociallogin, data)
-        account.display_name = (data.get("name") or "")[:120]
-        return account
-
-
 def display_name(account: Account) -> str:
     """Name a signed-in person in messages: never by the DID, which is for machines."""
     return account.display_name or account.email or account.did
+
+
+def _login_of(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email") or credentials.get("username") or "").lower()

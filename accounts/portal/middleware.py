@@ -1,8 +1,9 @@
-"""What every page of the portal has: a content security policy, and the look that the person came with."""
+"""What every page has: a live account or nobody's, a content security policy, and the look that the person came with."""
 
 from collections.abc import Callable
 
 from django.conf import settings
+from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 
 from accounts.portal.session import form_targets
@@ -17,6 +18,20 @@ POLICY = (
     "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
 )
 POLICY_HEADER = "Content-Security-Policy"
+
+
+class LiveAccounts:
+    """Ends the session of an account that is suspended or closed, on the portal's pages and in the operator console."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer as to nobody where the account is not live."""
+        user = request.user if request.session.session_key else None
+        if user is not None and user.is_authenticated and not user.is_live:
+            logout(request)
+        return self.get_response(request)
 
 
 class ContentSecurityPolicy:

@@ -32,7 +32,8 @@ def services(options: Options, listener: int, environment: Mapping[str, str]) ->
 def _server(options: Options, listener: int) -> tuple[str, ...]:
     """Return uvicorn's command line.
 
-    The socket is the supervisor's, so that a server that is started again takes over the connections that wait.
+    The socket is the supervisor's, so that a server that is started again takes over the connections that wait. Proxies
+    are the application's matter (TRUSTED_PROXIES): uvicorn by itself would believe every process of this machine.
     """
     flags = {
         "--fd": str(listener),
@@ -43,7 +44,15 @@ def _server(options: Options, listener: int) -> tuple[str, ...]:
         "--timeout-graceful-shutdown": str(DRAIN_SECONDS),
     }
     arguments = [part for pair in flags.items() for part in pair]
-    return (sys.executable, "-m", "uvicorn", "gateway.asgi:application", "--no-access-log", *arguments)
+    return (
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "gateway.asgi:application",
+        "--no-access-log",
+        "--no-proxy-headers",
+        *arguments,
+    )
 
 
 def _worker() -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import environ
 
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.hosts import trusted_networks
 from gateway.settings.portal import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -28,6 +29,8 @@ HOST = env("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 GATEWAY_BASE_URL = env("GATEWAY_BASE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
 PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
+# Who may name a client's address and scheme in X-Forwarded-For and X-Forwarded-Proto: nobody, unless named here.
+TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
 
 INSTALLED_APPS = [
@@ -202,8 +205,9 @@ STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
 PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
 
 REDIS_URL = env("REDIS_URL", default="")
+# Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.
+CACHES = {"default": {"BACKEND": "gateway.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
 if REDIS_URL:
-    # Attempts to sign in are counted across processes.
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
 if CELERY_BROKER_URL == "files://localhost":

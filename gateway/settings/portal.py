@@ -17,6 +17,7 @@ PORTAL_APPS = [
     "django.contrib.humanize",
 ]
 PORTAL_MIDDLEWARE = [
+    "accounts.portal.middleware.LiveAccounts",
     "accounts.portal.middleware.ContentSecurityPolicy",
     "accounts.portal.middleware.SeeOther",
     "accounts.portal.middleware.Appearance",
@@ -39,16 +40,30 @@ MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
 DEFAULT_FROM_EMAIL = env("DEFAULT_FROM_EMAIL", default="Account Gateway <no-reply@localhost>")
 
 ACCOUNT_ADAPTER = "accounts.portal.adapters.AccountAdapter"
-SOCIALACCOUNT_ADAPTER = "accounts.portal.adapters.SocialAccountAdapter"
+SOCIALACCOUNT_ADAPTER = "accounts.portal.identity_providers.SocialAccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
-ACCOUNT_PREVENT_ENUMERATION = True
-# Addresses are shared by many people behind one office; accounts are guarded by the limit on failures.
-ACCOUNT_RATE_LIMITS = {"signup": "60/m/ip", "login": "120/m/ip", "login_failed": "20/m/ip,5/5m/key"}
+ACCOUNT_FORMS = {"signup": "accounts.portal.forms.SignupForm"}
+# Strict where addresses are verified: several people may claim one, and whoever can read its mail gets it.
+ACCOUNT_PREVENT_ENUMERATION = "strict" if MAIL_IS_CONFIGURED else True
+# How often, by what. Addresses are shared by many people behind one office. A key of `login_failed` is an address and an
+# account together (or an account alone, for second factors), one of `login_known_device` a browser and an account, one of
+# `mail` an address and a mailbox: whoever asks too often keeps nobody out but himself.
+ACCOUNT_RATE_LIMITS = {
+    "signup": "60/m/ip",
+    "login": None,  # the next three count attempts to sign in
+    "login_address": "60/m/ip",
+    "login_failed": "5/5m/key",
+    "login_known_device": "10/5m/key",
+    "reset_password": "20/m/ip",
+    "confirm_email": None,
+    "mail": "5/5m/key",
+}
+KNOWN_DEVICE_COOKIE_NAME = "known_device"
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
@@ -72,6 +87,8 @@ if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
         ],
     }
 
+MFA_ADAPTER = "accounts.portal.second_factors.MfaAdapter"
+MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # Where no mail is sent no address is ever verified, and second factors must not wait for it.

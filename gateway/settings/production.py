@@ -3,20 +3,26 @@
 from django.core.exceptions import ImproperlyConfigured
 
 from gateway.settings.base import *  # noqa: F403
+from gateway.settings.hosts import named_hosts, origin
 
 if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("Set SECRET_KEY to at least 32 random characters.")
 if not FIELD_ENCRYPTION_KEYS:
     raise ImproperlyConfigured("Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, the newest first.")
-if not GATEWAY_BASE_URL.startswith("https://"):
-    raise ImproperlyConfigured("Set GATEWAY_BASE_URL to the public https:// address of the gateway.")
+# A request for another host is refused before any page or mail is made for it.
+ALLOWED_HOSTS = named_hosts(
+    env.list("ALLOWED_HOSTS", default=[]), GATEWAY_BASE_URL=GATEWAY_BASE_URL, PORTAL_URL=PORTAL_URL
+)
 
 # Bound to this very host: no subdomain can set or read them (RFC 6265bis, cookie prefixes).
 SESSION_COOKIE_NAME = "__Host-session"
 CSRF_COOKIE_NAME = "__Host-csrftoken"
+KNOWN_DEVICE_COOKIE_NAME = "__Host-known-device"
 SESSION_COOKIE_SECURE = True
 CSRF_COOKIE_SECURE = True
 SECURE_HSTS_SECONDS = 31_536_000
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Forms work, and links are https, even where TRUSTED_PROXIES does not name the proxy that ends TLS.
+CSRF_TRUSTED_ORIGINS = list(dict.fromkeys([origin(GATEWAY_BASE_URL), origin(PORTAL_URL)]))
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https"
 DEMO_ADAPTER = False
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default="")  # the demo never serves here

@@ -16,6 +16,7 @@ OUTSIDE = (
     "/account/login/",
     "/account/signup/",
     "/account/password/reset/",
+    "/account/inactive/",
     "/authorize?client_id=nobody",
     "/no/such/page",
 )
@@ -27,7 +28,6 @@ INSIDE = (
     "/account/2fa/",
     "/account/sessions/",
     "/account/password/change/",
-    "/account/email/",
     "/account/logout/",
 )
 

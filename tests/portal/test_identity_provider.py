@@ -1,18 +1,26 @@
 """Signing in through an operator's identity provider, over real sockets."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import requests
+from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
+from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Account
+from accounts.operations.suspension import suspend
 from tests.factories.accounts import make_account
 from tests.support.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
 
 pytestmark = pytest.mark.django_db
+
+PAT = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +39,23 @@ def provider(running: IdentityProvider, settings: Settings) -> IdentityProvider:
         "settings": {"server_url": running.issuer},
     }
     settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": [app]}}
-    running.claims = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
+    running.claims = dict(PAT)
+    running.user_information, running.answers = None, {}
     return running
 
 
-def sign_in(client: Client, query: str = "") -> str:
-    """Go to the provider and come back; give the page that the person ends on."""
+def come_back(client: Client, query: str = "") -> Any:
+    """Go to the provider and come back with its answer."""
     begun = client.post(f"/account/oidc/sso/login/{query}")
     assert begun.status_code in (302, 303), begun.content
     back = requests.get(begun["Location"], allow_redirects=False, timeout=5).headers["Location"]
     path = back.partition("://")[2].partition("/")[2]
-    answer = client.get(f"/{path}")
+    return client.get(f"/{path}")
+
+
+def sign_in(client: Client, query: str = "") -> str:
+    """Go to the provider and come back; give the page that the person ends on."""
+    answer = come_back(client, query)
     assert answer.status_code == 302, answer.content
     return answer["Location"]
 
@@ -83,3 +97,140 @@ def test_a_forged_answer_signs_nobody_in(client: Client, provider: IdentityProvi
     client.get("/account/oidc/sso/login/callback/?code=forged&state=forged")
     assert client.get("/").status_code == 302
     assert not Account.objects.exists()
+
+
+ODD: list[Any] = [
+    *(
+        {"sub": sub}
+        for sub in ("", " ", "x" * 192, "a\x00b", "a\nb", "\u202eabc", 7, True, None, ["person-1"], {"a": 1})
+    ),
+    {},
+    *({"sub": "s", "email": email} for email in (7, ["pat@example.com"], {"a": 1}, "a\x00@example.com", "x" * 3000)),
+    *({"sub": "s", "name": name} for name in (7, {"a": 1}, "Pat\x00", "Pat\u2028", "\ud800", "x" * 100_000)),
+    *({"sub": "s", "email": "s@x.example", "email_verified": odd} for odd in ("yes", 1, ["true"], {"a": 1})),
+    {"sub": "s", "preferred_username": ["x"]},
+    [],
+    "person-1",
+    7,
+]
+
+
+def is_error_page(answer: Any) -> bool:
+    return bool(answer.status_code < 503 and b"That sign-in did not work" in answer.content)
+
+
+class TestOddClaims:
+    """A provider is somebody else's program."""
+
+    @pytest.mark.parametrize("claims", ODD, ids=range(len(ODD)))
+    def test_are_a_page_and_sign_nobody_in(self, client: Client, provider: IdentityProvider, claims: Any) -> None:
+        provider.claims, provider.user_information = {**PAT, "sub": "s"}, claims
+        assert is_error_page(come_back(client))
+        assert client.get("/").status_code == 302
+        assert not Account.objects.exists()
+
+    def test_of_another_person_than_the_token_sign_nobody_in(self, client: Client, provider: IdentityProvider) -> None:
+        assert sign_in(Client()) == "/"
+        provider.claims = {"sub": "person-2"}
+        provider.user_information = dict(PAT)
+        assert is_error_page(come_back(client))
+        assert client.get("/").status_code == 302
+
+    def test_a_number_is_not_the_person_whose_text_it_is(self, client: Client, provider: IdentityProvider) -> None:
+        provider.claims = {**PAT, "sub": "7"}
+        assert sign_in(Client()) == "/"
+        provider.user_information = {**PAT, "sub": 7}
+        assert is_error_page(come_back(client))
+
+    def test_that_are_not_ours_are_not_kept(self, client: Client, provider: IdentityProvider) -> None:
+        provider.user_information = {**PAT, "extra": "\x00" * 10, "huge": "x" * 1_000_000}
+        assert sign_in(client) == "/"
+        [kept] = SocialAccount.objects.values_list("extra_data", flat=True)
+        assert kept == {"userinfo": {**PAT, "email_verified": False}}
+
+    @pytest.mark.parametrize("address", [None, "no address", "x" * 300 + "@example.com"])
+    def test_no_usable_address_is_asked_for(
+        self, client: Client, provider: IdentityProvider, address: str | None
+    ) -> None:
+        for number in range(2):
+            provider.claims = {"sub": f"person-{number}", **({"email": address} if address else {})}
+            assert sign_in(Client()).startswith("/account/3rdparty/signup/")
+        assert not Account.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("path", "status", "body"),
+        [
+            ("/token", 200, b"[]"),
+            ("/token", 200, b"{}"),
+            ("/token", 200, b"no json"),
+            ("/token", 200, b'{"access_token": 7, "id_token": 7}'),
+            ("/token", 200, b'{"access_token": "x", "id_token": "x.y.z"}'),
+            ("/token", 200, b'{"access_token": "x", "expires_in": "soon"}'),
+            ("/token", 200, b'{"access_token": "x", "expires_in": 1e300}'),
+            ("/token", 500, b""),
+            ("/userinfo", 200, b"no json"),
+            ("/userinfo", 200, b"\xff"),
+            ("/userinfo", 200, json.dumps({"sub": "\ud800"}).encode()),
+            ("/userinfo", 500, b""),
+            ("/userinfo", 401, b"{}"),
+        ],
+    )
+    def test_an_answer_of_any_kind_is_a_page(
+        self, client: Client, provider: IdentityProvider, path: str, status: int, body: bytes
+    ) -> None:
+        provider.answers = {path: (status, body)}
+        assert is_error_page(come_back(client))
+        assert not Account.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("status", "body"), [(500, b""), (200, b"[]"), (200, b"{}"), (200, b"no json"), (200, b"7")]
+    )
+    def test_a_provider_that_does_not_describe_itself_is_a_page(
+        self, client: Client, provider: IdentityProvider, status: int, body: bytes
+    ) -> None:
+        provider.answers = {"/.well-known/openid-configuration": (status, body)}
+        assert is_error_page(client.post("/account/oidc/sso/login/"))
+        assert client.get("/account/oidc/unknown/login/").status_code == 404
+
+
+class TestAddresses:
+    """An address that a provider names never opens an account that exists."""
+
+    @pytest.mark.parametrize("verified", [True, False, "true", "false"])
+    def test_neither_a_verified_nor_an_unverified_one_takes_an_account(
+        self, client: Client, provider: IdentityProvider, verified: Any
+    ) -> None:
+        owner = make_account("did:web:gateway.example:accounts:acc_1", email="pat@example.com")
+        EmailAddress.objects.create(user=owner, email="pat@example.com", verified=True, primary=True)
+        provider.claims = {**PAT, "email_verified": verified}
+        sign_in(client)
+        assert client.get("/").status_code == 302
+        assert not SocialAccount.objects.exists()
+
+    @pytest.mark.parametrize(("told", "kept"), [("false", False), (False, False), ("true", True), (True, True)])
+    def test_the_providers_word_on_a_new_one_is_read_as_it_is_meant(
+        self, client: Client, provider: IdentityProvider, told: Any, kept: bool
+    ) -> None:
+        provider.claims = {**PAT, "email_verified": told}
+        assert sign_in(client) == "/"
+        assert EmailAddress.objects.get().verified is kept
+
+    def test_a_verified_one_wins_over_a_strangers_claim(
+        self, client: Client, provider: IdentityProvider, settings: Settings
+    ) -> None:
+        settings.ACCOUNT_EMAIL_VERIFICATION, settings.ACCOUNT_PREVENT_ENUMERATION = "mandatory", "strict"
+        stranger = make_account("did:web:gateway.example:accounts:acc_1", email="pat@example.com")
+        EmailAddress.objects.create(user=stranger, email="pat@example.com", verified=False, primary=True)
+        provider.claims = {**PAT, "email_verified": True}
+        assert sign_in(client) == "/"
+        stranger.refresh_from_db()
+        assert stranger.email is None
+        assert EmailAddress.objects.get().user == Account.objects.get(email="pat@example.com") != stranger
+
+
+def test_a_suspended_account_is_not_signed_in(client: Client, provider: IdentityProvider) -> None:
+    assert sign_in(Client()) == "/"
+    suspend(account=Account.objects.get(), now=timezone.now())
+    cache.clear()
+    assert sign_in(client) == "/account/inactive/"
+    assert client.get("/").status_code == 302

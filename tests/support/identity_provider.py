@@ -26,6 +26,10 @@ class IdentityProvider:
 
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
+        self.user_information: Any = None
+        """What /userinfo says, where it is not the same as the ID token's claims."""
+        self.answers: dict[str, tuple[int, bytes]] = {}
+        """Whole answers by path, status and body, in place of proper ones."""
         self.codes: dict[str, dict[str, str]] = {}
         self.issuer = ""
 
@@ -34,6 +38,10 @@ class IdentityProvider:
         places = {"authorization_endpoint": "authorize", "token_endpoint": "token", "userinfo_endpoint": "userinfo"}
         described = {name: f"{self.issuer}/{path}" for name, path in places.items()}
         return {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/jwks", **described}
+
+    def told(self) -> Any:
+        """Give what /userinfo says of the person."""
+        return self.claims if self.user_information is None else self.user_information
 
     def authorize(self, query: dict[str, str]) -> str:
         """Give the location that the browser is sent back to."""
@@ -81,7 +89,7 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
                 case "/authorize":
                     self._redirect(provider.authorize(dict(parse_qsl(parts.query))))
                 case "/userinfo":
-                    self._json(200, provider.claims)
+                    self._json(200, provider.told())
                 case _:
                     self._json(404, {})
 
@@ -90,8 +98,9 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
             token = provider.token(dict(parse_qsl(body)))
             self._json(200 if token else 400, token or {"error": "invalid_grant"})
 
-        def _json(self, status: int, body: dict[str, Any]) -> None:
-            content = json.dumps(body).encode()
+        def _json(self, status: int, body: Any) -> None:
+            made = status, json.dumps(body).encode()
+            status, content = provider.answers.get(urlsplit(self.path).path, made)
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(content)))

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import InvalidToken
 from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
+from accounts.operations import second_factors
 from gateway.fields import EncryptedTextField
 
 
@@ -21,6 +24,7 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 counts = [(label, _reencrypt(model, name)) for label, model, name in _columns()]
+                counts.append((Authenticator._meta.label, _reencrypt_second_factors()))  # noqa: SLF001 (documented)
         except ImproperlyConfigured as error:
             raise CommandError(f"{error} Nothing was changed.") from None
         for label, count in counts:
@@ -40,3 +44,10 @@ def _reencrypt(model: type[models.Model], name: str) -> int:
     for row in rows:
         row.save(update_fields=[name])
     return len(rows)
+
+
+def _reencrypt_second_factors() -> int:
+    try:
+        return second_factors.write_anew(Authenticator, second_factors.encrypted_anew)
+    except InvalidToken:
+        raise ImproperlyConfigured("No key of FIELD_ENCRYPTION_KEYS decrypts the second factors.") from None

@@ -1,0 +1,10 @@
+"""Clears the table that stands in for a cache (`gateway.database.cache`)."""
+
+from datetime import datetime
+
+from accounts.models import CacheEntry
+
+
+def purge_expired(*, now: datetime) -> int:
+    """Delete the entries that say nothing any more; return how many."""
+    return CacheEntry.objects.filter(expires_at__lt=now).delete()[0]

@@ -1,0 +1,27 @@
+"""A person's e-mail addresses. Where no mail is sent there is nothing to manage: none could be verified."""
+
+from allauth.account import views
+from django.conf import settings
+from django.contrib import messages
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+
+def manage(request: HttpRequest) -> HttpResponse:
+    """List, add and remove addresses, and choose the primary one: all of that choice or nothing."""
+    if not settings.MAIL_IS_CONFIGURED:
+        return redirect("portal_home")
+    if "action_primary" not in request.POST:
+        return views.email(request)
+    try:
+        with transaction.atomic():
+            return views.email(request)
+    except IntegrityError:
+        messages.error(request, "Your addresses were changed elsewhere at the same time. Look again.")
+        return redirect("account_email")
+
+
+def verification_sent(request: HttpRequest) -> HttpResponse:
+    """Say that a mail is on its way, where mail is sent."""
+    return views.email_verification_sent(request) if settings.MAIL_IS_CONFIGURED else redirect("portal_home")

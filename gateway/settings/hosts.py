@@ -1,0 +1,49 @@
+"""Which hosts the gateway answers for, and which proxies may speak for a client. Raises ImproperlyConfigured in words."""
+
+from collections.abc import Sequence
+from ipaddress import ip_network
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def named_hosts(given: Sequence[str], **urls: str) -> list[str]:
+    """Return the hosts of these public addresses, after the ones that `ALLOWED_HOSTS` names besides."""
+    if any(host.strip() in ("*", ".") for host in given):
+        raise ImproperlyConfigured(
+            "ALLOWED_HOSTS must name hosts in production: * answers for a host that a stranger made up. "
+            "Leave it out to answer for the hosts of GATEWAY_BASE_URL and PORTAL_URL."
+        )
+    return list(dict.fromkeys([*given, *(_host(name, url) for name, url in urls.items())]))
+
+
+def trusted_networks(given: Sequence[str]) -> list[str]:
+    """Return the networks of `TRUSTED_PROXIES` in their usual form: addresses, or networks such as 10.0.0.0/8."""
+    return [_network(name.strip()) for name in given if name.strip()]
+
+
+def origin(url: str) -> str:
+    """Return the scheme, host and port of a URL."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _host(name: str, url: str) -> str:
+    host = urlsplit(url).hostname
+    if not url.startswith("https://") or not host:
+        raise ImproperlyConfigured(f"Set {name} to the public https:// address.")
+    return f"[{host}]" if ":" in host else host
+
+
+def _network(name: str) -> str:
+    try:
+        network = ip_network(name, strict=False)
+    except ValueError:
+        raise ImproperlyConfigured(
+            f"TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.0/8: {name!r} is none."
+        ) from None
+    if network.prefixlen == 0:
+        raise ImproperlyConfigured(
+            f"TRUSTED_PROXIES must not be everybody: {name!r} lets each client name its address."
+        )
+    return str(network)

@@ -1,0 +1,187 @@
+"""Limits on guesses: they stop the guesser, wherever the guessed is, and every process counts the same."""
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from accounts import tasks
+from accounts.models import Account, CacheEntry
+from accounts.portal.known_devices import ACCOUNTS_MAX, device_of
+from tests.organizations.race import at_once
+from tests.portal.test_pages import PASSWORD, sign_up
+from tests.support.processes import database_url
+
+pytestmark = pytest.mark.django_db
+
+SIGN_IN = "/account/login/"
+ALICE = "alice@example.com"
+GUESSER, HOME = "203.0.113.7", "198.51.100.20"
+
+
+def attempt(client: Client, password: str, address: str, login: str = ALICE) -> bool:
+    client.post(SIGN_IN, {"login": login, "password": password}, REMOTE_ADDR=address)
+    return client.get("/", REMOTE_ADDR=address).status_code == 200
+
+
+def guess(address: str, times: int = 6) -> None:
+    for _ in range(times):
+        assert not attempt(Client(), "wrong password", address)
+
+
+@pytest.fixture
+def alices(client: Client) -> Client:
+    """Sign Alice up, and out again, in a browser of hers."""
+    sign_up(client)
+    client.post("/account/logout/")
+    return client
+
+
+def test_the_guesser_is_stopped_though_the_next_guess_is_right(alices: Client) -> None:
+    guess(GUESSER)
+    page = Client().post(SIGN_IN, {"login": ALICE, "password": PASSWORD}, REMOTE_ADDR=GUESSER)
+    assert "Too many failed login attempts" in page.content.decode()
+
+
+def test_the_guessed_gets_in_from_another_address(alices: Client) -> None:
+    guess(GUESSER)
+    assert attempt(Client(), PASSWORD, HOME)
+
+
+def test_the_guessed_gets_in_from_the_guessers_address_with_a_browser_of_hers(alices: Client) -> None:
+    guess(GUESSER)
+    assert not attempt(Client(), PASSWORD, GUESSER)
+    assert attempt(alices, PASSWORD, GUESSER)
+
+
+def test_a_flood_from_one_address_keeps_no_known_browser_out(alices: Client) -> None:
+    for number in range(61):
+        Client().post(SIGN_IN, {"login": f"{number}@example.com", "password": "x"}, REMOTE_ADDR=GUESSER)
+    assert not attempt(Client(), PASSWORD, GUESSER)
+    assert attempt(alices, PASSWORD, GUESSER)
+
+
+def test_a_known_browser_guesses_no_better(alices: Client) -> None:
+    for _ in range(10):
+        assert not attempt(alices, "wrong password", HOME)
+    assert not attempt(alices, PASSWORD, HOME)
+
+
+def test_a_browser_is_known_for_those_who_signed_in_with_it_alone(alices: Client) -> None:
+    sign_up(Client(), email="bob@example.com")
+    guess(GUESSER)
+    for _ in range(5):
+        assert not attempt(alices, "wrong password", GUESSER, login="bob@example.com")
+    assert not attempt(alices, PASSWORD, GUESSER, login="bob@example.com")
+    assert attempt(Client(), PASSWORD, HOME, login="bob@example.com")
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "W1wiYVwiLFsxXV0:1:forged", "\x00"])
+def test_a_forged_cookie_makes_no_browser_known(alices: Client, cookie: str) -> None:
+    forger = Client()
+    forger.cookies["known_device"] = cookie
+    guess(GUESSER)
+    assert not attempt(forger, PASSWORD, GUESSER)
+
+
+def test_the_cookie_is_for_no_script_and_keeps_few_accounts(client: Client) -> None:
+    for number in range(ACCOUNTS_MAX + 1):
+        sign_up(client, email=f"{number}@example.com")
+        client.post("/account/logout/")
+    morsel = client.cookies["known_device"]
+    assert (morsel["httponly"], morsel["samesite"], morsel["max-age"]) == (True, "Lax", 180 * 86400)
+    request = client.get("/account/login/").wsgi_request
+    assert device_of(request, "0@example.com") is None
+    assert device_of(request, f"{ACCOUNTS_MAX}@EXAMPLE.com")
+
+
+def test_an_ipv6_network_is_one_guesser(alices: Client) -> None:
+    for number in range(6):
+        assert not attempt(Client(), "wrong password", f"2001:db8:1:2::{number}")
+    assert not attempt(Client(), PASSWORD, "2001:db8:1:2:3::1")
+    assert attempt(Client(), PASSWORD, "2001:db8:1:3::1")
+
+
+def test_a_host_of_ones_own_choice_is_no_new_count(alices: Client) -> None:
+    for number in range(6):
+        form = {"login": ALICE, "password": "wrong password"}
+        Client().post(SIGN_IN, form, REMOTE_ADDR=GUESSER, HTTP_HOST=f"{number}.example")
+    assert not attempt(Client(), PASSWORD, GUESSER)
+
+
+def test_an_address_of_ones_own_choice_is_no_new_count(alices: Client) -> None:
+    for number in range(6):
+        form = {"login": ALICE, "password": "wrong password"}
+        Client().post(SIGN_IN, form, REMOTE_ADDR=GUESSER, HTTP_X_FORWARDED_FOR=f"192.0.2.{number}")
+    assert not attempt(Client(), PASSWORD, GUESSER)
+
+
+def test_a_form_that_is_sent_too_often_says_so_in_plain_words() -> None:
+    pages = [Client().post("/account/password/reset/", {"email": f"{number}@x.example"}) for number in range(21)]
+    assert [page.status_code for page in pages] == [303] * 20 + [429]
+    assert "Too many attempts" in pages[-1].content.decode()
+    assert "Wait a few minutes" in pages[-1].content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestSharedCache:
+    """Django's cache in a table."""
+
+    def test_another_process_sees_what_was_counted(self) -> None:
+        cache.set("attempts", [1.5, 2.5], 60)
+        read = "import django; django.setup(); from django.core.cache import cache; print(cache.get('attempts'))"
+        environment = {
+            "DJANGO_SETTINGS_MODULE": "gateway.settings",
+            "DATABASE_URL": database_url(),
+            "SECRET_KEY": settings.SECRET_KEY,
+        }
+        told = subprocess.run([sys.executable, "-c", read], env=environment, capture_output=True, text=True, check=True)
+        assert told.stdout.strip() == "[1.5, 2.5]"
+
+    def test_of_several_who_add_at_once_one_does(self) -> None:
+        for expired in (False, True):
+            if expired:
+                CacheEntry.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+            results = at_once(*[lambda: cache.add("lock", True, 60) for _ in range(8)])
+            assert sorted(results) == [False] * 7 + [True]
+
+    def test_what_others_wrote_into_the_table_is_not_believed(self) -> None:
+        cache.set("counted", [1], 60)
+        CacheEntry.objects.update(value="gAWVDwAAAAAAAACMBmZvcmdlZJQu:1vMabc:forged")
+        assert cache.get("counted", "none") == "none"
+
+    def test_an_expired_entry_is_absent(self) -> None:
+        cache.set("gone", 1, 60)
+        assert (cache.get("gone"), cache.touch("gone", -1), cache.get("gone", "none")) == (1, True, "none")
+        assert not cache.touch("gone", 60)
+        assert cache.add("gone", 2)
+        assert (cache.get("gone"), cache.delete("gone"), cache.delete("gone")) == (2, True, False)
+        cache.set("kept", 3, None)
+        assert cache.get("kept") == 3
+        cache.clear()
+        assert cache.get("kept") is None
+
+    def test_what_expired_is_purged(self) -> None:
+        cache.set("old", 1, 60)
+        cache.set("new", 1, 60)
+        CacheEntry.objects.filter(key__endswith="old").update(expires_at=timezone.now() - timedelta(seconds=1))
+        assert (tasks.purge_cache(), tasks.purge_cache()) == (1, 0)
+        assert cache.get("new") == 1
+
+    def test_a_flood_of_entries_evicts_none_that_is_live(self) -> None:
+        cache.set("counted", [1], 60)
+        cache.set_many({f"other:{number}": 1 for number in range(1000)}, 60)
+        assert cache.get("counted") == [1]
+
+
+def test_accounts_that_do_not_exist_are_counted_alike(alices: Client) -> None:
+    for _ in range(5):
+        attempt(Client(), "x", GUESSER, login="nobody@example.com")
+    page = Client().post(SIGN_IN, {"login": "nobody@example.com", "password": "x"}, REMOTE_ADDR=GUESSER)
+    assert "Too many failed login attempts" in page.content.decode()
+    assert not Account.objects.filter(email="nobody@example.com").exists()

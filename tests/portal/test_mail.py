@@ -1,0 +1,108 @@
+"""What mails lead to: the portal's own address, whatever host a request names."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import allauth
+import pytest
+from django.core import mail
+from django.template import engines
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import Account
+from accounts.portal.mail import with_portal_links
+from tests.portal.test_pages import sign_up
+
+pytestmark = pytest.mark.django_db
+
+EVIL = {"Host": "evil.example"}
+LINK = re.compile(r"https?://[^\s]+")
+
+
+@pytest.fixture(autouse=True)
+def with_mail(settings: Settings) -> None:
+    settings.MAIL_IS_CONFIGURED = True
+    settings.ALLOWED_HOSTS = ["*"]
+    settings.ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+    settings.ACCOUNT_PREVENT_ENUMERATION = "strict"
+
+
+def verified() -> Account:
+    """Sign Alice up, and let her prove her address."""
+    client = Client()
+    sign_up(client)
+    [link] = LINK.findall(str(mail.outbox.pop().body))
+    client.post(link.removeprefix("https://gateway.example"))
+    return Account.objects.get(email="alice@example.com")
+
+
+def only_mail() -> str:
+    [sent] = mail.outbox
+    body = f"{sent.subject}\n{sent.body}"
+    assert "evil.example" not in body
+    assert all(link.startswith("https://gateway.example/account/") for link in LINK.findall(body))
+    assert LINK.search(body)
+    return body
+
+
+def test_a_reset_asked_of_another_host_leads_to_the_portal() -> None:
+    verified()
+    Client().post("/account/password/reset/", {"email": "alice@example.com"}, headers=EVIL)
+    assert "/account/password/reset/key/" in only_mail()
+
+
+def test_a_verification_asked_of_another_host_leads_to_the_portal() -> None:
+    Client().post("/account/signup/", {"email": "bob@example.com", "password1": "correct horse battery"}, headers=EVIL)
+    assert "/account/confirm-email/" in only_mail()
+
+
+def test_the_mail_to_a_person_with_an_account_leads_to_the_portal() -> None:
+    verified()
+    Client().post(
+        "/account/signup/", {"email": "alice@example.com", "password1": "correct horse battery"}, headers=EVIL
+    )
+    assert "/account/password/reset/" in only_mail()
+
+
+def test_the_mail_to_a_person_without_an_account_leads_to_the_portal() -> None:
+    Client().post("/account/password/reset/", {"email": "nobody@example.com"}, headers=EVIL)
+    assert "/account/signup/" in only_mail()
+
+
+def test_a_suspended_account_is_mailed_no_link() -> None:
+    account = verified()
+    Account.objects.filter(pk=account.pk).update(suspended_at="2026-01-01T00:00:00Z")
+    Client().post("/account/password/reset/", {"email": "alice@example.com"})
+    assert mail.outbox == []
+
+
+def test_nobody_has_many_mails_sent_to_one_mailbox_and_others_still_do() -> None:
+    verified()
+    for _ in range(10):
+        Client().post("/account/password/reset/", {"email": "alice@example.com"}, REMOTE_ADDR="203.0.113.7")
+    assert len(mail.outbox) == 5
+    Client().post("/account/password/reset/", {"email": "Alice@example.com"}, REMOTE_ADDR="198.51.100.20")
+    assert len(mail.outbox) == 6
+
+
+def test_every_link_of_the_librarys_mails_is_one_that_we_rewrite() -> None:
+    templates = list((Path(allauth.__file__).parent / "templates").glob("*/email/*.txt"))
+    assert templates
+    for template in templates:
+        text = template.read_text()
+        variables = set(re.findall(r"{{ *([\w.]+)", text)) | set(re.findall(r"=([\w.]+)", text))
+        assert not {name for name in variables if "uri" in name or name.startswith("request")}, template
+        assert not re.search(r"{% *url ", text), template
+        assert {name for name in variables if "url" in name} <= {name for name in variables if name.endswith("_url")}, (
+            template
+        )
+
+
+def test_a_template_is_given_the_portal_as_its_site(settings: Settings) -> None:
+    context: dict[str, Any] = with_portal_links({"signup_url": "http://evil.example/account/signup/?next=/#top"})
+    page = engines["django"].from_string("{{ signup_url }} {{ current_site.domain }} {{ current_site.name }}")
+    assert page.render(context) == (
+        "https://gateway.example/account/signup/?next=/#top gateway.example gateway.example"
+    )
