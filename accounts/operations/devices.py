@@ -9,7 +9,7 @@ from django.db.models import F
 from django.db.models.query import QuerySet
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import tokens
+from accounts.operations import public_clients, public_scopes, tokens
 from accounts.operations.tokens import MintedToken
 from accounts.rules import refresh
 from accounts.rules.refresh import Credential
@@ -61,13 +61,14 @@ def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now
     """Rotate a credential: of several at once exactly one does, by one compare-and-swap on generation and key.
 
     A retry by the same key, of the credential just before the current one, within 10 seconds gets the same successor
-    again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed) or
-    InvalidScope (nothing changed).
+    again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed), or
+    InvalidScope or InvalidClient (nothing changed).
     """
     credential = refresh.read(refresh_token, _secrets())
     session = _live(now).filter(pk=credential.session_id).first() if credential else None
     if credential is None or session is None or session.jkt != jkt:
         raise InvalidGrant(private="no live session of this key has this credential")
+    public_clients.check_enabled(session.client_id)
     narrowed = _narrow(session, scopes)
     if not _swap(credential, jkt, now) and not _is_retry(credential, now):
         _revoke(DeviceSession.objects.filter(pk=session.pk, generation__gt=credential.generation), now)
@@ -124,9 +125,11 @@ def _live(now: datetime) -> QuerySet[DeviceSession]:
 
 
 def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[str]:
+    """Leave out the scopes of aliases that are disabled by now; asked for by name, they are refused."""
+    live = public_scopes.grantable().intersection(session.scopes)
     if scopes is None:
-        return session.scopes
-    if not set(scopes) <= set(session.scopes):
+        return sorted(live)
+    if not live.issuperset(scopes):
         raise InvalidScope(param="scope")
     return scopes
 
