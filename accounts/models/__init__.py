@@ -6,6 +6,7 @@ from accounts.models.authorization import AuthorizationCode, AuthorizationReques
 from accounts.models.consumed_assertion import ConsumedAssertion
 from accounts.models.device_session import DeviceSession
 from accounts.models.integration import Integration
+from accounts.models.limit import Limit
 from accounts.models.product import Product
 from accounts.models.proof_replay import ProofReplay, ReplayEpoch
 from accounts.models.public_client import PublicClient
@@ -20,6 +21,7 @@ __all__ = [
     "ConsumedAssertion",
     "DeviceSession",
     "Integration",
+    "Limit",
     "Product",
     "ProofReplay",
     "PublicClient",

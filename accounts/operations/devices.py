@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.query import QuerySet
 
 from accounts.models import Account, DeviceSession
@@ -14,10 +14,16 @@ from accounts.operations.tokens import MintedToken
 from accounts.rules import refresh
 from accounts.rules.refresh import Credential
 from gateway.contract.errors import InvalidGrant, InvalidScope
-from gateway.contract.limits import ACCESS_TOKEN_SECONDS, DEVICE_SESSION_DAYS, REFRESH_RETRY_SECONDS
+from gateway.contract.limits import (
+    ACCESS_TOKEN_SECONDS,
+    DEVICE_SESSION_DAYS,
+    DEVICE_SESSIONS_MAX,
+    REFRESH_RETRY_SECONDS,
+)
 
 LIFETIME = timedelta(days=DEVICE_SESSION_DAYS)
 RETRY = timedelta(seconds=REFRESH_RETRY_SECONDS)
+ENDED_KEPT = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,13 @@ def open_session(
     device_name: str | None,
     now: datetime,
 ) -> Grant:
-    """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days."""
+    """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days.
+
+    An account has so many devices at most; the oldest ends to make room. Joins the caller's transaction.
+    """
     persistent = device_name is not None
+    if persistent:
+        _make_room(account, now)
     lifetime = LIFETIME if persistent else timedelta(seconds=ACCESS_TOKEN_SECONDS)
     session = DeviceSession.objects.create(
         account=account,
@@ -95,8 +106,21 @@ def revoke_all(*, account: Account, now: datetime) -> bool:
 
 
 def purge_ended(*, now: datetime) -> int:
-    """Delete sessions that ended a lifetime ago or earlier; return how many."""
-    return DeviceSession.objects.filter(expires_at__lt=now - LIFETIME).delete()[0]
+    """Delete sessions that ended a day ago or earlier; return how many.
+
+    A revoked one is kept that long because calls that were under way look for it.
+    """
+    ended = Q(expires_at__lt=now - ENDED_KEPT) | Q(revoked_at__lt=now - ENDED_KEPT)
+    return DeviceSession.objects.filter(ended).delete()[0]
+
+
+def _make_room(account: Account, now: datetime) -> None:
+    """End the oldest devices of an account where one more would be too many; the account's row is the monitor."""
+    Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+    live = _live(now).filter(account=account).order_by("-created_at", "-pk")
+    oldest = list(live.values_list("pk", flat=True)[DEVICE_SESSIONS_MAX - 1 :])
+    if oldest:
+        _revoke(DeviceSession.objects.filter(pk__in=oldest), now)
 
 
 def _grant(session: DeviceSession, scopes: Iterable[str], now: datetime) -> Grant:

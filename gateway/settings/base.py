@@ -177,6 +177,8 @@ REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 # Proofs
 DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
 DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
+# Anybody can make a key; this bounds the proofs that token requests from one address make the database remember.
+TOKEN_PROOFS_PER_ADDRESS_MINUTE = env.int("TOKEN_PROOFS_PER_ADDRESS_MINUTE", default=6000)
 
 # How old a process's picture of the configuration may get. Every process must see a change within 15 s.
 CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)

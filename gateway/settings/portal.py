@@ -17,6 +17,7 @@ PORTAL_APPS = [
     "django.contrib.humanize",
 ]
 PORTAL_MIDDLEWARE = [
+    "accounts.portal.sessions.AnonymousSessionLimit",
     "accounts.portal.middleware.ContentSecurityPolicy",
     "accounts.portal.middleware.SeeOther",
     "accounts.portal.middleware.Appearance",
@@ -79,6 +80,7 @@ MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
 MFA_TOTP_ISSUER = "Account Gateway"
 USERSESSIONS_TRACK_ACTIVITY = True
 
+SESSION_ENGINE = "accounts.portal.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

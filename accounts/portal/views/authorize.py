@@ -9,12 +9,17 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.models import Account, AuthorizationRequest
 from accounts.operations import authorize as operations
-from accounts.operations import public_clients
+from accounts.operations import limits, public_clients
 from accounts.operations.authorize import Refused, RequestGone
+from accounts.portal.refusals import too_many
 from accounts.portal.session import browser_secret, remember_target
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import in_words
+from gateway.api.addresses import client_network
+from gateway.contract.errors import RateLimited
+from gateway.contract.limits import AUTHORIZATIONS_PER_MINUTE
 
+REQUESTS = limits.Rate("authorization requests", AUTHORIZATIONS_PER_MINUTE)
 COSMETIC = ("product", "theme")
 
 
@@ -23,12 +28,15 @@ COSMETIC = ("product", "theme")
 def begin(request: HttpRequest) -> HttpResponse:
     """Keep a valid request on the server and go on to its page; an invalid one ends here or back at the client."""
     try:
+        _limit(request)
         parameters = _parameters(request)
         kept = operations.begin(parameters, browser_secret=browser_secret(request), now=timezone.now())
     except (ClientError, UnicodeDecodeError) as error:
         return _error_page(request, error)
     except Refused as refused:
         return _leave_or_ask(request, refused)
+    except RateLimited as error:
+        return too_many(request, error)
     remember_target(request, kept)
     return redirect("portal_consent", kept.pk)
 
@@ -69,6 +77,12 @@ def _context(pending: AuthorizationRequest) -> dict[str, object]:
     client = pending.client_id
     name = public_clients.registered_name(client)
     return {"pending": pending, "client": client.partition("://")[2] or client, "name": name, "scopes": scopes}
+
+
+def _limit(request: HttpRequest) -> None:
+    """Count the request, which leaves a row behind, or raise RateLimited."""
+    if network := client_network(request):
+        limits.take(REQUESTS, network, now=timezone.now())
 
 
 def _parameters(request: HttpRequest) -> dict[str, list[str]]:
