@@ -10,7 +10,7 @@ from corsheaders.middleware import CorsMiddleware
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import Resolver404, URLPattern, URLResolver
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
 from gateway.api.exceptions import as_api_error
@@ -24,13 +24,15 @@ from gateway.contract.headers import REQUEST_ID
 
 Scope = dict[str, Any]
 
+REMEMBERED_PATH_MAX_CHARACTERS = 256
+
 
 class LeanHandler:
     """Serves a URLconf of coroutine views without leaving the event loop."""
 
     def __init__(self, patterns: Sequence[URLPattern]) -> None:
         self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
-        self._resolve = lru_cache(maxsize=1024)(self._resolver.resolve)
+        self._resolve_short = lru_cache(maxsize=1024)(self._resolver.resolve)
         self._with_cors = CorsMiddleware(self._respond)
 
     def serves(self, path: str) -> bool:
@@ -40,6 +42,12 @@ class LeanHandler:
         except Resolver404:
             return False
         return True
+
+    def _resolve(self, path: str) -> ResolverMatch:
+        """Resolve a path; a long one is not remembered, so that strangers' paths take 256 KiB at most."""
+        if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
+            return self._resolver.resolve(path)
+        return self._resolve_short(path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A client that leaves cancels its view, also where no stream is open."""
