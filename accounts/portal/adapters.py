@@ -18,6 +18,7 @@ from accounts.models import Account
 from accounts.operations import devices
 from accounts.rules.dids import portal_did
 from gateway.contract.ids import new_id
+from gateway.contract.names import cleaned
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -57,7 +58,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Account:
         """Fill in a new account."""
         account = super().populate_user(request, sociallogin, data)
-        account.display_name = (data.get("name") or "")[:120]
+        account.display_name = cleaned(str(data.get("name") or ""))[:120]
         return account
 
 

@@ -8,7 +8,7 @@ from accounts.operations.devices import Grant
 from accounts.rules.public_clients import REDIRECT_URI_MAX_CHARACTERS
 from accounts.rules.scopes import SCOPE_MAX_CHARACTERS
 from accounts.serializers.tokens import PublicJwkField, TokenResponse, render_token
-from gateway.api.serializers import StrictBooleanField, StrictStringField
+from gateway.api.serializers import NameField, StrictBooleanField, StrictStringField
 from gateway.contract.limits import DEVICE_NAME_MAX_CHARACTERS
 
 AUTHORIZATION_CODE = "authorization_code"
@@ -34,7 +34,7 @@ class PublicTokenRequest(CodeRequest):
 
     dpop_jwk = PublicJwkField()
     device_session = StrictBooleanField(required=False, default=False)
-    device_name = StrictStringField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
+    device_name = NameField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
 
 
 class OAuthCodeRequest(CodeRequest):
@@ -42,7 +42,7 @@ class OAuthCodeRequest(CodeRequest):
 
     grant_type = serializers.ChoiceField([AUTHORIZATION_CODE])
     device_session = serializers.BooleanField(required=False, default=False)
-    device_name = StrictStringField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
+    device_name = NameField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
 
 
 class CredentialField(StrictStringField):

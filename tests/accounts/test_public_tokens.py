@@ -109,6 +109,8 @@ def test_without_a_device_there_is_no_refresh_token(browser: Browser) -> None:
         ({"code_verifier": "a" * 129}, "code_verifier"),
         ({"code": None}, "code"),
         ({"code": 7}, "code"),
+        ({"device_name": "Laptop\u202e"}, "device_name"),
+        ({"device_name": "Lap\x07top"}, "device_name"),
         ({"dpop_jwk": None}, "dpop_jwk"),
         ({"dpop_jwk": "key"}, "dpop_jwk"),
         ({"dpop_jwk": {"kty": "RSA"}}, "dpop_jwk"),
