@@ -5,15 +5,13 @@ from django.db import migrations, models
 from gateway.api.names import validate_name
 
 
-def _name(**options: object) -> models.CharField:
-    return models.CharField(max_length=120, validators=[validate_name], **options)
-
-
 class Migration(migrations.Migration):
     dependencies = [("accounts", "0007_limits")]
 
     operations = [
-        migrations.AlterField("account", "display_name", _name(blank=True)),
-        migrations.AlterField("product", "name", _name()),
-        migrations.AlterField("publicclient", "name", _name()),
+        migrations.AlterField(
+            "account", "display_name", models.CharField(max_length=120, blank=True, validators=[validate_name])
+        ),
+        migrations.AlterField("product", "name", models.CharField(max_length=120, validators=[validate_name])),
+        migrations.AlterField("publicclient", "name", models.CharField(max_length=120, validators=[validate_name])),
     ]

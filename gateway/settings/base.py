@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "gateway.api.boundary.ApiBoundaryMiddleware",
+    "gateway.api.edge.EdgeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -216,12 +217,26 @@ CELERY_TIMEZONE = "UTC"
 # Set where the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
 
+SUSPICIOUS = (
+    "DisallowedHost",
+    "DisallowedRedirect",
+    "RequestDataTooBig",
+    "SuspiciousMultipartForm",
+    "SuspiciousOperation",
+    "TooManyFieldsSent",
+    "TooManyFilesSent",
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
+    "filters": {"one_line": {"()": "gateway.api.logs.OneLine"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
     # A refused request is the caller's news, not the operator's.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        # A malformed Host and its like are a stranger's doing: one line, no traceback.
+        **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},
+    },
 }

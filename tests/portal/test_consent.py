@@ -91,7 +91,6 @@ def test_the_policy_lets_the_answer_go_to_the_client_alone(person: Client) -> No
         {"client_id": "https://evil.example"},
         {"redirect_uri": "https://evil.example/"},
         {"redirect_uri": f"{APP}/cb#fragment"},
-        {"redirect_uri": f"{APP}/cb\r\nX-Evil: 1"},
         {"redirect_uri": f"{APP}\\@evil.example"},
         {"client_id": "http://app.example", "redirect_uri": "http://app.example/cb"},
     ],
@@ -101,6 +100,13 @@ def test_an_untrusted_target_gets_a_page_and_no_redirect(client: Client, changes
     assert response.status_code == 400
     assert "Location" not in response
     assert b"This link does not work" in response.content
+
+
+def test_a_line_break_in_the_redirect_uri_is_refused_at_the_edge(client: Client) -> None:
+    response = begin(client, redirect_uri=f"{APP}/cb\r\nX-Evil: 1")
+    assert response.status_code == 400
+    assert "Location" not in response
+    assert b"This request cannot be answered" in response.content
 
 
 def test_bytes_that_are_no_text_get_the_page(client: Client) -> None:

@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
+from gateway.api import edge
 from gateway.api.exceptions import as_api_error
 from gateway.api.lean.bodies import BodyReader, ClientLeft, Receive
 from gateway.api.lean.presence import Presence
@@ -67,6 +68,7 @@ class LeanHandler:
     async def _answer(self, scope: Scope, receive: Receive, presence: Presence) -> HttpResponseBase:
         request_id = request_id_from(_sent_request_id(scope))
         try:
+            edge.check(scope["path"], *_texts(scope))
             request = LeanRequest(scope, BodyReader(receive, scope["headers"]), presence, request_id)
             # Without an Origin the middleware only says that an answer depends on it.
             respond = self._with_cors if request.has_origin else self._respond
@@ -133,6 +135,12 @@ def _sent_request_id(scope: Scope) -> str | None:
         if name == b"x-request-id":
             return str(value, "latin-1")
     return None
+
+
+def _texts(scope: Scope) -> tuple[str, str]:
+    """Return the query as it was sent, and the values of all headers."""
+    headers = b" ".join([value for _, value in scope["headers"]])
+    return str(scope["query_string"], "latin-1"), str(headers, "latin-1")
 
 
 def _stay_uncancelled() -> None:
