@@ -43,6 +43,7 @@ PAGE_QUERY = (
     *("q", "page", "p", "o", "e", "_popup", "_changelist_filters", "next", "product", "theme", "month", "cancelled"),
     *("id__exact", "state", "code", "client_id", "scope", "process", "action", "event", "status"),
 )
+CSRF_TOKEN = "c" * 32
 SIGNS_OUT = "/account/logout/"
 WHO = ["stranger", "owner", "operator"]
 Tracebacks = Callable[[], list[str]]
@@ -68,7 +69,8 @@ class Visitor:
             headers = self._caller.headers(method, path.partition("?")[0])
         is_api = path.startswith(("/v1/", "/api/"))
         kind = "application/json" if is_api else "application/x-www-form-urlencoded"
-        self._connection.request(method, path, body, {"Content-Type": kind, "Cookie": self._cookie, **(headers or {})})
+        usual = {"Content-Type": kind, "Cookie": self._cookie, "X-CSRFToken": CSRF_TOKEN}
+        self._connection.request(method, path, body, usual | (headers or {}))
         answer = self._connection.getresponse()
         answer.read()
         self.answers.append(answer.status)
@@ -100,7 +102,8 @@ class Door:
         client.force_login(account, backend="django.contrib.auth.backends.ModelBackend")
         signer, scopes = Signer(), (*Capability, "infer:fast")
         caller = Caller(account, scopes, signer, mint_token(account.did, scopes, signer))
-        return self.knock(cookie=f"sessionid={client.cookies['sessionid'].value}", caller=caller)
+        session = client.cookies["sessionid"].value
+        return self.knock(cookie=f"sessionid={session}; csrftoken={CSRF_TOKEN}", caller=caller)
 
     def close(self) -> None:
         """See everybody off."""
@@ -221,12 +224,26 @@ def test_a_cookie_that_decodes_to_nul_is_refused(door: Door, tracebacks: Traceba
 
 
 def test_nul_in_a_form_is_refused(door: Door, ids: dict[str, str], tracebacks: Tracebacks) -> None:
+    names = (
+        "q",
+        "name",
+        "role",
+        "action",
+        "_selected_action",
+        "next",
+        "session",
+        "id",
+        "key",
+        "product",
+        "scope",
+        "login",
+    )
+    body = "&".join(f"{name}=%00" for name in names).encode()
     owner, operator = door.enter("owner"), door.enter("operator")
     for somebody, who in ((owner, "owner"), (operator, "operator")):
         for template in area_of(who):
-            somebody.send(
-                "POST", filled(template, ids), b"q=%00&name=a%00b&role=%00&action=%00&_selected_action=%00&next=%00"
-            )
+            somebody.send("POST", filled(template, ids), body)
+    assert owner.send("POST", "/organizations", body) == operator.send("POST", "/admin/login/", body) == 400
     assert len(owner.answers) > 50
     assert len(operator.answers) > 50
     assert owner.broken == operator.broken == []
