@@ -1,13 +1,14 @@
-"""What no view ever sees: control characters in a path, a query, a header, a cookie or a form's text.
+"""What no view ever sees: control characters in a path, a query, a header or a cookie.
 
 Nothing here means anything by them, and NUL is an error to the database. Refused at the edge, once, they need no thought
 anywhere else.
 """
 
+import logging
 import re
 from collections.abc import Callable
-from typing import Any
 
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse
 from django.views.defaults import bad_request
 
@@ -16,10 +17,11 @@ from gateway.api.request_ids import request_id_of
 from gateway.api.responses import error_response
 from gateway.contract.errors import InvalidRequest
 
+log = logging.getLogger("gateway.api")
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _IN_QUERY = re.compile(r"[\x00-\x1f\x7f]|%(?:[01][0-9A-Fa-f]|7[Ff])")
 _IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand between words (RFC 9110 section 5.5)
-NUL = "\0"
 
 
 def check(path: str, query: str, headers: str) -> None:
@@ -48,13 +50,12 @@ class EdgeMiddleware:
             return _refusal(request, error)
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
-        """Refuse NUL in a form; line breaks and tabs are text there. Routes by token check their members themselves."""
-        if request.method != "POST" or getattr(view, "csrf_exempt", False):
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer a page's DataError with 400: the input has what no column takes, such as NUL in a form's text."""
+        if not isinstance(exception, DataError) or is_api_path(request.path):
             return None
-        if any(NUL in text for name, values in request.POST.lists() for text in (name, *values)):
-            return _refusal(request, InvalidRequest("NUL is not allowed in a form."))
-        return None
+        log.warning("%s refused: %s", request_id_of(request), str(exception).partition("\n")[0])
+        return bad_request(request, exception)
 
 
 def _headers(request: HttpRequest) -> str:
