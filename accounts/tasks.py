@@ -1,11 +1,13 @@
 """The jobs of the accounts app. Each may run twice."""
 
 from datetime import timedelta
+from importlib import import_module
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
-from accounts.operations import authorize, cache_entries, codes, devices, exchange, replays, signing_keys
+from accounts.operations import authorize, cache_entries, codes, devices, exchange, limits, replays, signing_keys
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
 PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys
@@ -34,6 +36,18 @@ def purge_authorizations() -> int:
 def purge_cache() -> int:
     """Delete what the processes counted together and that has expired; return how many."""
     return cache_entries.purge_expired(now=timezone.now())
+
+
+@shared_task
+def purge_limits() -> int:
+    """Delete the counts of limits whose window has ended; return how many."""
+    return limits.purge_ended(now=timezone.now())
+
+
+@shared_task
+def purge_portal_sessions() -> None:
+    """Delete the sessions that have run out."""
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
 
 
 @shared_task

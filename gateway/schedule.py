@@ -11,8 +11,10 @@ HOUR = 60 * MINUTE
 
 INTERVAL_SECONDS = {
     "accounts.tasks.purge_assertions": 5 * MINUTE,
-    "accounts.tasks.purge_authorizations": HOUR,
+    "accounts.tasks.purge_authorizations": 5 * MINUTE,
     "accounts.tasks.purge_cache": 5 * MINUTE,
+    "accounts.tasks.purge_limits": 5 * MINUTE,
+    "accounts.tasks.purge_portal_sessions": 5 * MINUTE,
     "accounts.tasks.purge_proofs": MINUTE,
     "accounts.tasks.tend_signing_keys": 10 * MINUTE,
     "billing.tasks.audit_ledger": 10 * MINUTE,

@@ -7,6 +7,7 @@ from accounts.models.cache_entry import CacheEntry
 from accounts.models.consumed_assertion import ConsumedAssertion
 from accounts.models.device_session import DeviceSession
 from accounts.models.integration import Integration
+from accounts.models.limit import Limit
 from accounts.models.product import Product
 from accounts.models.proof_replay import ProofReplay, ReplayEpoch
 from accounts.models.public_client import PublicClient
@@ -22,6 +23,7 @@ __all__ = [
     "ConsumedAssertion",
     "DeviceSession",
     "Integration",
+    "Limit",
     "Product",
     "ProofReplay",
     "PublicClient",

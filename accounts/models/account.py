@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models.validators import validate_did
 from accounts.rules.dids import DID_MAX_CHARACTERS
+from gateway.api.names import validate_name
 
 
 class AccountManager(BaseUserManager["Account"]):
@@ -35,7 +36,7 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     did = models.CharField("DID", max_length=DID_MAX_CHARACTERS, unique=True, validators=[validate_did])
     email = models.EmailField(null=True, blank=True)
-    display_name = models.CharField(max_length=120, blank=True)
+    display_name = models.CharField(max_length=120, blank=True, validators=[validate_name])
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField(default=False, help_text="May sign in to the operator console.")
     suspended_at = models.DateTimeField(null=True, blank=True, help_text="Since when its tokens are refused.")

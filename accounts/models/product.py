@@ -3,12 +3,14 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
+from gateway.api.names import validate_name
+
 
 class Product(models.Model):
     """A product. Other apps know it by its slug alone."""
 
     slug = models.SlugField(max_length=64, unique=True)
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     seat_price_microusd = models.BigIntegerField(default=0, validators=[MinValueValidator(0)])
 
     class Meta:

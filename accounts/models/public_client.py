@@ -3,12 +3,14 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from gateway.api.names import validate_name
+
 
 class PublicClient(models.Model):
     """A mobile client with its exact redirect URIs, or an origin whose consent the operator takes as given."""
 
     client_id = models.CharField(max_length=255, unique=True)
-    name = models.CharField(max_length=120)
+    name = models.CharField(max_length=120, validators=[validate_name])
     redirect_uris = ArrayField(models.CharField(max_length=2048), default=list)
     trusted = models.BooleanField(default=False, help_text="Its users are not asked for consent.")
     enabled = models.BooleanField(default=True)

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.db import transaction
 
-from accounts.models import Account, AuthorizationRequest, PublicClient
-from accounts.operations import codes
+from accounts.models import Account, AuthorizationRequest
+from accounts.operations import codes, public_clients
 from accounts.operations.public_scopes import grantable
 from accounts.rules import authorization
 from accounts.rules.authorization import AuthorizationError, Parameters, Target
@@ -25,21 +25,27 @@ class RequestGone(Exception):
 
 
 class Refused(Exception):
-    """The request is refused, and `location` tells the client so."""
+    """The request is refused, and `location` tells the client so.
 
-    def __init__(self, location: str) -> None:
+    `is_registered` says whether the operator vouches for the client. Where nobody does, an anonymous visitor is not
+    redirected, or this would be an open redirect.
+    """
+
+    def __init__(self, location: str, client_id: str, *, is_registered: bool) -> None:
         self.location = location
+        self.client_id = client_id
+        self.is_registered = is_registered
         super().__init__("refused")
 
 
 def begin(parameters: Parameters, *, browser_secret: str, now: datetime) -> AuthorizationRequest:
     """Validate a request and keep it for this browser. Raises ClientError (an error page) or Refused (a redirect)."""
-    target = authorization.read_target(parameters, _registered())
+    target = authorization.read_target(parameters, public_clients.redirects())
+    public_clients.check_usable(target.client_id)
     try:
         ask = authorization.read_ask(parameters, target, grantable())
     except AuthorizationError as error:
-        state = authorization.read_state(parameters)
-        raise Refused(_answer(target, state, error=error.error, error_description=error.description)) from None
+        raise _refused(target, authorization.read_state(parameters), error) from None
     return AuthorizationRequest.objects.create(
         id=new_id("areq"),
         browser_sha256=_digest(browser_secret),
@@ -55,24 +61,19 @@ def begin(parameters: Parameters, *, browser_secret: str, now: datetime) -> Auth
 
 
 def pending(request_id: str, *, browser_secret: str, now: datetime) -> AuthorizationRequest:
-    """Find a request that this browser may still answer, or raise RequestGone."""
+    """Find a request that this browser may still answer; raise RequestGone, or ClientError for a disabled client."""
     found = AuthorizationRequest.objects.filter(
         pk=request_id, browser_sha256=_digest(browser_secret), answered_at__isnull=True, expires_at__gt=now
     ).first()
     if found is None:
         raise RequestGone
+    public_clients.check_usable(found.client_id)
     return found
 
 
 def needs_consent(request: AuthorizationRequest) -> bool:
     """Tell whether the person is asked: always, but for a client that the operator marked trusted."""
-    return not PublicClient.objects.filter(client_id=request.client_id, enabled=True, trusted=True).exists()
-
-
-def client_name(request: AuthorizationRequest) -> str:
-    """Name who asks, for people: a registered client's name, else the origin without its scheme."""
-    registered = PublicClient.objects.filter(client_id=request.client_id).values_list("name", flat=True).first()
-    return registered or request.client_id.partition("://")[2]
+    return not public_clients.is_trusted(request.client_id)
 
 
 def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Iterable[str], now: datetime) -> str:
@@ -123,9 +124,9 @@ def _answer(target: Target, state: str | None, **parameters: str) -> str:
     return target.redirect_uri + separator + urlencode(query)
 
 
-def _registered() -> dict[str, list[str]]:
-    clients = PublicClient.objects.filter(enabled=True).exclude(redirect_uris=[])
-    return dict(clients.values_list("client_id", "redirect_uris"))
+def _refused(target: Target, state: str | None, error: AuthorizationError) -> Refused:
+    location = _answer(target, state, error=error.error, error_description=error.description)
+    return Refused(location, target.client_id, is_registered=public_clients.is_registered(target.client_id))
 
 
 def _digest(browser_secret: str) -> bytes:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 
 from accounts.models import Account, AuthorizationCode, AuthorizationRequest, DeviceSession
-from accounts.operations import devices
+from accounts.operations import devices, public_clients
 from accounts.operations.devices import Grant
 from accounts.rules import pkce
 from gateway.contract.errors import InvalidGrant
@@ -61,9 +61,10 @@ def issue(
 def redeem(redemption: Redemption, *, now: datetime) -> Grant:
     """Exchange a code for a token, and a device session where one is asked for.
 
-    Raises InvalidGrant, with one message for every cause. A wrong verifier burns the code; a code that comes back
-    revokes what its first use issued.
+    Raises InvalidGrant, with one message for every cause, or InvalidClient for a disabled client. A wrong verifier burns
+    the code; a code that comes back revokes what its first use issued.
     """
+    public_clients.check_enabled(redemption.client_id)
     with transaction.atomic():
         outcome = _redeem(redemption, now)
     if isinstance(outcome, Grant):

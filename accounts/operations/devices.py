@@ -5,19 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.query import QuerySet
 
 from accounts.models import Account, DeviceSession
-from accounts.operations import tokens
+from accounts.operations import public_clients, public_scopes, tokens
 from accounts.operations.tokens import MintedToken
 from accounts.rules import refresh
 from accounts.rules.refresh import Credential
 from gateway.contract.errors import InvalidGrant, InvalidScope
-from gateway.contract.limits import ACCESS_TOKEN_SECONDS, DEVICE_SESSION_DAYS, REFRESH_RETRY_SECONDS
+from gateway.contract.limits import (
+    ACCESS_TOKEN_SECONDS,
+    DEVICE_SESSION_DAYS,
+    DEVICE_SESSIONS_MAX,
+    REFRESH_RETRY_SECONDS,
+)
 
 LIFETIME = timedelta(days=DEVICE_SESSION_DAYS)
 RETRY = timedelta(seconds=REFRESH_RETRY_SECONDS)
+ENDED_KEPT = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,13 @@ def open_session(
     device_name: str | None,
     now: datetime,
 ) -> Grant:
-    """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days."""
+    """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days.
+
+    An account has so many devices at most; the oldest ends to make room. Joins the caller's transaction.
+    """
     persistent = device_name is not None
+    if persistent:
+        _make_room(account, now)
     lifetime = LIFETIME if persistent else timedelta(seconds=ACCESS_TOKEN_SECONDS)
     session = DeviceSession.objects.create(
         account=account,
@@ -61,13 +72,14 @@ def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now
     """Rotate a credential: of several at once exactly one does, by one compare-and-swap on generation and key.
 
     A retry by the same key, of the credential just before the current one, within 10 seconds gets the same successor
-    again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed) or
-    InvalidScope (nothing changed).
+    again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed), or
+    InvalidScope or InvalidClient (nothing changed).
     """
     credential = refresh.read(refresh_token, _secrets())
     session = _live(now).filter(pk=credential.session_id).first() if credential else None
     if credential is None or session is None or session.jkt != jkt:
         raise InvalidGrant(private="no live session of this key has this credential")
+    public_clients.check_enabled(session.client_id)
     narrowed = _narrow(session, scopes)
     if not _swap(credential, jkt, now) and not _is_retry(credential, now):
         _revoke(DeviceSession.objects.filter(pk=session.pk, generation__gt=credential.generation), now)
@@ -94,8 +106,21 @@ def revoke_all(*, account: Account, now: datetime) -> bool:
 
 
 def purge_ended(*, now: datetime) -> int:
-    """Delete sessions that ended a lifetime ago or earlier; return how many."""
-    return DeviceSession.objects.filter(expires_at__lt=now - LIFETIME).delete()[0]
+    """Delete sessions that ended a day ago or earlier; return how many.
+
+    A revoked one is kept that long because calls that were under way look for it.
+    """
+    ended = Q(expires_at__lt=now - ENDED_KEPT) | Q(revoked_at__lt=now - ENDED_KEPT)
+    return DeviceSession.objects.filter(ended).delete()[0]
+
+
+def _make_room(account: Account, now: datetime) -> None:
+    """End the oldest devices of an account where one more would be too many; the account's row is the monitor."""
+    Account.objects.select_for_update(no_key=True).get(pk=account.pk)
+    live = _live(now).filter(account=account).order_by("-created_at", "-pk")
+    oldest = list(live.values_list("pk", flat=True)[DEVICE_SESSIONS_MAX - 1 :])
+    if oldest:
+        _revoke(DeviceSession.objects.filter(pk__in=oldest), now)
 
 
 def _grant(session: DeviceSession, scopes: Iterable[str], now: datetime) -> Grant:
@@ -124,9 +149,11 @@ def _live(now: datetime) -> QuerySet[DeviceSession]:
 
 
 def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[str]:
+    """Leave out the scopes of aliases that are disabled by now; asked for by name, they are refused."""
+    live = public_scopes.grantable().intersection(session.scopes)
     if scopes is None:
-        return session.scopes
-    if not set(scopes) <= set(session.scopes):
+        return sorted(live)
+    if not live.issuperset(scopes):
         raise InvalidScope(param="scope")
     return scopes
 

@@ -12,9 +12,10 @@ from accounts.rules.bounded_cache import BoundedCache
 from accounts.rules.principal import Principal
 from gateway.contract.errors import InvalidToken
 
-REMEMBERED_MAX = 20_000
+REMEMBERED_MAX_BYTES = 32 * 1024 * 1024
+PRINCIPAL_BYTES = 1200  # a principal without the texts that the token brings, about
 
-_known: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(REMEMBERED_MAX)
+_known: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(REMEMBERED_MAX_BYTES)
 
 
 def holder_of(token: str, digest: bytes, now: float) -> Principal:
@@ -29,7 +30,7 @@ def holder_of(token: str, digest: bytes, now: float) -> Principal:
     if not now < principal.expires_at:
         raise InvalidToken("The access token has expired.")
     if known is None:
-        _known.put(digest, (kid, principal))
+        _known.put(digest, (kid, principal), PRINCIPAL_BYTES + len(token))
     return principal
 
 

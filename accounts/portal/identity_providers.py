@@ -49,7 +49,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Account:
         """Fill in a new account. An absent address stays absent: empty texts would be alike."""
         account = super().populate_user(request, sociallogin, data)
-        account.display_name = (data.get("name") or "")[:NAME_MAX_CHARACTERS]
+        account.display_name = cleaned(data.get("name") or "")[:NAME_MAX_CHARACTERS]
         account.email = account.email or None
         return account
 

@@ -1,4 +1,4 @@
-"""A small cache that never outgrows its bound. Safe in threads."""
+"""A small cache that never outgrows its bound, which is in bytes: strangers fill it. Safe in threads."""
 
 from threading import Lock
 from typing import Generic, TypeVar
@@ -6,30 +6,53 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
+ENTRY_BYTES = 200  # what the cache itself keeps of an entry, about
+
 
 class BoundedCache(Generic[Key, Value]):
-    """Remembers the latest `max_items`; the oldest go first."""
+    """Remembers the latest entries that fit into `max_bytes`; the oldest go first."""
 
-    def __init__(self, max_items: int) -> None:
+    def __init__(self, max_bytes: int) -> None:
         self._items: dict[Key, Value] = {}
-        self._max_items = max_items
+        self._sizes: dict[Key, int] = {}
+        self._max_bytes = max_bytes
+        self._bytes = 0
         self._writing = Lock()
 
     def __len__(self) -> int:
         return len(self._items)
 
+    @property
+    def size_bytes(self) -> int:
+        """Count the bytes that the entries were said to take."""
+        return self._bytes
+
     def get(self, key: Key) -> Value | None:
         """Return what was remembered, or None."""
         return self._items.get(key)
 
-    def put(self, key: Key, value: Value) -> None:
-        """Remember a value and forget the oldest where there are too many."""
+    def put(self, key: Key, value: Value, size_bytes: int) -> None:
+        """Remember a value that takes, with its key, so many bytes, and forget the oldest where it is too much.
+
+        What alone is more than a hundredth of the cache is not remembered, so that a few entries never empty it.
+        """
+        size = size_bytes + ENTRY_BYTES
+        if size * 100 > self._max_bytes:
+            return
         with self._writing:
-            while len(self._items) >= self._max_items:
-                del self._items[next(iter(self._items))]
-            self._items[key] = value
+            self._forget(key)
+            while self._bytes + size > self._max_bytes:
+                self._forget(next(iter(self._items)))
+            self._items[key], self._sizes[key] = value, size
+            self._bytes += size
 
     def clear(self) -> None:
         """Forget everything."""
         with self._writing:
             self._items.clear()
+            self._sizes.clear()
+            self._bytes = 0
+
+    def _forget(self, key: Key) -> None:
+        self._items.pop(key, None)
+        self._bytes -= self._sizes.pop(key, 0)

@@ -63,6 +63,8 @@ def read_proof(
     issued_at = _check_times(jws.claims, now, require_exp)
     if check_nonce:
         check_nonce(jws.claims.get("nonce"))
+    if not isinstance(jws.claims.get("nonce", ""), str):
+        raise _refused("nonce is not a string")
     return Proof(key, jws.claims, _ticket(key.thumbprint, _jti(jws.claims), issued_at))
 
 

@@ -5,9 +5,13 @@ client picked. Query and fragment do not count.
 """
 
 import re
-from functools import lru_cache
+
+from accounts.rules.bounded_cache import BoundedCache
 
 URI_MAX_CHARACTERS = 8192
+REMEMBERED_MAX_BYTES = 2 * 1024 * 1024
+
+_known: BoundedCache[str, str] = BoundedCache(REMEMBERED_MAX_BYTES)
 
 _PRINTABLE = re.compile(r"[\x21-\x7e]+")
 _URI = re.compile(r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?[^#]*)?(?:#.*)?")
@@ -39,9 +43,16 @@ def matches(htu: object, expected: str) -> bool:
         return False
 
 
-@lru_cache(maxsize=4096)
 def normalize(uri: str) -> str:
     """Bring an http(s) URI to RFC 3986's normal form, without query and fragment, or raise ValueError."""
+    known = _known.get(uri)
+    if known is None:
+        known = _normalize(uri)
+        _known.put(uri, known, len(uri) + len(known))  # both are ASCII
+    return known
+
+
+def _normalize(uri: str) -> str:
     if len(uri) > URI_MAX_CHARACTERS or not _PRINTABLE.fullmatch(uri) or "\\" in uri:
         raise ValueError("not a URI of printable ASCII")
     parts = _URI.fullmatch(uri)

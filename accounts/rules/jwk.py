@@ -16,7 +16,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
 # Private members of every key type (RFC 7518 sections 6.2.2, 6.3.2, 6.4.1; RFC 8037), RSA's included.
 PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "r", "t", "priv"})
-CACHED_KEYS_MAX = 10_000
+CACHED_KEYS_MAX_BYTES = 40 * 1024 * 1024
+KEY_BYTES = 2048  # what a key takes in memory, at most: its members are of fixed length
+CACHED_KEYS_MAX = CACHED_KEYS_MAX_BYTES // (2 * KEY_BYTES)  # of each of the two kinds
 
 _ALG_NAMES = {"ES256": ("ES256",), "EdDSA": ("EdDSA", "Ed25519")}
 _COORDINATE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes, no padding, no stray bits

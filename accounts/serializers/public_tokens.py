@@ -6,10 +6,9 @@ from rest_framework import serializers
 
 from accounts.operations.devices import Grant
 from accounts.rules.public_clients import REDIRECT_URI_MAX_CHARACTERS
-from accounts.rules.refresh import CREDENTIAL_MAX_CHARACTERS
 from accounts.rules.scopes import SCOPE_MAX_CHARACTERS
 from accounts.serializers.tokens import PublicJwkField, TokenResponse, render_token
-from gateway.api.serializers import StrictBooleanField, StrictStringField
+from gateway.api.serializers import NameField, StrictBooleanField, StrictStringField
 from gateway.contract.limits import DEVICE_NAME_MAX_CHARACTERS
 
 AUTHORIZATION_CODE = "authorization_code"
@@ -35,7 +34,7 @@ class PublicTokenRequest(CodeRequest):
 
     dpop_jwk = PublicJwkField()
     device_session = StrictBooleanField(required=False, default=False)
-    device_name = StrictStringField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
+    device_name = NameField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
 
 
 class OAuthCodeRequest(CodeRequest):
@@ -43,21 +42,29 @@ class OAuthCodeRequest(CodeRequest):
 
     grant_type = serializers.ChoiceField([AUTHORIZATION_CODE])
     device_session = serializers.BooleanField(required=False, default=False)
-    device_name = StrictStringField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
+    device_name = NameField(min_length=1, max_length=DEVICE_NAME_MAX_CHARACTERS, required=False)
+
+
+class CredentialField(StrictStringField):
+    """A refresh credential of whatever length and alphabet: what is none is the grant's fault, not the request's."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_blank=True, trim_whitespace=False, **options)
+        self.validators = []  # NUL and the like never reach the database: the credential is read by its exact form
 
 
 class RefreshRequest(serializers.Serializer[Any]):
     """The body of POST /v1/public/device/token, and the refresh_token grant."""
 
     grant_type = serializers.ChoiceField([REFRESH_TOKEN])
-    refresh_token = StrictStringField(max_length=CREDENTIAL_MAX_CHARACTERS, trim_whitespace=False)
+    refresh_token = CredentialField()
     scope = StrictStringField(max_length=SCOPE_MAX_CHARACTERS, required=False, trim_whitespace=False)
 
 
 class RevocationRequest(serializers.Serializer[Any]):
     """The body of POST /v1/public/device/revoke."""
 
-    refresh_token = StrictStringField(max_length=CREDENTIAL_MAX_CHARACTERS, trim_whitespace=False)
+    refresh_token = CredentialField()
 
 
 class DeviceSessionView(serializers.Serializer[Any]):

@@ -24,7 +24,7 @@ from accounts.serializers.tokens import OAuthError
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.api.access import public
 from gateway.api.schema import refuses
-from gateway.contract.errors import InvalidDpopProof, InvalidScope, UnsupportedGrantType
+from gateway.contract.errors import InvalidClient, InvalidDpopProof, InvalidScope, RateLimited, UnsupportedGrantType
 
 ERRORS = {400: OAuthError, 413: OAuthError, 415: OAuthError}
 PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="Proof for this request.")
@@ -48,6 +48,7 @@ class PublicToken(TokenViewSet):
         responses={200: PublicTokenResponse, **ERRORS},
         auth=[],
     )
+    @refuses(InvalidClient, RateLimited)
     @public
     def redeem(self, request: Request) -> Response:
         """Return a DPoP-bound token of 300 seconds, and a device session of 30 days where one is asked for."""
@@ -71,7 +72,7 @@ class DeviceToken(TokenViewSet):
         responses={200: PublicTokenResponse, **ERRORS},
         auth=[],
     )
-    @refuses(UnsupportedGrantType)
+    @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
     @public
     def refresh(self, request: Request) -> Response:
         """Return a new token and the credential's successor; the old credential is spent."""
@@ -93,6 +94,7 @@ class DeviceRevocation(TokenViewSet):
         responses={204: None, **ERRORS},
         auth=[],
     )
+    @refuses(RateLimited)
     @public
     def revoke(self, request: Request) -> Response:
         """End the session, whether or not it was live."""

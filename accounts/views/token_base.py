@@ -2,16 +2,20 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from accounts.authentication import raw_path_of, verify_proof
-from accounts.operations import replays
+from accounts.operations import limits, replays
 from accounts.rules.jwk import PublicKey
+from gateway.api.addresses import client_network
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
+from gateway.contract.limits import TOKEN_PROOFS_PER_KEY_MINUTE
 
+OF_KEY = limits.Rate("token proofs of a key", TOKEN_PROOFS_PER_KEY_MINUTE)
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
@@ -24,7 +28,7 @@ class TokenViewSet(ApiViewSet):
         """Check and take the request's proof, and return its key; None where no proof was sent.
 
         `refresh_token` is the credential that the proof goes with. Raises InvalidDpopProof or UseDpopNonce with
-        status 400 (RFC 9449 sections 5 and 8).
+        status 400 (RFC 9449 sections 5 and 8), or RateLimited: whoever makes keys could otherwise fill the store.
         """
         now = timezone.now().timestamp()
         try:
@@ -32,12 +36,20 @@ class TokenViewSet(ApiViewSet):
             proof = verify_proof(request.method or "", path, request.headers, now, refresh_token=refresh_token)
             if proof is None:
                 return None
+            self._limit(request, proof.key)
             replays.admit(proof.ticket)
         except (InvalidDpopProof, UseDpopNonce) as error:
             error.status = 400
             error.headers.pop("WWW-Authenticate", None)
             raise
         return proof.key
+
+    def _limit(self, request: Request, key: PublicKey) -> None:
+        now = timezone.now()
+        if network := client_network(request._request):  # noqa: SLF001
+            rate = limits.Rate("token proofs of an address", settings.TOKEN_PROOFS_PER_ADDRESS_MINUTE)
+            limits.take(rate, network, now=now)
+        limits.take(OF_KEY, key.thumbprint, now=now)
 
     def required_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey:
         """Return the key of the request's proof, or raise InvalidDpopProof where none was sent."""

@@ -28,7 +28,7 @@ from accounts.views.public_tokens import ERRORS, PROOF, answer, redemption, rota
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.api.access import public
 from gateway.api.schema import refuses
-from gateway.contract.errors import InvalidDpopProof, UnsupportedGrantType
+from gateway.contract.errors import InvalidClient, InvalidDpopProof, RateLimited, UnsupportedGrantType
 
 OAUTH_REQUEST = PolymorphicProxySerializer(
     component_name="OAuthGrant",
@@ -53,6 +53,7 @@ class TokenExchange(TokenViewSet):
         responses={200: TokenResponse, **ERRORS},
         auth=[],
     )
+    @refuses(RateLimited)
     @public
     def exchange(self, request: Request) -> Response:
         """Return a DPoP-bound token of 300 seconds; the assertion is consumed."""
@@ -78,7 +79,7 @@ class OAuthToken(TokenViewSet):
         responses={200: PublicTokenResponse, **ERRORS},
         auth=[],
     )
-    @refuses(UnsupportedGrantType)
+    @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
     @public
     def redeem(self, request: Request) -> Response:
         """Return a token that is bound to the key of the DPoP header."""

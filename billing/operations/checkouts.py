@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, Session, SessionRequest, TakenBack
@@ -19,13 +19,15 @@ from billing.operations import wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
-from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable
+from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
 from gateway.contract.ids import new_id
+from gateway.contract.limits import OPEN_CHECKOUTS_MAX
 
 log = logging.getLogger("billing.checkouts")
 
 AWAY = "The payment provider does not answer just now. Repeat the request with the same idempotencyKey."
 RETRY_AFTER_SECONDS = 5
+RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
 
@@ -37,6 +39,7 @@ class Seen(NamedTuple):
     taken_back: TakenBack | None
 
 
+@transaction.atomic
 def begin(
     owner: Owner,
     *,
@@ -50,7 +53,8 @@ def begin(
     """Write down what is asked for; return the transaction and whether it is new. Joins the caller's transaction.
 
     The same key with the same request gives the same transaction. Raises IdempotencyKeyReused where the request is
-    another, and IntegrationUnavailable without a provider. `place` is the next step, outside of any transaction.
+    another, RateLimited where the owner has too many unpaid ones, and IntegrationUnavailable without a provider.
+    `place` is the next step, outside of any transaction.
     """
     provider = configured.require()
     asked = {"kind": kind, "amount_microusd": amount_microusd, "product": product}
@@ -71,6 +75,8 @@ def begin(
     )
     if any(getattr(checkout, name) != value for name, value in asked.items()):
         raise IdempotencyKeyReused(param="idempotencyKey")
+    if is_new:
+        _check_open(owner, now)
     return checkout, is_new
 
 
@@ -180,6 +186,19 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
         checkout.checked_at = now
         checkout.save(update_fields=["status", "checks", "checked_at"])
     return True
+
+
+def _check_open(owner: Owner, now: datetime) -> None:
+    """Raise RateLimited where a new checkout is one too many; the check's lock makes others of the owner wait for it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["checkouts of " + "/".join(owner)])
+    waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)
+    begun = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status__in=waiting)
+    times = list(begun.order_by("created_at").values_list("created_at", flat=True)[: OPEN_CHECKOUTS_MAX + 1])
+    if len(times) > OPEN_CHECKOUTS_MAX:
+        wait = times[0] + rules.SESSION_MAX_AGE - now
+        seconds = min(RETRY_UNPAID_MAX_SECONDS, max(1, int(wait.total_seconds())))
+        raise RateLimited("Too many unpaid checkouts are open.", headers={"Retry-After": str(seconds)})
 
 
 def _request_for(checkout: Checkout) -> SessionRequest:

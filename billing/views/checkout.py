@@ -14,13 +14,13 @@ from gateway.api.access import requires
 from gateway.api.schema import refuses
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import Capability
-from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable
+from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
 
 
 class CheckoutView(ApiViewSet):
     """Top-ups of the wallet that the token's calls are paid from."""
 
-    @refuses(IdempotencyKeyReused, IntegrationUnavailable)
+    @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)
     @extend_schema(
         operation_id="checkout",
         tags=["Billing"],

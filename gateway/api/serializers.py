@@ -6,6 +6,7 @@ from django.core.validators import RegexValidator
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from gateway.api.names import validate_name
 from gateway.contract.limits import (
     CENT_MICROUSD,
     CHECKOUT_MAX_MICROUSD,
@@ -32,6 +33,16 @@ class StrictStringField(serializers.CharField):
         """Refuse numbers and booleans, which DRF would turn into text."""
         if not isinstance(data, str):
             self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class NameField(StrictStringField):
+    """What somebody names something by: text that shows as it is written, spaces at its ends left out."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Check the name as it was sent: leaving out the spaces leaves out some control characters too."""
+        if isinstance(data, str):
+            validate_name(data)
         return super().to_internal_value(data)
 
 

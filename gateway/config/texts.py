@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from accounts.rules import dids, scopes
 from gateway.config.context import context_of
 from gateway.contract.capabilities import INFER_PREFIX, Capability
+from gateway.contract.names import shows_as_written
 
 AMOUNT_MAX_MICROUSD = 10**15  # a billion USD
 
@@ -77,7 +78,8 @@ Slug = Annotated[str, matching(r"[a-z0-9][a-z0-9_-]{0,63}", "must be a slug: a-z
 Label = Annotated[
     str,
     StringConstraints(min_length=1, max_length=120),
-    matching(r"\S(?:[^\x00-\x1f\x7f]*\S)?", "must be one line without spaces at its ends"),
+    matching(r"\S(?:.*\S)?", "must be one line without spaces at its ends"),
+    checked(shows_as_written, "must not have control characters, or characters that change the direction of text"),
 ]
 UpstreamName = Annotated[
     str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "must be letters, digits and . _ -, at most 128 characters")

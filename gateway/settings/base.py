@@ -66,9 +66,11 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "gateway.api.boundary.ApiBoundaryMiddleware",
+    "gateway.api.edge.EdgeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "gateway.api.fetch_site.FetchSiteMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     *PORTAL_MIDDLEWARE,
@@ -186,6 +188,8 @@ REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 # Proofs
 DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
 DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
+# Anybody can make a key; this bounds the proofs that token requests from one address make the database remember.
+TOKEN_PROOFS_PER_ADDRESS_MINUTE = env.int("TOKEN_PROOFS_PER_ADDRESS_MINUTE", default=6000)
 
 # How old a process's picture of the configuration may get. Every process must see a change within 15 s.
 CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)
@@ -223,12 +227,26 @@ CELERY_TIMEZONE = "UTC"
 # Set where the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
 
+SUSPICIOUS = (
+    "DisallowedHost",
+    "DisallowedRedirect",
+    "RequestDataTooBig",
+    "SuspiciousMultipartForm",
+    "SuspiciousOperation",
+    "TooManyFieldsSent",
+    "TooManyFilesSent",
+)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
+    "filters": {"one_line": {"()": "gateway.api.logs.OneLine"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
     # A refused request is the caller's news, not the operator's.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        # A malformed Host and its like are a stranger's doing: one line, no traceback.
+        **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},
+    },
 }

@@ -18,6 +18,7 @@ PORTAL_APPS = [
 ]
 PORTAL_MIDDLEWARE = [
     "accounts.portal.middleware.LiveAccounts",
+    "accounts.portal.sessions.AnonymousSessionLimit",
     "accounts.portal.middleware.ContentSecurityPolicy",
     "accounts.portal.middleware.SeeOther",
     "accounts.portal.middleware.Appearance",
@@ -93,9 +94,14 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # Where no mail is sent no address is ever verified, and second factors must not wait for it.
 MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
+MFA_FORMS = {
+    "add_webauthn": "accounts.portal.passkeys.AddPasskeyForm",
+    "edit_webauthn": "accounts.portal.passkeys.RenamePasskeyForm",
+}
 MFA_TOTP_ISSUER = "Account Gateway"
 USERSESSIONS_TRACK_ACTIVITY = True
 
+SESSION_ENGINE = "accounts.portal.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"

@@ -1,6 +1,7 @@
 """What a chat request puts in: how much text, and which parts are not text."""
 
 import ipaddress
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,10 @@ from urllib.parse import urlsplit
 import orjson
 
 from gateway.contract.errors import ImageRejected, InvalidRequest
+
+_NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")  # clients repair these, each in its own way
+_NAME = re.compile(r"[a-z0-9._-]+")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 TEXT_PARTS = frozenset({"text", "refusal"})
 DATA_URLS = ("data:image/png;base64,", "data:image/jpeg;base64,", "data:image/webp;base64,", "data:image/gif;base64,")
@@ -107,22 +112,30 @@ def _check_image(url: Any, path: str) -> None:
 
 def _is_public_https(url: str) -> bool:
     """Tell whether a URL looks public: https, no credentials, no address or name of a private network."""
+    if _NOT_IN_A_URL.search(url):
+        return False
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
     except ValueError:
         return False
-    if (
-        parts.scheme != "https"
-        or "@" in parts.netloc
-        or "." not in host.rstrip(".")
-        or host.endswith((".local", ".internal"))
-    ):
+    if parts.scheme != "https" or "@" in parts.netloc:
         return False
     try:
         return ipaddress.ip_address(host).is_global
     except ValueError:
-        return not host.rstrip(".").rsplit(".", 1)[-1].isdigit()  # 127.1 and the like are addresses to some resolvers
+        return _is_public_name(host.rstrip("."))
+
+
+def _is_public_name(host: str) -> bool:
+    """Tell whether a host is a name with a dot in it, in ASCII, and no address in an old spelling.
+
+    A last label that is a number, decimal or hexadecimal, makes an address of it to browsers and some resolvers
+    (127.1, 0x7f.0.0.0x1; WHATWG URL, "ends in a number").
+    """
+    if "." not in host or not _NAME.fullmatch(host) or host.endswith((".local", ".internal")):
+        return False
+    return not _NUMBER.fullmatch(host.rpartition(".")[2])
 
 
 def _tools_bytes(body: Mapping[str, Any]) -> int:

@@ -1,4 +1,8 @@
-"""Invite people, take invitations back, and accept them. SPEC: Organization-related resources, Invitation."""
+"""Invite people, take invitations back, and accept them. SPEC: Organization-related resources, Invitation.
+
+An invitation lives only while its maker could still make it: otherwise an admin who expects to be removed would return
+by an invitation of their own.
+"""
 
 import hashlib
 import secrets
@@ -9,7 +13,7 @@ from gateway.contract.ids import new_id
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
 from organizations.queries import invitations
-from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
+from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_invite, may_touch
 
 TOKEN_BYTES = 32
 
@@ -18,7 +22,7 @@ def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tup
     """Create an invitation; the token is in the result and nowhere else. Only an owner invites owners."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
-        if not may_touch(change.actor_role, role):
+        if not may_invite(change.actor_role, role):
             raise Forbidden
         assert change.actor is not None
         invitation = Invitation.objects.create(
@@ -44,10 +48,15 @@ def revoke(*, org_id: str, invitation_id: str, actor_did: str) -> Invitation:
         if not may_touch(change.actor_role, Role(invitation.role)):
             raise Forbidden
         if invitation.revoked_at is None:
-            invitation.revoked_at = change.now
-            invitation.save(update_fields=["revoked_at"])
-            change.record("invitation.revoke", invitation.id, role=invitation.role)
+            _revoke(change, invitation)
     return invitation
+
+
+def revoke_beyond(change: Change, maker: Membership) -> None:
+    """Revoke the open invitations of a maker who was removed or demoted and could no longer make them."""
+    for invitation in invitations.open_of(maker):
+        if not _could_make(maker, invitation):
+            _revoke(change, invitation)
 
 
 def accept(*, token: str, account: Account) -> Membership:
@@ -55,6 +64,8 @@ def accept(*, token: str, account: Account) -> Membership:
     org_id = invitations.organization_of(digest(token))
     with joining(org_id, actor_did=account.did) as change:
         invitation = invitations.open_at(digest(token), change.now)
+        if not _could_make(invitation.invited_by, invitation) or not invitation.invited_by.account.is_live:
+            raise InvitationUnavailable(private="its maker could no longer make it")
         if Membership.objects.filter(organization=org_id, account=account, removed_at__isnull=True).exists():
             raise InvitationUnavailable
         return _join(change, invitation, account)
@@ -63,6 +74,16 @@ def accept(*, token: str, account: Account) -> Membership:
 def digest(token: str) -> bytes:
     """Hash a token as the table keeps it (SHA-256; the token itself has 256 random bits)."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _could_make(maker: Membership, invitation: Invitation) -> bool:
+    return maker.is_active and may_invite(Role(maker.role), Role(invitation.role))
+
+
+def _revoke(change: Change, invitation: Invitation) -> None:
+    invitation.revoked_at = change.now
+    invitation.save(update_fields=["revoked_at"])
+    change.record("invitation.revoke", invitation.id, role=invitation.role)
 
 
 def _join(change: Change, invitation: Invitation, account: Account) -> Membership:

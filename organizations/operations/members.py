@@ -2,7 +2,7 @@
 
 from gateway.contract.errors import Forbidden, LastOwner
 from organizations.models import Membership, Seat
-from organizations.operations import seats
+from organizations.operations import invitations, seats
 from organizations.operations.changes import Change, changing
 from organizations.queries import memberships
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
@@ -10,6 +10,8 @@ from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
 
 def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) -> Membership:
     """Give an active member another role; giving the same role changes nothing.
+
+    Open invitations that the member could no longer make are revoked.
 
     Raises NotFound for a membership that is not active here, Forbidden where the role owner is touched by another,
     LastOwner where no owner would be left.
@@ -26,11 +28,12 @@ def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) 
         membership.role = role
         membership.version += 1
         membership.save(update_fields=["role", "version"])
+        invitations.revoke_beyond(change, membership)
     return membership
 
 
 def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
-    """Remove a member and revoke all seats of that membership; removing a removed one changes nothing.
+    """Remove a member and revoke the membership's seats and open invitations; removing a removed one changes nothing.
 
     Raises NotFound, Forbidden or LastOwner as `change_role` does.
     """
@@ -51,6 +54,7 @@ def _remove(change: Change, membership: Membership) -> None:
     membership.version += 1
     membership.save(update_fields=["removed_at", "version"])
     seats.revoke_all(change, Seat.objects.filter(membership=membership))
+    invitations.revoke_beyond(change, membership)
 
 
 def _keep_an_owner(org_id: str) -> None:

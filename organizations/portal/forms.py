@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
+from gateway.api.names import validate_name
 from gateway.forms import OnceForm, PaymentAmountField
 from organizations.models import Organization
 from organizations.rules.roles import Role, may_touch
@@ -17,7 +18,11 @@ MICRO = Decimal(1_000_000)
 class NameForm(forms.Form):
     """The name of a new organization."""
 
-    name = forms.CharField(max_length=Organization.NAME_MAX_CHARACTERS, widget=forms.TextInput({"autocomplete": "off"}))
+    name = forms.CharField(
+        max_length=Organization.NAME_MAX_CHARACTERS,
+        validators=[validate_name],
+        widget=forms.TextInput({"autocomplete": "off"}),
+    )
 
 
 class InvitationForm(forms.Form):
@@ -27,6 +32,7 @@ class InvitationForm(forms.Form):
     email = forms.EmailField(
         required=False,
         max_length=254,
+        validators=[validate_name],
         label="E-mail address (a note for you)",
         help_text="No mail is sent. It only helps you to tell open invitations apart.",
         widget=forms.EmailInput({"autocomplete": "off"}),

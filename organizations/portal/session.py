@@ -6,6 +6,7 @@ from rest_framework.request import Request
 
 from accounts.models import Account
 from accounts.rules.principal import Principal
+from gateway.api.fetch_site import is_foreign
 from gateway.contract.capabilities import Capability
 from gateway.contract.errors import Forbidden
 
@@ -29,7 +30,7 @@ class PortalSession(BaseAuthentication):
     """Authenticates by session cookie and CSRF token; no token or proof key ever reaches the browser."""
 
     def authenticate(self, request: Request) -> tuple[Principal, None] | None:
-        """Give the signed-in person as a principal, or None without a session; Forbidden without a CSRF token."""
+        """Give the signed-in person as a principal, or None without a session. Raises Forbidden."""
         account = getattr(request._request, "user", None)  # noqa: SLF001
         if not isinstance(account, Account) or not account.is_live:
             return None
@@ -37,6 +38,8 @@ class PortalSession(BaseAuthentication):
         return principal_of(account), None
 
     def _check_csrf(self, request: Request) -> None:
+        if is_foreign(request._request):  # noqa: SLF001
+            raise Forbidden("Another site's page sent this.")
         check = CSRFCheck(lambda _: HttpResponse())
         check.process_request(request._request)  # noqa: SLF001
         if check.process_view(request._request, lambda _: HttpResponse(), (), {}):  # noqa: SLF001

@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db.models import QuerySet
 
 from gateway.contract.errors import InvitationUnavailable, NotFound
-from organizations.models import Invitation
+from organizations.models import Invitation, Membership
 
 
 def organization_of(token_sha256: bytes) -> str:
@@ -18,12 +18,19 @@ def organization_of(token_sha256: bytes) -> str:
 
 def open_at(token_sha256: bytes, now: datetime) -> Invitation:
     """Find an invitation that can still be accepted, or raise InvitationUnavailable."""
-    found = Invitation.objects.filter(
-        token_sha256=token_sha256, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True
-    ).first()
+    found = (
+        Invitation.objects.select_related("invited_by__account")
+        .filter(token_sha256=token_sha256, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True)
+        .first()
+    )
     if found is None:
         raise InvitationUnavailable
     return found
+
+
+def open_of(maker: Membership) -> QuerySet[Invitation]:
+    """List the invitations of one maker that were neither accepted nor revoked, expired ones included."""
+    return Invitation.objects.filter(invited_by=maker, accepted_by__isnull=True, revoked_at__isnull=True)
 
 
 def in_organization(org_id: str, invitation_id: str) -> Invitation:

@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from gateway.api.names import validate_name
 from gateway.api.serializers import StrictSerializer, StrictStringField, listing
 from organizations.rules.roles import Role
 
@@ -22,7 +23,7 @@ class InvitationRequest(StrictSerializer):
     """The body of POST …/invitations."""
 
     role = serializers.ChoiceField(ROLES)
-    email = serializers.EmailField(required=False, allow_null=True, max_length=254)
+    email = serializers.EmailField(required=False, allow_null=True, max_length=254, validators=[validate_name])
 
 
 class InvitationToken(StrictSerializer):

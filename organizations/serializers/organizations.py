@@ -4,14 +4,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, listing
+from gateway.api.serializers import NameField, StrictIntegerField, StrictSerializer, listing
 from organizations.models import Organization
 
 
 class OrganizationName(StrictSerializer):
     """The body of POST /v1/organizations."""
 
-    name = StrictStringField(max_length=Organization.NAME_MAX_CHARACTERS)
+    name = NameField(max_length=Organization.NAME_MAX_CHARACTERS)
 
 
 class MaxSeats(StrictSerializer):

@@ -17,6 +17,7 @@ from gateway.contract.errors import (
     InvalidRequest,
     NotFound,
     OrgReportLimit,
+    RateLimited,
 )
 from organizations.operations import budgets, checkouts, external_mappings
 from organizations.queries import billing, memberships, usage
@@ -99,7 +100,7 @@ class OrganizationUsageView(OrganizationViewSet):
 class PaymentsView(OrganizationViewSet):
     """What needs a payment provider."""
 
-    @refuses(IdempotencyKeyReused, IntegrationUnavailable)
+    @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)
     @extend_schema(operation_id="checkout_for_organization", request=CheckoutRequest, responses={201: CheckoutView})
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_MANAGERS)
     def checkout(self, request: Request, org_id: str) -> Response:

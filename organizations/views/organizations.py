@@ -9,8 +9,10 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.api.access import requires
+from gateway.api.schema import refuses
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import Capability
+from gateway.contract.errors import Forbidden
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.queries import entitlements, memberships
@@ -31,10 +33,13 @@ class OrganizationsView(ApiViewSet):
             found = found.filter(organization_id=org_id)
         return Response({"data": _render(list(found))})
 
+    @refuses(Forbidden)
     @extend_schema(operation_id="create_organization", request=OrganizationName, responses={201: OrganizationView})
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Found an organization, with the caller as its owner, a billing account and a wallet."""
+        if caller(request).org_id:
+            raise Forbidden("A token of an organization founds no other.")
         body = OrganizationName(data=request.data)
         body.is_valid(raise_exception=True)
         account = account_of(request)

@@ -1,33 +1,56 @@
-"""A cache that never outgrows its bound."""
+"""A cache that never outgrows its bound in bytes."""
 
 from concurrent.futures import ThreadPoolExecutor
 
-from accounts.rules.bounded_cache import BoundedCache
+from accounts.rules.bounded_cache import ENTRY_BYTES, BoundedCache
+
+SIZE = 800
+ENTRY = SIZE + ENTRY_BYTES
 
 
 def test_the_oldest_goes_first() -> None:
-    cache: BoundedCache[int, str] = BoundedCache(2)
-    for number in (1, 2, 3):
-        cache.put(number, str(number))
-    assert [cache.get(number) for number in (1, 2, 3)] == [None, "2", "3"]
-    assert len(cache) == 2
+    cache: BoundedCache[int, str] = BoundedCache(100 * ENTRY)
+    for number in range(102):
+        cache.put(number, str(number), SIZE)
+    assert [cache.get(number) for number in (0, 1, 2, 101)] == [None, None, "2", "101"]
+    assert (len(cache), cache.size_bytes) == (100, 100 * ENTRY)
+
+
+def test_large_entries_leave_room_for_fewer() -> None:
+    cache: BoundedCache[int, str] = BoundedCache(200 * ENTRY)
+    for number in range(400):
+        cache.put(number, "", 2 * SIZE + ENTRY_BYTES)
+    assert (len(cache), cache.size_bytes) == (100, 200 * ENTRY)
+
+
+def test_what_would_empty_it_is_not_remembered() -> None:
+    cache: BoundedCache[int, str] = BoundedCache(100 * ENTRY)
+    cache.put(1, "1", SIZE + 1)
+    assert (cache.get(1), cache.size_bytes) == (None, 0)
+
+
+def test_an_entry_that_is_put_again_counts_once() -> None:
+    cache: BoundedCache[int, str] = BoundedCache(100 * ENTRY)
+    for value in ("a", "b"):
+        cache.put(1, value, SIZE)
+    assert (cache.get(1), len(cache), cache.size_bytes) == ("b", 1, ENTRY)
 
 
 def test_clearing_forgets_everything() -> None:
-    cache: BoundedCache[int, str] = BoundedCache(2)
-    cache.put(1, "1")
+    cache: BoundedCache[int, str] = BoundedCache(100 * ENTRY)
+    cache.put(1, "1", SIZE)
     cache.clear()
-    assert (cache.get(1), len(cache)) == (None, 0)
+    assert (cache.get(1), len(cache), cache.size_bytes) == (None, 0, 0)
 
 
 def test_threads_never_push_it_over_its_bound() -> None:
-    cache: BoundedCache[int, int] = BoundedCache(50)
+    cache: BoundedCache[int, int] = BoundedCache(100 * ENTRY)
 
     def work(offset: int) -> None:
         for number in range(2000):
-            cache.put(offset + number, number)
+            cache.put(offset + number, number, SIZE)
             cache.get(offset + number // 2)
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(work, range(0, 80_000, 10_000)))
-    assert len(cache) == 50
+    assert (len(cache), cache.size_bytes) == (100, 100 * ENTRY)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import AuthorizationCode, AuthorizationRequest, DeviceSession
@@ -18,6 +18,8 @@ from accounts.operations.keyring import keyring
 from accounts.rules import pkce
 from gateway.contract.errors import InvalidGrant, InvalidScope
 from tests.factories.accounts import make_account
+from tests.factories.organizations import account
+from tests.organizations.race import at_once as race_at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -84,6 +86,64 @@ def test_without_a_device_there_is_no_refresh(now: datetime) -> None:
     grant = redeem(issue(now), now, device_name=None)
     assert grant.refresh_token is None
     assert not grant.session.persistent
+
+
+def open_device(number: int, name: str, now: datetime) -> DeviceSession:
+    return devices.open_session(
+        account=account(name),
+        client_id=APP,
+        scopes=SCOPES,
+        consents=[],
+        jkt=JKT,
+        device_name=f"Device {number}",
+        now=now + timedelta(seconds=number),
+    ).session
+
+
+@pytest.fixture
+def three_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "DEVICE_SESSIONS_MAX", 3)
+
+
+def live_names(name: str = "alice") -> list[str]:
+    live = DeviceSession.objects.filter(account=account(name), revoked_at__isnull=True)
+    return list(live.order_by("created_at").values_list("name", flat=True))
+
+
+@pytest.mark.usefixtures("three_at_most")
+def test_one_device_too_many_ends_the_oldest_of_that_account(now: datetime) -> None:
+    open_device(0, "bob", now)
+    alice = [open_device(number, "alice", now) for number in range(5)]
+    assert live_names() == ["Device 2", "Device 3", "Device 4"]
+    assert live_names("bob") == ["Device 0"]
+    alice[0].refresh_from_db()
+    assert alice[0].revoked_at == now + timedelta(seconds=3)
+
+
+@pytest.mark.usefixtures("three_at_most")
+def test_a_token_without_a_device_takes_no_device_s_place(now: datetime) -> None:
+    redeem(issue(now), now, device_name=None)
+    for number in range(3):
+        open_device(number, "alice", now)
+    assert sorted(live_names()) == ["", "Device 0", "Device 1", "Device 2"]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("three_at_most")
+def test_devices_that_sign_in_at_once_stay_within_the_number(now: datetime) -> None:
+    account("alice")
+    calls = [partial(transaction.atomic(open_device), number, "alice", timezone.now()) for number in range(8)]
+    race_at_once(*calls)
+    assert len(live_names()) == 3
+
+
+def test_ended_sessions_are_kept_a_day_and_purged(now: datetime) -> None:
+    revoked, expired, live = (open_device(number, "alice", now).pk for number in range(3))
+    DeviceSession.objects.filter(pk=revoked).update(revoked_at=now)
+    DeviceSession.objects.filter(pk=expired).update(expires_at=now)
+    assert devices.purge_ended(now=now + timedelta(days=1)) == 0
+    assert devices.purge_ended(now=now + timedelta(days=1, seconds=1)) == 2
+    assert DeviceSession.objects.get().pk == live
 
 
 def test_a_code_is_nowhere_in_the_database(now: datetime) -> None:

@@ -196,6 +196,13 @@ def test_an_exp_that_is_no_date_is_refused(exp: object) -> None:
     refused(make(exp=exp), "exp")
 
 
+@pytest.mark.parametrize("nonce", ["null", "1", "true", "[]", '["x"]', "{}"])
+def test_a_nonce_that_is_no_string_is_refused(nonce: str) -> None:
+    header = json.dumps({"typ": "dpop+jwt", "alg": "ES256", "jwk": FIXED.jwk})
+    claims = f'{{"htm":"GET","htu":"{URL}","jti":"a","iat":{int(NOW)},"nonce":{nonce}}}'
+    refused(FIXED.sign_raw(header.encode(), claims.encode()), "nonce")
+
+
 def test_an_exp_may_be_required() -> None:
     refused(make(), "exp", require_exp=True)
     read(make(exp=int(NOW) + 30), require_exp=True)
@@ -268,7 +275,10 @@ def test_any_claims_are_read_or_refused(claims: dict[str, Any]) -> None:
         read(FIXED.sign_raw(json.dumps(header).encode(), text))
 
 
-@given(st.fixed_dictionaries({}, optional=dict.fromkeys(["typ", "alg", "jwk", "kid", "crit"], JSON)))
+HEADERS: dict[str, st.SearchStrategy[Any]] = dict.fromkeys(["typ", "alg", "jwk", "crit"], JSON) | {"kid": st.text()}
+
+
+@given(st.fixed_dictionaries({}, optional=HEADERS))
 def test_any_header_is_refused_or_is_the_good_one(header: dict[str, Any]) -> None:
     good = {"typ": "dpop+jwt", "alg": "ES256", "jwk": FIXED.jwk}
     claims = {"htm": "GET", "htu": URL, "jti": "a", "iat": int(NOW)}

@@ -143,3 +143,11 @@ def test_any_path_normalizes_to_a_fixed_point_or_is_refused(path: str) -> None:
     assert htu.normalize(once) == once
     assert "/../" not in once
     assert "/./" not in once
+
+
+def test_what_strangers_name_takes_a_bounded_number_of_bytes() -> None:
+    for number in range(3000):
+        htu.normalize(f"https://gateway.example/{'a' * (number % 8000)}{number}")
+    assert 0 < htu._known.size_bytes <= htu.REMEMBERED_MAX_BYTES
+    expected = "https://gateway.example/known"
+    assert htu.normalize(expected) == htu.normalize(expected) == expected

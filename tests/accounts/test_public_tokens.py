@@ -10,11 +10,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import AuthorizationRequest, DeviceSession
+from accounts.models import AuthorizationCode, AuthorizationRequest, DeviceSession, PublicClient
 from accounts.operations import codes
 from accounts.operations.keyring import keyring
 from accounts.rules import pkce
 from gateway.api.json import dumps
+from inference.models import Alias
 from tests.factories.accounts import make_account
 from tests.factories.proofs import Signer, access_token_hash
 
@@ -108,6 +109,8 @@ def test_without_a_device_there_is_no_refresh_token(browser: Browser) -> None:
         ({"code_verifier": "a" * 129}, "code_verifier"),
         ({"code": None}, "code"),
         ({"code": 7}, "code"),
+        ({"device_name": "Laptop\u202e"}, "device_name"),
+        ({"device_name": "Lap\x07top"}, "device_name"),
         ({"dpop_jwk": None}, "dpop_jwk"),
         ({"dpop_jwk": "key"}, "dpop_jwk"),
         ({"dpop_jwk": {"kty": "RSA"}}, "dpop_jwk"),
@@ -118,7 +121,7 @@ def test_without_a_device_there_is_no_refresh_token(browser: Browser) -> None:
     ],
 )
 def test_a_malformed_member_is_named_and_burns_nothing(browser: Browser, changes: dict[str, Any], param: str) -> None:
-    code = browser.code()
+    code = browser.code("bob")
     response = browser.redeem(**{"code": code} | changes)
     assert (*refusal(response), response.json()["param"]) == (400, "invalid_request", param)
     assert browser.redeem(code=code).status_code == 200
@@ -130,7 +133,7 @@ def test_a_private_key_is_refused(browser: Browser) -> None:
 
 
 def test_a_used_code_ends_the_token_that_it_gave(browser: Browser) -> None:
-    code = browser.code()
+    code = browser.code("bob")
     token = browser.redeem(code=code).json()["access_token"]
     assert refusal(browser.redeem(code=code)) == (400, "invalid_grant")
     path = "/v1/account"
@@ -218,6 +221,58 @@ def test_stock_clients_redeem_and_refresh_at_the_standard_endpoint(browser: Brow
     assert (again.status_code, again.json()["scope"]) == (200, "wallet:read")
     wide = browser.form({**refresh, "refresh_token": again.json()["refresh_token"], "scope": "orgs:manage"})
     assert refusal(wide) == (400, "invalid_scope")
+
+
+ODD_CREDENTIALS = {
+    "one character": "x",
+    "beyond the usual length": "drt_" + "a" * 20_000,
+    "another alphabet": "пароль 🔑",
+    "control characters": "drt_\x00\x1f\u202e",
+    "spaces around": " drt_dev ",
+}
+
+
+@pytest.mark.parametrize("credential", ODD_CREDENTIALS.values(), ids=ODD_CREDENTIALS.keys())
+def test_a_refresh_token_of_any_length_and_alphabet_is_an_invalid_grant(browser: Browser, credential: str) -> None:
+    assert refusal(browser.refresh(credential)) == (400, "invalid_grant")
+    form = {"grant_type": "refresh_token", "refresh_token": credential}
+    assert refusal(browser.form(form)) == (400, "invalid_grant")
+    path = "/v1/public/device/revoke"
+    proof = browser.signer.proof("POST", path)
+    assert browser.post(path, {"refresh_token": credential}, DPoP=proof).status_code == 204
+
+
+def test_an_empty_refresh_token_is_an_invalid_grant_where_it_is_not_left_out(browser: Browser) -> None:
+    assert refusal(browser.refresh("")) == (400, "invalid_grant")
+
+
+def test_a_disabled_client_redeems_and_refreshes_nothing(browser: Browser) -> None:
+    refresh_token = browser.redeem().json()["refresh_token"]
+    AuthorizationCode.objects.all().delete()
+    code = browser.code("bob")
+    ours = PublicClient.objects.create(client_id=APP, name="Ours", enabled=False)
+    form = {"grant_type": "refresh_token", "refresh_token": refresh_token}
+    for response in (browser.redeem(code=code), browser.refresh(refresh_token), browser.form(form)):
+        assert refusal(response) == (401, "invalid_client")
+    ours.enabled = True
+    ours.save()
+    assert browser.refresh(refresh_token).status_code == 200
+    assert browser.redeem(code=code).status_code == 200
+
+
+def test_a_refresh_leaves_out_scopes_of_aliases_that_are_disabled(browser: Browser) -> None:
+    fast = Alias.objects.create(name="fast", enabled=True)
+    refresh_token = browser.redeem().json()["refresh_token"]
+    DeviceSession.objects.update(scopes=["infer:fast", "wallet:read"])
+    body = browser.refresh(refresh_token).json()
+    assert body["scope"] == "infer:fast wallet:read"
+    fast.enabled = False
+    fast.save()
+    body = browser.refresh(body["refresh_token"]).json()
+    assert body["scope"] == "wallet:read"
+    form = {"grant_type": "refresh_token", "refresh_token": body["refresh_token"], "scope": "infer:fast"}
+    assert refusal(browser.form(form)) == (400, "invalid_scope")
+    assert browser.refresh(body["refresh_token"]).status_code == 200  # the refusal consumed nothing
 
 
 def test_cors_is_for_configured_origins_alone(browser: Browser, settings: Settings) -> None:

@@ -177,6 +177,13 @@ class TestContextTokens:
         status, body = Api(client, caller())("POST", "/auth/context", {"orgId": team.id, "product": "studio"})
         assert (status, body["error"]["code"]) == (403, "product_disabled")
 
+    def test_an_organization_s_token_founds_no_organization(self, client: Client) -> None:
+        team = Team()
+        api = Api(client, caller(org_id=team.id, membership_id=team["olivia"].id))
+        status, body = api("POST", "/organizations", {"name": "Other"})
+        assert (status, body["error"]["code"]) == (403, "forbidden")
+        assert Organization.objects.get().pk == team.id
+
     def test_a_context_token_mints_for_no_other_organization(self, client: Client) -> None:
         team, other = Team(), Team("olivia", "Other")
         api = Api(client, caller(org_id=team.id))

@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 from django.utils import timezone
 
+from accounts.models import Account
 from gateway.contract.errors import Forbidden, InvitationUnavailable, NotFound
 from organizations.models import AuditEntry, Invitation, Membership
 from organizations.operations import invitations, members
@@ -85,12 +86,76 @@ def test_an_accepted_invitation_cannot_be_taken_back() -> None:
         invitations.revoke(org_id=team.id, invitation_id=invitation.id, actor_did=team.owner.did)
 
 
-def test_an_invitation_outlives_its_inviter() -> None:
+def refused(token: str, name: str = "adam") -> None:
+    with pytest.raises(InvitationUnavailable):
+        invitations.accept(token=token, account=account(name))
+
+
+def test_a_removed_admin_does_not_come_back_by_an_invitation_of_their_own() -> None:
+    team = Team()
+    team.join("adam", Role.ADMIN)
+    invitation, token = invite(team, Role.ADMIN, by="adam")
+    members.remove(org_id=team.id, membership_id=team["adam"].id, actor_did=team.owner.did)
+    refused(token)
+    invitation.refresh_from_db()
+    assert invitation.revoked_at is not None
+    assert AuditEntry.objects.get(action="invitation.revoke").subject == invitation.id
+
+
+def test_demotion_revokes_what_the_maker_may_no_longer_grant() -> None:
+    team = Team()
+    team.join("adam", Role.OWNER)
+    _, as_owner = invite(team, Role.OWNER, by="adam")
+    _, as_member = invite(team, Role.MEMBER, by="adam")
+    adam = team["adam"].id
+    members.change_role(org_id=team.id, membership_id=adam, role=Role.ADMIN, actor_did=team.owner.did)
+    refused(as_owner, "bob")
+    members.change_role(org_id=team.id, membership_id=adam, role=Role.OWNER, actor_did=team.owner.did)
+    refused(as_owner, "bob")  # what was revoked stays revoked
+    assert invitations.accept(token=as_member, account=account("bob")).is_active
+
+
+def test_demotion_below_admin_revokes_every_invitation() -> None:
     team = Team()
     team.join("adam", Role.ADMIN)
     _, token = invite(team, by="adam")
-    members.remove(org_id=team.id, membership_id=team["adam"].id, actor_did=team.owner.did)
+    members.change_role(org_id=team.id, membership_id=team["adam"].id, role=Role.BILLING, actor_did=team.owner.did)
+    refused(token, "bob")
+
+
+def test_acceptance_asks_the_maker_s_role_itself() -> None:
+    team = Team()
+    team.join("adam", Role.OWNER)
+    _, token = invite(team, Role.OWNER, by="adam")
+    Membership.objects.filter(pk=team["adam"].id).update(role=Role.ADMIN)
+    refused(token, "bob")
+    Membership.objects.filter(pk=team["adam"].id).update(role=Role.OWNER, removed_at=timezone.now())
+    refused(token, "bob")
+
+
+def test_a_suspended_maker_s_invitations_wait_for_the_suspension_to_end() -> None:
+    team = Team()
+    _, token = invite(team)
+    Account.objects.filter(pk=team.owner.pk).update(suspended_at=timezone.now())
+    refused(token, "bob")
+    Account.objects.filter(pk=team.owner.pk).update(suspended_at=None)
     assert invitations.accept(token=token, account=account("bob")).is_active
+
+
+@pytest.mark.django_db(transaction=True)
+def test_removal_and_acceptance_at_once_never_bring_the_removed_back() -> None:
+    for _ in range(10):
+        team = Team()
+        adam = team.join("adam", Role.ADMIN)
+        _, token = invite(team, Role.ADMIN, by="adam")
+        results = at_once(
+            partial(members.remove, org_id=team.id, membership_id=adam.id, actor_did=team.owner.did),
+            partial(invitations.accept, token=token, account=account("adam")),
+        )
+        assert results[1] == "invitation_unavailable"
+        assert not Membership.objects.filter(
+            organization_id=team.id, account=account("adam"), removed_at__isnull=True
+        ).exists()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -1,5 +1,6 @@
 """/authorize over HTTP: where errors go, what the form carries, and who may answer."""
 
+import html
 import re
 from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
@@ -90,7 +91,6 @@ def test_the_policy_lets_the_answer_go_to_the_client_alone(person: Client) -> No
         {"client_id": "https://evil.example"},
         {"redirect_uri": "https://evil.example/"},
         {"redirect_uri": f"{APP}/cb#fragment"},
-        {"redirect_uri": f"{APP}/cb\r\nX-Evil: 1"},
         {"redirect_uri": f"{APP}\\@evil.example"},
         {"client_id": "http://app.example", "redirect_uri": "http://app.example/cb"},
     ],
@@ -102,14 +102,56 @@ def test_an_untrusted_target_gets_a_page_and_no_redirect(client: Client, changes
     assert b"This link does not work" in response.content
 
 
+def test_a_line_break_in_the_redirect_uri_is_refused_at_the_edge(client: Client) -> None:
+    response = begin(client, redirect_uri=f"{APP}/cb\r\nX-Evil: 1")
+    assert response.status_code == 400
+    assert "Location" not in response
+    assert b"This request cannot be answered" in response.content
+
+
 def test_bytes_that_are_no_text_get_the_page(client: Client) -> None:
     response = client.get("/authorize?client_id=%ff%fe")
     assert response.status_code == 400
 
 
-def test_other_faults_go_back_to_the_client(client: Client) -> None:
-    answer = answer_of(begin(client, scope="orgs:manage"))
+def test_other_faults_of_a_signed_in_person_go_back_to_the_client(person: Client) -> None:
+    answer = answer_of(begin(person, scope="orgs:manage"))
     assert (answer["error"], answer["state"]) == ("invalid_scope", "some state")
+
+
+@pytest.mark.parametrize("trusted", [False, True])
+def test_other_faults_go_back_to_a_registered_origin_at_once(client: Client, trusted: bool) -> None:
+    PublicClient.objects.create(client_id=APP, name="Ours", trusted=trusted)
+    assert answer_of(begin(client, scope="orgs:manage"))["error"] == "invalid_scope"
+
+
+def test_an_anonymous_visitor_is_not_redirected_to_an_origin_that_nobody_registered(client: Client) -> None:
+    response = begin(client, scope="orgs:manage")
+    assert response.status_code == 400
+    assert "Location" not in response
+    page = html.unescape(response.content.decode())
+    assert f"<strong>{APP}</strong>" in page
+    (link,) = re.findall(rf'href="({APP}[^"]*)"', page)
+    answer = {name: values[0] for name, values in parse_qs(urlsplit(link).query).items()}
+    assert (answer["error"], answer["state"]) == ("invalid_scope", "some state")
+    assert answer["iss"] == "https://gateway.example"
+
+
+def test_a_disabled_client_gets_a_page_and_no_redirect(person: Client) -> None:
+    path = begin(person)["Location"]
+    PublicClient.objects.create(client_id=APP, name="Ours", trusted=True, enabled=False)
+    for response in (begin(person), begin(person, scope="orgs:manage"), person.get(path), allow(person, path)):
+        assert response.status_code == 400
+        assert "Location" not in response
+        assert b"has disabled the app" in response.content
+    assert not AuthorizationCode.objects.exists()
+
+
+def test_consent_shows_the_origin_beside_a_registered_name(person: Client) -> None:
+    PublicClient.objects.create(client_id=APP, name="Your Bank")
+    page = person.get(begin(person)["Location"]).content.decode()
+    assert re.search(r"<h1>Allow <em>app\.example</em>\?</h1>", page)
+    assert f"<code>{APP}</code>, registered here as “Your Bank”" in page
 
 
 def test_scopes_of_enabled_aliases_can_be_asked_for(person: Client) -> None:

@@ -9,11 +9,17 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.models import Account, AuthorizationRequest
 from accounts.operations import authorize as operations
+from accounts.operations import limits, public_clients
 from accounts.operations.authorize import Refused, RequestGone
+from accounts.portal.refusals import too_many
 from accounts.portal.session import browser_secret, remember_target
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import in_words
+from gateway.api.addresses import client_network
+from gateway.contract.errors import RateLimited
+from gateway.contract.limits import AUTHORIZATIONS_PER_MINUTE
 
+REQUESTS = limits.Rate("authorization requests", AUTHORIZATIONS_PER_MINUTE)
 COSMETIC = ("product", "theme")
 
 
@@ -22,12 +28,15 @@ COSMETIC = ("product", "theme")
 def begin(request: HttpRequest) -> HttpResponse:
     """Keep a valid request on the server and go on to its page; an invalid one ends here or back at the client."""
     try:
+        _limit(request)
         parameters = _parameters(request)
         kept = operations.begin(parameters, browser_secret=browser_secret(request), now=timezone.now())
     except (ClientError, UnicodeDecodeError) as error:
-        return render(request, "portal/authorize_error.html", {"reason": str(error)}, status=400)
+        return _error_page(request, error)
     except Refused as refused:
-        return _leave(refused.location)
+        return _leave_or_ask(request, refused)
+    except RateLimited as error:
+        return too_many(request, error)
     remember_target(request, kept)
     return redirect("portal_consent", kept.pk)
 
@@ -45,6 +54,8 @@ def consent(request: HttpRequest, request_id: str) -> HttpResponse:
         if operations.needs_consent(pending):
             return render(request, "portal/consent.html", _context(pending))
         return _leave(_allow(request, request_id, secret, pending.scopes))
+    except ClientError as error:
+        return _error_page(request, error)
     except RequestGone:
         return render(request, "portal/authorize_gone.html", status=400)
 
@@ -63,13 +74,32 @@ def _allow(request: HttpRequest, request_id: str, secret: str, scopes: list[str]
 
 def _context(pending: AuthorizationRequest) -> dict[str, object]:
     scopes = [{"name": scope, "words": in_words(scope)} for scope in pending.scopes]
-    return {"pending": pending, "client": operations.client_name(pending), "scopes": scopes}
+    client = pending.client_id
+    name = public_clients.registered_name(client)
+    return {"pending": pending, "client": client.partition("://")[2] or client, "name": name, "scopes": scopes}
+
+
+def _limit(request: HttpRequest) -> None:
+    """Count the request, which leaves a row behind, or raise RateLimited."""
+    if network := client_network(request):
+        limits.take(REQUESTS, network, now=timezone.now())
 
 
 def _parameters(request: HttpRequest) -> dict[str, list[str]]:
     """Read the query strictly as UTF-8, every value of every name, without the cosmetic ones."""
     query = QueryDict(request.META.get("QUERY_STRING", "").encode("latin-1"), encoding="utf-8")
     return {name: values for name, values in query.lists() if name not in COSMETIC}
+
+
+def _error_page(request: HttpRequest, error: ValueError) -> HttpResponse:
+    return render(request, "portal/authorize_error.html", {"reason": str(error)}, status=400)
+
+
+def _leave_or_ask(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """Take the error back to the client; an anonymous visitor of a client that nobody registered is asked first."""
+    if request.user.is_authenticated or refused.is_registered:
+        return _leave(refused.location)
+    return render(request, "portal/authorize_refused.html", {"refused": refused}, status=400)
 
 
 def _leave(location: str) -> HttpResponse:

@@ -10,13 +10,15 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.models import Account
 from accounts.operations import devices as operations
 from accounts.queries import devices as queries
+from gateway.contract.limits import DEVICE_SESSIONS_MAX
 
 
 @login_required
 @require_GET
 def devices(request: HttpRequest) -> HttpResponse:
     """List the devices that are signed in."""
-    return render(request, "portal/devices.html", {"devices": queries.live_of(_account(request), timezone.now())})
+    live = queries.live_of(_account(request), timezone.now())
+    return render(request, "portal/devices.html", {"devices": live, "devices_max": DEVICE_SESSIONS_MAX})
 
 
 @login_required

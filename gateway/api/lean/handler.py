@@ -10,9 +10,10 @@ from corsheaders.middleware import CorsMiddleware
 from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.urls import Resolver404, URLPattern, URLResolver
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
+from gateway.api import edge
 from gateway.api.exceptions import as_api_error
 from gateway.api.lean.bodies import BodyReader, ClientLeft, Receive
 from gateway.api.lean.presence import Presence
@@ -24,13 +25,15 @@ from gateway.contract.headers import REQUEST_ID
 
 Scope = dict[str, Any]
 
+REMEMBERED_PATH_MAX_CHARACTERS = 256
+
 
 class LeanHandler:
     """Serves a URLconf of coroutine views without leaving the event loop."""
 
     def __init__(self, patterns: Sequence[URLPattern]) -> None:
         self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
-        self._resolve = lru_cache(maxsize=1024)(self._resolver.resolve)
+        self._resolve_short = lru_cache(maxsize=1024)(self._resolver.resolve)
         self._with_cors = CorsMiddleware(self._respond)
 
     def serves(self, path: str) -> bool:
@@ -40,6 +43,12 @@ class LeanHandler:
         except Resolver404:
             return False
         return True
+
+    def _resolve(self, path: str) -> ResolverMatch:
+        """Resolve a path; a long one is not remembered, so that strangers' paths take 256 KiB at most."""
+        if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
+            return self._resolver.resolve(path)
+        return self._resolve_short(path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A client that leaves cancels its view, also where no stream is open."""
@@ -59,6 +68,7 @@ class LeanHandler:
     async def _answer(self, scope: Scope, receive: Receive, presence: Presence) -> HttpResponseBase:
         request_id = request_id_from(_sent_request_id(scope))
         try:
+            edge.check(scope["path"], *_texts(scope))
             request = LeanRequest(scope, BodyReader(receive, scope["headers"]), presence, request_id)
             # Without an Origin the middleware only says that an answer depends on it.
             respond = self._with_cors if request.has_origin else self._respond
@@ -125,6 +135,12 @@ def _sent_request_id(scope: Scope) -> str | None:
         if name == b"x-request-id":
             return str(value, "latin-1")
     return None
+
+
+def _texts(scope: Scope) -> tuple[str, str]:
+    """Return the query as it was sent, and the values of all headers."""
+    headers = b" ".join([value for _, value in scope["headers"]])
+    return str(scope["query_string"], "latin-1"), str(headers, "latin-1")
 
 
 def _stay_uncancelled() -> None:

@@ -1,6 +1,7 @@
 """POST /v1/billing/checkout: one transaction a key, one session a transaction, whatever breaks in between."""
 
 import threading
+from functools import partial
 from typing import Any
 
 import httpx
@@ -10,8 +11,9 @@ from pytest_django import Settings
 
 from billing.models import Checkout, ProviderEvent
 from billing.operations import checkouts
-from tests.billing.payments.payer import USD, Payer, status
+from tests.billing.payments.payer import USD, Payer, reconcile, status
 from tests.factories.proofs import mint_token
+from tests.organizations.race import at_once, count
 from tests.support.stripe import FakeStripe
 
 CREATE = "/v1/checkout/sessions"
@@ -77,6 +79,41 @@ def test_another_owner_has_keys_of_its_own(payer: Payer, provider: FakeStripe) -
     other = Payer(payer.origin, provider)
     assert payer.ask(5 * USD, key="one").json() != other.ask(6 * USD, key="one").json()
     other.close()
+
+
+def test_one_owner_has_only_so_many_unpaid_ones(
+    payer: Payer, provider: FakeStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkouts, "OPEN_CHECKOUTS_MAX", 3)
+    first = payer.begin()
+    assert [payer.ask(key=f"key {number}").status_code for number in range(2)] == [201, 201]
+    refused = payer.ask()
+    assert error(refused) == (429, "rate_limited", None)
+    assert 1 <= int(refused.headers["Retry-After"]) <= 3600
+    assert len(stored(payer)) == len(provider.sessions) == 3
+    assert payer.ask(key="key 0").status_code == 201  # one of the three, asked for again
+    provider.pay(str(first.session_ref))
+    assert reconcile()
+    assert payer.ask().status_code == 201
+
+
+def test_many_at_once_stay_within_that_number(payer: Payer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkouts, "OPEN_CHECKOUTS_MAX", 3)
+
+    def begin(number: int) -> Any:
+        return checkouts.begin(
+            payer.owner,
+            kind="top_up",
+            amount_microusd=5 * USD,
+            product=None,
+            idempotency_key=f"key {number}",
+            requested_by=payer.owner[1],
+            now=timezone.now(),
+        )
+
+    results = at_once(*[partial(begin, number) for number in range(8)])
+    assert count(results, "rate_limited") == 5
+    assert len(stored(payer)) == 3
 
 
 def test_two_at_once_are_one_transaction(payer: Payer, provider: FakeStripe) -> None:

@@ -1,0 +1,43 @@
+"""Which public clients the operator has registered, trusts or has disabled. A browser client needs no row."""
+
+from accounts.models import PublicClient
+from accounts.rules.public_clients import ClientError
+from gateway.contract.errors import InvalidClient
+
+
+def redirects() -> dict[str, list[str]]:
+    """Map the registered clients that have redirect URIs of their own to those."""
+    clients = PublicClient.objects.filter(enabled=True).exclude(redirect_uris=[])
+    return dict(clients.values_list("client_id", "redirect_uris"))
+
+
+def is_disabled(client_id: str) -> bool:
+    """Tell whether the operator has disabled a client."""
+    return PublicClient.objects.filter(client_id=client_id, enabled=False).exists()
+
+
+def check_enabled(client_id: str) -> None:
+    """Raise InvalidClient where the operator has disabled a client; for the token routes."""
+    if is_disabled(client_id):
+        raise InvalidClient("This client is disabled.")
+
+
+def check_usable(client_id: str) -> None:
+    """Raise ClientError, for the person on the error page, where the operator has disabled a client."""
+    if is_disabled(client_id):
+        raise ClientError("The operator of this service has disabled the app.")
+
+
+def is_registered(client_id: str) -> bool:
+    """Tell whether the operator vouches for a client: its row exists and is enabled."""
+    return PublicClient.objects.filter(client_id=client_id, enabled=True).exists()
+
+
+def is_trusted(client_id: str) -> bool:
+    """Tell whether the operator takes the consent of a client's users as given."""
+    return PublicClient.objects.filter(client_id=client_id, enabled=True, trusted=True).exists()
+
+
+def registered_name(client_id: str) -> str:
+    """Return the name that the operator registered a client under; empty where there is none."""
+    return PublicClient.objects.filter(client_id=client_id).values_list("name", flat=True).first() or ""

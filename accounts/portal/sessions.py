@@ -1,0 +1,53 @@
+"""Sessions: those of people who are not signed in live for an hour, and one address begins only so many.
+
+The module is the `SESSION_ENGINE`; it keeps sessions in the database, as Django does.
+"""
+
+from collections.abc import Callable
+
+from django.contrib.auth import SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore as DatabaseStore
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from accounts.operations import limits
+from accounts.portal.refusals import too_many
+from gateway.api.addresses import client_network
+from gateway.contract.errors import RateLimited
+from gateway.contract.limits import ANONYMOUS_SESSION_SECONDS, ANONYMOUS_SESSIONS_PER_MINUTE
+
+NEW_SESSIONS = limits.Rate("anonymous sessions", ANONYMOUS_SESSIONS_PER_MINUTE)
+
+
+class SessionStore(DatabaseStore):
+    """Keeps a session; before sign-in its life is short."""
+
+    def get_session_cookie_age(self) -> int:
+        """Return how many seconds the session lives where nothing else was set for it."""
+        usual = super().get_session_cookie_age()
+        return usual if SESSION_KEY in self else min(usual, ANONYMOUS_SESSION_SECONDS)
+
+
+class AnonymousSessionLimit:
+    """Refuses the answer whose new session would be one too many of its address; that session is not kept."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer, or refuse with 429."""
+        response = self.get_response(request)
+        network = client_network(request)
+        if network is None or not _begins(request):
+            return response
+        try:
+            limits.take(NEW_SESSIONS, network, now=timezone.now())
+        except RateLimited as error:
+            request.session.modified = False
+            return too_many(request, error)
+        return response
+
+
+def _begins(request: HttpRequest) -> bool:
+    session = request.session
+    return session.modified and session.session_key is None and not session.is_empty()

@@ -1,0 +1,109 @@
+"""Limits: so many uses within a window, counted for all processes together."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.http import HttpRequest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts.models import Limit, ProofReplay
+from accounts.operations import limits
+from accounts.operations.keyring import keyring
+from accounts.operations.limits import Rate
+from accounts.views import token_base
+from gateway.api.addresses import client_network
+from gateway.contract.errors import RateLimited
+from tests.factories.proofs import Signer
+from tests.organizations.race import at_once, count
+
+pytestmark = pytest.mark.django_db
+
+RATE = Rate("tries", 3, seconds=10)
+
+
+def test_the_one_too_many_is_refused_until_the_window_ends() -> None:
+    now = timezone.now()
+    for _ in range(3):
+        limits.take(RATE, "alice", now=now)
+    with pytest.raises(RateLimited) as refused:
+        limits.take(RATE, "alice", now=now + timedelta(seconds=4))
+    assert refused.value.headers["Retry-After"] == "6"
+    limits.take(RATE, "alice", now=now + timedelta(seconds=10))
+
+
+def test_others_and_other_things_are_counted_apart() -> None:
+    now = timezone.now()
+    for _ in range(3):
+        limits.take(RATE, "alice", now=now)
+    limits.take(RATE, "bob", now=now)
+    limits.take(Rate("other tries", 3), "alice", now=now)
+
+
+def test_refusals_write_nothing_and_ended_windows_are_purged() -> None:
+    now = timezone.now()
+    for _ in range(3):
+        limits.take(RATE, "alice", now=now)
+    for _ in range(5):
+        with pytest.raises(RateLimited):
+            limits.take(RATE, "alice", now=now)
+    assert Limit.objects.get().used == 3
+    assert limits.purge_ended(now=now + timedelta(seconds=9)) == 0
+    assert limits.purge_ended(now=now + timedelta(seconds=10)) == 1
+
+
+def test_the_table_is_unlogged() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relpersistence FROM pg_class WHERE relname = 'accounts_limit'")
+        assert cursor.fetchone() in (("u",), (b"u",))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_connections_at_once_share_one_count() -> None:
+    now = timezone.now()
+    results = at_once(*[lambda: limits.take(RATE, "alice", now=now)] * 8)
+    assert count(results, "rate_limited") == 5
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
+        ("", None),
+        ("unix:", None),
+    ],
+)
+def test_an_ipv6_client_is_counted_by_its_network(address: str, network: str | None) -> None:
+    request = HttpRequest()
+    request.META["REMOTE_ADDR"] = address
+    assert client_network(request) == network
+
+
+def refresh(client: Client, signer: Signer) -> Any:
+    path = "/v1/public/device/token"
+    body = {"grant_type": "refresh_token", "refresh_token": "none"}
+    return client.post(path, body, content_type="application/json", headers={"DPoP": signer.proof("POST", path)})
+
+
+def test_keys_that_anybody_makes_fill_no_table(client: Client, settings: Settings) -> None:
+    keyring.forget()
+    settings.TOKEN_PROOFS_PER_ADDRESS_MINUTE = 5
+    answers = [refresh(client, Signer()) for _ in range(8)]
+    assert [answer.json()["error"] for answer in answers] == ["invalid_grant"] * 5 + ["rate_limited"] * 3
+    assert answers[-1].status_code == 429
+    assert 1 <= int(answers[-1]["Retry-After"]) <= 60
+    assert ProofReplay.objects.count() == 5
+
+
+def test_one_key_has_a_limit_of_its_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    keyring.forget()
+    monkeypatch.setattr(token_base, "OF_KEY", Rate("token proofs of a key", 3))
+    signer = Signer()
+    assert [refresh(client, signer).status_code for _ in range(4)] == [400, 400, 400, 429]
+    assert refresh(client, Signer()).status_code == 400
