@@ -11,6 +11,7 @@ from typing import Any
 from gateway.api.background import drain
 from gateway.database import close_pool, open_pool
 from gateway.outbound.session import close_session, session
+from gateway.server.descriptors import raise_descriptor_limit
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -37,6 +38,7 @@ class Lifespan:
 
 async def start() -> None:
     """Open the pools, look at the catalogue, and take what lives as long as the process out of the collector's sight."""
+    raise_descriptor_limit()
     await open_pool()
     session()
     try:
