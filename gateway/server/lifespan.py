@@ -12,6 +12,7 @@ from gateway.api.background import drain
 from gateway.database import close_pool, open_pool
 from gateway.outbound.session import close_session, session
 from gateway.server.descriptors import raise_descriptor_limit
+from gateway.server.memory import return_large_blocks
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -39,6 +40,7 @@ class Lifespan:
 async def start() -> None:
     """Open the pools, look at the catalogue, and take what lives as long as the process out of the collector's sight."""
     raise_descriptor_limit()
+    return_large_blocks()
     await open_pool()
     session()
     try:
