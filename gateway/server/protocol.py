@@ -123,11 +123,14 @@ class Bounded(HttpToolsProtocol):
             self.transport.abort()
 
     def _waits_too_long(self, now: float) -> bool:
-        """Tell whether the client owes a head, or the end of a body that has been answered."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            return False
+        """Tell whether the client owes a head, a body, or the end of a body that has been answered."""
         patience = settings.HEAD_SECONDS
-        if not self._is_in_message:
+        if self.cycle is not None and not self.cycle.response_complete:
+            if not self._is_in_message:
+                return False
+            # Whoever reads a body sees to it that it does not stop; this is for one that never begins.
+            patience += settings.BODY_SECONDS + settings.LARGE_BODY_WAIT_SECONDS
+        elif not self._is_in_message:
             patience = max(patience, self.timeout_keep_alive)
         return now - self._since > patience
 

@@ -91,7 +91,7 @@ def test_two_thousand_slow_clients_keep_nobody_waiting_and_are_gone(
     email = f"{uuid.uuid4().hex}@person.example"
     make_account(uuid.uuid4().hex, email=email, password="correct horse")
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
-    environment = {**LIMITS, "CONNECTIONS_PER_ADDRESS_MAX": "100000"}
+    environment = {**LIMITS, "LARGE_BODY_WAIT_SECONDS": "1", "CONNECTIONS_PER_ADDRESS_MAX": "100000"}
     with gateway_process("uvicorn", SERVER + BOUNDED, **environment) as (caller.origin, process):
         assert_serves(caller, alias, product_server, email)
         server = psutil.Process(process.pid)

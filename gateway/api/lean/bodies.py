@@ -16,13 +16,13 @@ class ClientLeft(Exception):
 
 
 class BodyReader:
-    """The body of one request. `finished` says that every byte of it was taken from the server, `announced_bytes` what
+    """The body of one request. `size_bytes` are here so far, and all of them where it is `finished`; `announced_bytes` is what
     Content-Length says, None where a body comes in chunks or not at all."""
 
     def __init__(self, receive: Receive, headers: Iterable[tuple[bytes, bytes]]) -> None:
         self._receive = receive
         self._pieces: list[bytes] = []
-        self._size_bytes = 0
+        self.size_bytes = 0
         self.announced_bytes = _announced_bytes(headers)
         self.finished = False
 
@@ -31,19 +31,22 @@ class BodyReader:
         too long, or ClientLeft."""
         if (self.announced_bytes or 0) > limit_bytes:
             raise _too_large(limit_bytes)
-        await self.begin(limit_bytes)
-        if self._size_bytes > limit_bytes:
+        if not self._pieces:
+            await self._next()  # nearly always all of it; how long a first byte may stay away is the server's matter
+        if not self.finished:
+            await self.begin(limit_bytes)
+        if self.size_bytes > limit_bytes:
             raise _too_large(limit_bytes)
         pieces, self._pieces = self._pieces, []
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def begin(self, size_bytes: int) -> None:
-        """Read on until there is more than so much, or everything."""
+        """Read on until there is more than so much, or everything. Raises InvalidRequest where it takes too long."""
         now = asyncio.get_running_loop().time
         end = now() + settings.BODY_SECONDS
         try:
             async with asyncio.timeout(settings.BODY_IDLE_SECONDS) as patience:
-                while not self.finished and self._size_bytes <= size_bytes:
+                while not self.finished and self.size_bytes <= size_bytes:
                     await self._next()
                     if not self.finished:
                         patience.reschedule(min(end, now() + settings.BODY_IDLE_SECONDS))
@@ -56,7 +59,7 @@ class BodyReader:
             raise ClientLeft
         piece = message.get("body", b"")
         self._pieces.append(piece)
-        self._size_bytes += len(piece)
+        self.size_bytes += len(piece)
         self.finished = not message.get("more_body", False)
 
 

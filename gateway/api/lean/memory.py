@@ -5,7 +5,7 @@ from django.conf import settings
 from gateway.api.budget import ByteBudget
 from gateway.api.json_size import bound_values
 from gateway.api.lean.bodies import BodyReader
-from gateway.api.offload import is_large, offload
+from gateway.api.offload import SMALL_BODY_BYTES, is_large, offload
 from gateway.contract.errors import NotReady
 from gateway.contract.limits import MODEL_JSON_VALUES_MAX
 
@@ -34,9 +34,12 @@ class BodyMemory:
 
     async def read(self, reader: BodyReader, limit_bytes: int) -> bytes:
         """Return a body once there is room for what will be made of it. Raises as BodyReader.read, or NotReady."""
-        if reader.announced_bytes is None:
+        expected = reader.announced_bytes
+        if expected is None:
             await reader.begin(UNCOUNTED_BYTES)
-        expected = reader.announced_bytes or (0 if reader.finished else limit_bytes)
+            expected = reader.size_bytes if reader.finished else limit_bytes
+        if expected <= SMALL_BODY_BYTES:
+            return await reader.read(limit_bytes)
         if not UNCOUNTED_BYTES < expected <= limit_bytes:
             return await self._admit(await reader.read(limit_bytes))
         await _take(self._bodies.arriving, expected)
