@@ -19,13 +19,9 @@ class ApiViewSet(ViewSet):
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Set the action before authentication, so that a public action never asks for a token."""
         self.action = self.action_map.get((request.method or "").lower(), "")
-        return ApiRequest(
-            request,
-            parsers=self.get_parsers(),
-            authenticators=self.get_authenticators(),
-            negotiator=self.get_content_negotiator(),
-            parser_context=self.get_parser_context(request),
-        )
+        made = super().initialize_request(request, *args, **kwargs)
+        authenticators = self.get_authenticators()
+        return ApiRequest(request, made.parsers, authenticators, made.negotiator, made.parser_context)
 
     def perform_authentication(self, request: Request) -> None:
         """Authenticate, unless the action is public or the route has no such method (405 comes first)."""

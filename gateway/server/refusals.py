@@ -12,11 +12,13 @@ from gateway.api.responses import error_response
 from gateway.contract.errors import ApiError
 from gateway.contract.headers import REQUEST_ID
 
+WEBHOOKS = "/webhooks/"
+
 
 async def refuse(scope: dict[str, Any], send: Any, error: ApiError) -> None:
-    """Answer a request with a catalogue error: JSON under the API, a line of text on a page."""
+    """Answer a request with a catalogue error: JSON to programs, a line of text on a page."""
     request_id = request_id_of_scope(scope)
-    if is_api_path(scope["path"]):
+    if is_api_path(scope["path"]) or scope["path"].startswith(WEBHOOKS):
         response = error_response(error, request_id, style=_error_style(scope["path"]))
     else:
         headers = {**error.headers, "Cache-Control": "no-store"}
