@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from accounts.models import Account
 from accounts.operations import addresses
 from accounts.rules import identity_claims
+from gateway.contract.names import cleaned
 
 log = logging.getLogger("accounts.identity_providers")
 

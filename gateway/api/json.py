@@ -1,7 +1,7 @@
 """Strict JSON in, fast JSON out.
 
-RFC 8259 leaves duplicate names, unpaired surrogates and depth to the receiver; two readers of one body must never
-disagree on what was paid for, so all three are refused.
+RFC 8259 leaves duplicate names, unpaired surrogates, depth and size to the receiver; two readers of one body must never
+disagree on what was paid for, so all of these are bounded or refused.
 """
 
 import json
@@ -11,18 +11,27 @@ from typing import Any, NoReturn
 
 import orjson
 
+from gateway.api.json_size import has_more_values
+from gateway.api.offload import is_large, offload
 from gateway.contract.errors import InvalidJson
-from gateway.contract.limits import JSON_DEPTH_MAX
+from gateway.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
 
 dumps = orjson.dumps
 
-# What every JSON writer on the way can carry.
+# What every JSON writer on the way can carry as a number.
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def strict_loads(body: bytes) -> dict[str, Any]:
-    """Parse a JSON object, or raise InvalidJson. Refuses duplicate names, NaN, lone surrogates and depth over 64."""
+def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX) -> dict[str, Any]:
+    """Parse a JSON object, or raise InvalidJson.
+
+    Refuses duplicate names, NaN, lone surrogates, depth over 64, and more than `values_max` members and elements before
+    any of them takes memory. An integer beyond 64 bits is read as an `orjson.Fragment`: no number to anyone who asks
+    for one, and written out again as it came.
+    """
+    if has_more_values(body, values_max):
+        raise InvalidJson(f"The body has more than {values_max:,} members and elements.")
     try:
         text = body.decode("utf-8")
         value = _DECODER.decode(text)
@@ -35,6 +44,11 @@ def strict_loads(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidJson("The body must be a JSON object.")
     return value
+
+
+async def strict_loads_async(body: bytes) -> dict[str, Any]:
+    """Parse like `strict_loads`; a large body is parsed beside the event loop."""
+    return await offload(strict_loads, body) if is_large(body) else strict_loads(body)
 
 
 def canonical(value: Any) -> bytes:
@@ -68,11 +82,10 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _bounded_int(digits: str) -> int:
-    value = int(digits) if len(digits) <= 20 else _INT_MAX + 1
-    if not _INT_MIN <= value <= _INT_MAX:
-        raise ValueError("number out of range")
-    return value
+def _read_int(digits: str) -> int | orjson.Fragment:
+    if len(digits) <= 20 and _INT_MIN <= (value := int(digits)) <= _INT_MAX:
+        return value
+    return orjson.Fragment(digits)
 
 
 def _finite_float(text: str) -> float:
@@ -85,6 +98,6 @@ def _finite_float(text: str) -> float:
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_unique,
     parse_constant=_refuse_constant,
-    parse_int=_bounded_int,
+    parse_int=_read_int,
     parse_float=_finite_float,
 )

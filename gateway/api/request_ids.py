@@ -1,7 +1,8 @@
 """Every answer carries an X-Request-Id: the caller's own where it is well formed, else a new one."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
@@ -14,6 +15,14 @@ _WELL_FORMED = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 def request_id_from(sent: str | None) -> str:
     """Choose the request's id."""
     return sent if sent and _WELL_FORMED.fullmatch(sent) else new_id("req")
+
+
+def request_id_of_scope(scope: Mapping[str, Any]) -> str:
+    """Choose the id of a request that is still an ASGI scope."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id":
+            return request_id_from(str(value, "latin-1"))
+    return request_id_from(None)
 
 
 def request_id_of(request: object) -> str:

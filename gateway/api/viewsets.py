@@ -8,6 +8,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from gateway.api.parsers import ApiRequest
+
 
 class ApiViewSet(ViewSet):
     """A viewset whose actions declare their access. `error_style="oauth"` gives RFC 6749's error bodies."""
@@ -17,7 +19,9 @@ class ApiViewSet(ViewSet):
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Set the action before authentication, so that a public action never asks for a token."""
         self.action = self.action_map.get((request.method or "").lower(), "")
-        return super().initialize_request(request, *args, **kwargs)
+        made = super().initialize_request(request, *args, **kwargs)
+        authenticators = self.get_authenticators()
+        return ApiRequest(request, made.parsers, authenticators, made.negotiator, made.parser_context)
 
     def perform_authentication(self, request: Request) -> None:
         """Authenticate, unless the action is public or the route has no such method (405 comes first)."""

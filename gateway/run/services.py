@@ -39,7 +39,7 @@ def _server(options: Options, listener: int) -> tuple[str, ...]:
         "--fd": str(listener),
         "--workers": str(options.workers),
         "--loop": "uvloop",
-        "--http": "httptools",
+        "--http": "gateway.server.protocol:Bounded",
         "--log-level": "warning",
         "--timeout-graceful-shutdown": str(DRAIN_SECONDS),
     }

@@ -14,6 +14,8 @@ from gateway.api.background import drain
 from gateway.database import close_pool, open_pool
 from gateway.health import close_probe
 from gateway.outbound.session import close_session, session
+from gateway.server.descriptors import raise_descriptor_limit
+from gateway.server.memory import return_large_blocks
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -40,6 +42,8 @@ class Lifespan:
 
 async def start() -> None:
     """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's sight."""
+    raise_descriptor_limit()
+    return_large_blocks()
     await open_pool()
     session()
     try:

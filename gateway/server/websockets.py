@@ -3,7 +3,7 @@
 from typing import Any
 
 from gateway.api.json import dumps
-from gateway.api.request_ids import request_id_from
+from gateway.api.request_ids import request_id_of_scope
 from gateway.contract.errors import NotFound
 from gateway.contract.headers import REQUEST_ID
 
@@ -16,8 +16,7 @@ async def refuse_websocket(scope: dict[str, Any], receive: Any, send: Any) -> No
     if DENIAL not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 4404})
         return
-    sent = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-    request_id = request_id_from(sent)
+    request_id = request_id_of_scope(scope)
     error = NotFound()
     headers = [
         (b"content-type", b"application/json"),

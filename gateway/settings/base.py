@@ -101,6 +101,16 @@ TEMPLATES = [
 # The synchronous routes and the metered ones each have a pool of their own per process.
 SYNC_POOL_MAX_CONNECTIONS = env.int("SYNC_POOL_MAX_CONNECTIONS", default=8)
 SYNC_REQUESTS_MAX = env.int("SYNC_REQUESTS_MAX", default=16)
+# What a client may hold of a server process.
+CONNECTIONS_MAX = env.int("CONNECTIONS_MAX", default=8000)
+CONNECTIONS_PER_ADDRESS_MAX = env.int("CONNECTIONS_PER_ADDRESS_MAX", default=1000)
+HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)
+BODY_SECONDS = env.float("BODY_SECONDS", default=60.0)
+BODY_IDLE_SECONDS = env.float("BODY_IDLE_SECONDS", default=15.0)
+WRITE_SECONDS = env.float("WRITE_SECONDS", default=30.0)
+KEEP_ALIVE_SECONDS = env.float("KEEP_ALIVE_SECONDS", default=5.0)
+LARGE_BODIES_MAX_BYTES = env.int("LARGE_BODIES_MAX_BYTES", default=96 * 1024 * 1024)
+LARGE_BODY_WAIT_SECONDS = env.float("LARGE_BODY_WAIT_SECONDS", default=10.0)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
 DATABASES["default"] |= {

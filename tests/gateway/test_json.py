@@ -1,12 +1,19 @@
 """Strict JSON: two readers of one body must never disagree on what it says."""
 
+import asyncio
 import contextlib
+import gc
+import threading
+import tracemalloc
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.api.json import canonical, dumps, strict_loads
+from gateway.api.json import canonical, dumps, strict_loads, strict_loads_async
+from gateway.api.json_size import has_more_values
+from gateway.api.offload import offload
 from gateway.contract.errors import InvalidJson
 
 REFUSED = {
@@ -26,8 +33,10 @@ REFUSED = {
     "lone low surrogate in a name": b'{"\\udc00":1}',
     "65 levels": b'{"a":' * 65 + b"1" + b"}" * 65,
     "100,000 levels": b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-    "integer over 64 bits": b'{"a":18446744073709551616}',
-    "integer of 5,000 digits": b'{"a":' + b"1" * 5000 + b"}",
+    "100,001 elements": b'{"a":[' + b"1," * 99_999 + b"1]}",
+    "100,001 empty arrays": b'{"a":[' + b"[]," * 99_999 + b"[]]}",
+    "100,001 members": b"{" + b",".join(b'"%d":1' % name for name in range(100_001)) + b"}",
+    "100,001 values behind escapes": b'{"a":["\\"\\",' + b"1," * 99_998 + b"1]}",
     "raw control character": b'{"a":"\x00"}',
     "trailing text": b"{} {}",
 }
@@ -51,6 +60,73 @@ def test_reads_64_levels() -> None:
 def test_takes_no_quadratic_time_on_escaped_quotes() -> None:
     with pytest.raises(InvalidJson):
         strict_loads(b'"' + b'\\"' * 2_000_000 + b"[" * 70)
+
+
+AS_MANY_AS_MAY_BE = {
+    "elements": b'{"a":[' + b"1," * 99_998 + b"1]}",
+    "empty containers": b'{"a":[' + b"[] ,{ }," * 49_999 + b"[]]}",
+    "arrays of one text": b'{"a":[' + b'["x"],' * 49_998 + b'["x"],1]}',
+    "members": b"{" + b",".join(b'"%d":1' % name for name in range(100_000)) + b"}",
+    "commas and brackets in a text": b'{"a":"' + b'\\",[{' * 200_000 + b'"}',
+}
+
+
+@pytest.mark.parametrize("body", AS_MANY_AS_MAY_BE.values(), ids=AS_MANY_AS_MAY_BE.keys())
+def test_reads_100_000_members_and_elements(body: bytes) -> None:
+    assert strict_loads(body)
+
+
+def test_a_caller_may_set_a_lower_limit() -> None:
+    assert strict_loads(b'{"a":[' + b"1," * 9_998 + b"1]}", 10_000)
+    with pytest.raises(InvalidJson):
+        strict_loads(b'{"a":[' + b"1," * 9_999 + b"1]}", 10_000)
+
+
+@given(st.dictionaries(st.text(), st.lists(st.text(alphabet='\\"[]{},: a') | st.lists(st.none())), max_size=8))
+def test_counts_members_and_elements_exactly(value: dict) -> None:
+    elements = [item for items in value.values() for item in items]
+    values = len(value) + len(elements) + sum(len(item) for item in elements if isinstance(item, list))
+    body = orjson.dumps(value, option=orjson.OPT_INDENT_2) + b" " * 2 * values  # so that its length decides nothing
+    assert not has_more_values(body, values)
+    assert values == 0 or has_more_values(body, values - 1)
+
+
+def test_refuses_many_values_before_it_makes_any() -> None:
+    tracemalloc.start()
+    with pytest.raises(InvalidJson):
+        strict_loads(b'{"a":[' + b"[]," * 1_000_000 + b"[]]}")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 * 1024 * 1024  # the arrays alone would be five times that
+
+
+@pytest.mark.parametrize("digits", ["18446744073709551616", "-9223372036854775809", "7" * 5000])
+def test_an_integer_beyond_64_bits_goes_out_as_it_came(digits: str) -> None:
+    value = strict_loads(b'{"seed":%b}' % digits.encode())
+    assert not isinstance(value["seed"], int | float | str)
+    assert canonical(value) == b'{"seed":%b}' % digits.encode()
+
+
+@pytest.mark.parametrize(("body", "waits"), [(b'{"a":[1]}', False), (b'{"a":[' + b"[]," * 5_000 + b"[]]}", True)])
+def test_the_event_loop_goes_on_while_a_large_body_is_parsed(body: bytes, waits: bool) -> None:
+    async def parse() -> tuple[dict, bool]:
+        went_on = asyncio.Event()
+        asyncio.get_running_loop().call_soon(went_on.set)
+        return await strict_loads_async(body), went_on.is_set()
+
+    assert asyncio.run(parse()) == (strict_loads(body), waits)
+
+
+async def where_it_runs() -> tuple[str, bool]:
+    return await offload(lambda: (threading.current_thread().name, gc.isenabled()))
+
+
+def test_large_bodies_have_one_thread_and_no_collector() -> None:
+    async def several() -> list[tuple[str, bool]]:
+        return await asyncio.gather(*(where_it_runs() for _ in range(4)))
+
+    assert set(asyncio.run(several())) == {("large-bodies_0", False)}
+    assert gc.isenabled()
 
 
 JSON_VALUES = st.recursive(

@@ -18,7 +18,7 @@ class RunningGateway:
             host="127.0.0.1",
             port=0,
             loop="uvloop",
-            http="httptools",
+            http="gateway.server.protocol:Bounded",
             log_level="warning",
             access_log=False,
         )

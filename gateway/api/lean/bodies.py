@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from django.conf import settings
+
 from gateway.contract.errors import InvalidRequest, RequestTooLarge
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-
-BODY_SECONDS = 60.0
-"""A body that takes longer to arrive is given up."""
 
 
 class ClientLeft(Exception):
@@ -17,54 +16,58 @@ class ClientLeft(Exception):
 
 
 class BodyReader:
-    """The body of one request. `finished` says that every byte of it was taken from the server."""
+    """The body of one request. `size_bytes` are here so far, and all of them where it is `finished`; `announced_bytes` is what
+    Content-Length says, None where a body comes in chunks or not at all."""
 
     def __init__(self, receive: Receive, headers: Iterable[tuple[bytes, bytes]]) -> None:
         self._receive = receive
-        self._announced = _announced_length(headers)
+        self._pieces: list[bytes] = []
+        self.size_bytes = 0
+        self.announced_bytes = _announced_bytes(headers)
         self.finished = False
 
     async def read(self, limit_bytes: int) -> bytes:
-        """Return the whole body. Raises RequestTooLarge before more than the limit is kept, or ClientLeft."""
-        if self._announced > limit_bytes:
+        """Return the whole body. Raises RequestTooLarge before more than the limit is kept, InvalidRequest where it takes
+        too long, or ClientLeft."""
+        if (self.announced_bytes or 0) > limit_bytes:
             raise _too_large(limit_bytes)
-        message = await self._next()
-        if self.finished:  # nearly every body comes in one piece
-            return _within([message.get("body", b"")], limit_bytes)
+        if not self._pieces:
+            await self._next()  # nearly always all of it; how long a first byte may stay away is the server's matter
+        if not self.finished:
+            await self.begin(limit_bytes)
+        if self.size_bytes > limit_bytes:
+            raise _too_large(limit_bytes)
+        pieces, self._pieces = self._pieces, []
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def begin(self, size_bytes: int) -> None:
+        """Read on until there is more than so much, or everything. Raises InvalidRequest where it takes too long."""
+        now = asyncio.get_running_loop().time
+        end = now() + settings.BODY_SECONDS
         try:
-            async with asyncio.timeout(BODY_SECONDS):
-                return await self._rest(message.get("body", b""), limit_bytes)
+            async with asyncio.timeout(settings.BODY_IDLE_SECONDS) as patience:
+                while not self.finished and self.size_bytes <= size_bytes:
+                    await self._next()
+                    if not self.finished:
+                        patience.reschedule(min(end, now() + settings.BODY_IDLE_SECONDS))
         except TimeoutError:
             raise InvalidRequest("The body did not arrive in time.", headers={"Connection": "close"}) from None
 
-    async def _rest(self, first: bytes, limit_bytes: int) -> bytes:
-        pieces, size = [first], len(first)
-        while not self.finished and size <= limit_bytes:
-            message = await self._next()
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-        return _within(pieces, limit_bytes)
-
-    async def _next(self) -> dict[str, Any]:
+    async def _next(self) -> None:
         message = await self._receive()
         if message["type"] == "http.disconnect":
             raise ClientLeft
+        piece = message.get("body", b"")
+        self._pieces.append(piece)
+        self.size_bytes += len(piece)
         self.finished = not message.get("more_body", False)
-        return message
 
 
-def _within(pieces: list[bytes], limit_bytes: int) -> bytes:
-    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    if len(body) > limit_bytes:
-        raise _too_large(limit_bytes)
-    return body
-
-
-def _announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
+def _announced_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     for name, value in headers:
         if name == b"content-length":
             return int(value) if value.isdigit() and len(value) < 20 else 0
-    return 0
+    return None
 
 
 def _too_large(limit_bytes: int) -> RequestTooLarge:

@@ -16,9 +16,10 @@ from django.urls.resolvers import RegexPattern
 from gateway.api import edge
 from gateway.api.exceptions import as_api_error
 from gateway.api.lean.bodies import BodyReader, ClientLeft, Receive
+from gateway.api.lean.memory import BodyMemory, LargeBodies
 from gateway.api.lean.presence import Presence
 from gateway.api.lean.sending import Send, send_response
-from gateway.api.request_ids import request_id_from
+from gateway.api.request_ids import request_id_of_scope
 from gateway.api.responses import error_response
 from gateway.contract.errors import InvalidRequest, NotFound
 from gateway.contract.headers import REQUEST_ID
@@ -35,6 +36,7 @@ class LeanHandler:
         self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
         self._resolve_short = lru_cache(maxsize=1024)(self._resolver.resolve)
         self._with_cors = CorsMiddleware(self._respond)
+        self.large_bodies = LargeBodies()
 
     def serves(self, path: str) -> bool:
         """Tell whether a path is one of this handler's, whatever the method."""
@@ -52,9 +54,9 @@ class LeanHandler:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A client that leaves cancels its view, also where no stream is open."""
-        presence = Presence(receive)
+        presence, memory = Presence(receive), BodyMemory(self.large_bodies)
         try:
-            response = await self._answer(scope, receive, presence)
+            response = await self._answer(scope, receive, presence, memory)
             await send_response(send, response)
         except ClientLeft:
             pass
@@ -64,12 +66,13 @@ class LeanHandler:
             _stay_uncancelled()
         finally:
             presence.stop()
+            memory.release()
 
-    async def _answer(self, scope: Scope, receive: Receive, presence: Presence) -> HttpResponseBase:
-        request_id = request_id_from(_sent_request_id(scope))
+    async def _answer(self, scope: Scope, receive: Receive, presence: Presence, memory: BodyMemory) -> HttpResponseBase:
+        request_id = request_id_of_scope(scope)
         try:
             edge.check(scope["path"], *_texts(scope))
-            request = LeanRequest(scope, BodyReader(receive, scope["headers"]), presence, request_id)
+            request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, presence, request_id)
             # Without an Origin the middleware only says that an answer depends on it.
             respond = self._with_cors if request.has_origin else self._respond
             response: HttpResponseBase = await respond(request)  # type: ignore[misc]
@@ -98,7 +101,9 @@ class LeanRequest(ASGIRequest):
     """Django's request, made from the scope only as far as it is looked at; its body is read by the view when it is
     ready for it."""
 
-    def __init__(self, scope: Scope, reader: BodyReader, presence: Presence, request_id: str) -> None:
+    def __init__(
+        self, scope: Scope, reader: BodyReader, memory: BodyMemory, presence: Presence, request_id: str
+    ) -> None:
         self.scope = scope
         self.method: str = scope["method"].upper()
         self.path = self.path_info = scope["path"]
@@ -107,6 +112,7 @@ class LeanRequest(ASGIRequest):
         self.request_id = request_id
         self.resolver_match = None
         self._reader = reader
+        self._memory = memory
         self._presence = presence
 
     @property
@@ -116,7 +122,7 @@ class LeanRequest(ASGIRequest):
 
     async def read_body(self, limit_bytes: int) -> bytes:
         """Read the body (once), and watch from then on whether the client stays."""
-        body = await self._reader.read(limit_bytes)
+        body = await self._memory.read(self._reader, limit_bytes)
         self._presence.watch()
         return body
 
@@ -128,13 +134,6 @@ class LeanRequest(ASGIRequest):
         super().__init__(self.scope, BytesIO())
         self.__dict__.update(ours)
         return getattr(self, name)
-
-
-def _sent_request_id(scope: Scope) -> str | None:
-    for name, value in scope["headers"]:
-        if name == b"x-request-id":
-            return str(value, "latin-1")
-    return None
 
 
 def _texts(scope: Scope) -> tuple[str, str]:

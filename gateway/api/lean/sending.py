@@ -1,22 +1,17 @@
 """Sends Django's response objects over ASGI."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from django.http.response import HttpResponse, HttpResponseBase
 
-from gateway.api.lean.bodies import ClientLeft
 from gateway.api.lean.streams import EventStream
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-STALL_SECONDS = 60.0
-"""A client that takes no byte for so long has left, whatever its connection says."""
-
 
 async def send_response(send: Send, response: HttpResponseBase) -> None:
-    """Send a whole answer or a stream."""
+    """Send a whole answer or a stream. A client that does not take it is the server's to drop."""
     start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
     if isinstance(response, EventStream):
         await _send_stream(send, start, response)
@@ -30,11 +25,8 @@ async def _send_stream(send: Send, start: dict[str, Any], response: EventStream)
     try:
         await send(start)
         async for chunk in response.chunks:
-            async with asyncio.timeout(STALL_SECONDS):
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
-    except TimeoutError:
-        raise ClientLeft from None
     finally:
         # A source that waits for its consumer learns of the client's departure only by being closed.
         await response.chunks.aclose()

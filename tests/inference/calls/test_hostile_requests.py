@@ -17,8 +17,14 @@ QUICK = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
+HUGE = orjson.Fragment("9" * 30)  # written as it is: an integer beyond 64 bits
 scalars = (
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(max_size=20)
+    st.just(HUGE)
+    | st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=20)
 )
 values = st.recursive(
     scalars,
@@ -134,7 +140,7 @@ def test_any_header(world: Any, name: Any, value: Any) -> None:
         (b'{"model": NaN}', "invalid_json"),
         (b'{"model": "\\ud800"}', "invalid_json"),
         (b'{"model": 1e999}', "invalid_json"),
-        (b'{"model": ' + b"9" * 5000 + b"}", "invalid_json"),
+        (b'{"a": [' + b"[]," * 100_000 + b"[]]}", "invalid_json"),
         (b"\xff\xfe{}", "invalid_json"),
         (b"", "invalid_json"),
         (b'\xef\xbb\xbf{"model": "x"}', "invalid_json"),
@@ -145,6 +151,25 @@ def test_malformed_json_is_refused(world: Any, body: Any, code: Any) -> None:
     answer = caller.post(None, content=body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
     assert_refused_or_answered(stage, caller, answer)
+
+
+@pytest.mark.parametrize("member", ["model", "max_tokens", "n", "stream", "store"])
+def test_an_integer_beyond_64_bits_is_refused_where_it_means_something_here(world: Any, member: Any) -> None:
+    stage, alias, caller = world
+    body = orjson.dumps({**chat(alias), member: orjson.Fragment("7" * 5000)})
+    answer = caller.post(None, content=body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"], error["param"]) == (400, "invalid_request", member)
+    assert_refused_or_answered(stage, caller, answer)
+
+
+@pytest.mark.parametrize("digits", ["18446744073709551616", "-9223372036854775809", "7" * 40])
+def test_an_integer_beyond_64_bits_is_passed_on_where_it_is_the_vendors(world: Any, digits: Any) -> None:
+    stage, alias, caller = world
+    answer = caller.post(chat(alias, seed=orjson.Fragment(digits)))
+    assert answer.status_code == 200, answer.text
+    [entry] = stage.upstream.ledger
+    assert entry.body["seed"] == int(digits)
 
 
 def test_a_megabyte_of_text_is_served(world: Any) -> None:

@@ -1,0 +1,58 @@
+"""A number of bytes that requests share, so that together they never take more memory than there is."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+
+class ByteBudget:
+    """Bytes that are lent and given back, first come first served. One event loop's own; no call blocks it.
+
+    A share larger than the whole budget is lent while nothing else is, so that no request waits in vain.
+    """
+
+    def __init__(self, limit_bytes: Callable[[], int]) -> None:
+        self._limit_bytes = limit_bytes
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self.lent_bytes = 0
+
+    def try_take(self, size_bytes: int) -> bool:
+        """Borrow a share if it is there at once, and tell whether it was."""
+        if self._waiting or not self._has(size_bytes):
+            return False
+        self.lent_bytes += size_bytes
+        return True
+
+    async def take(self, size_bytes: int, wait_seconds: float) -> None:
+        """Borrow a share, or raise TimeoutError."""
+        if self.try_take(size_bytes):
+            return
+        granted = asyncio.get_running_loop().create_future()
+        self._waiting.append((size_bytes, granted))
+        try:
+            async with asyncio.timeout(wait_seconds):
+                await granted
+        except BaseException:
+            self._leave(size_bytes, granted)
+            raise
+
+    def give_back(self, size_bytes: int) -> None:
+        """Return a share, which whoever waits longest gets."""
+        self.lent_bytes -= size_bytes
+        self._lend()
+
+    def _has(self, size_bytes: int) -> bool:
+        return self.lent_bytes == 0 or self.lent_bytes + size_bytes <= self._limit_bytes()
+
+    def _lend(self) -> None:
+        while self._waiting and self._has(self._waiting[0][0]):
+            size_bytes, granted = self._waiting.popleft()
+            self.lent_bytes += size_bytes
+            granted.set_result(None)
+
+    def _leave(self, size_bytes: int, granted: "asyncio.Future[None]") -> None:
+        if granted.done() and not granted.cancelled():  # lent in the very moment in which the wait ended
+            self.give_back(size_bytes)
+            return
+        self._waiting.remove((size_bytes, granted))
+        self._lend()

@@ -1,0 +1,99 @@
+"""Runs Django's synchronous routes in a bounded number of places, which no client can hold.
+
+A request's body is here before it takes a place, and its answer is sent after the place is free: only the gateway's own
+work happens in between.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from django.conf import settings
+
+from gateway.api.budget import ByteBudget
+from gateway.api.lean import BodyReader, ClientLeft
+from gateway.contract.errors import ApiError, NotReady
+from gateway.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
+from gateway.server.refusals import refuse
+
+Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
+Message = dict[str, Any]
+
+BODY_MAX_BYTES = {"/admin/": CONSOLE_BODY_MAX_BYTES, "/webhooks/": WEBHOOK_BODY_MAX_BYTES}
+"""By the beginning of a path; elsewhere it is that of a JSON body. All are within what Django keeps in memory."""
+
+UNCOUNTED_ANSWER_BYTES = 64 * 1024
+UNSENT_MAX_BYTES = 64 * 1024 * 1024
+"""What larger answers may take together while their clients read them."""
+
+
+class Places:
+    """Serves requests by Django. Every one takes a thread and soon a connection of Django's pool; more of them than
+    SYNC_REQUESTS_MAX would only wait for each other there, until they time out."""
+
+    def __init__(self, django: Application) -> None:
+        self._django = django
+        self._places = asyncio.Semaphore(settings.SYNC_REQUESTS_MAX)
+        self._unsent = ByteBudget(lambda: UNSENT_MAX_BYTES)
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        """Serve one request, or refuse its body."""
+        try:
+            body = await BodyReader(receive, scope["headers"]).read(_limit_bytes(scope["path"]))
+        except ClientLeft:
+            return
+        except ApiError as error:
+            await refuse(scope, send, error)
+            return
+        answer = Answer()
+        async with self._places:
+            await self._django(_with_length(scope, body), _once(body, receive), answer.add)
+        await self._send(scope, send, answer)
+
+    async def _send(self, scope: dict[str, Any], send: Any, answer: "Answer") -> None:
+        counted = answer.size_bytes if answer.size_bytes > UNCOUNTED_ANSWER_BYTES else 0
+        if counted and not self._unsent.try_take(counted):
+            await refuse(scope, send, NotReady(headers={"Retry-After": "5"}))
+            return
+        try:
+            for message in answer.messages:
+                await send(message)
+        finally:
+            if counted:
+                self._unsent.give_back(counted)
+
+
+class Answer:
+    """An answer that waits to be sent, as ASGI's messages."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.size_bytes = 0
+
+    async def add(self, message: Message) -> None:
+        """Keep a message of the application."""
+        self.messages.append(message)
+        self.size_bytes += len(message.get("body", b""))
+
+
+def _limit_bytes(path: str) -> int:
+    limits = (limit for prefix, limit in BODY_MAX_BYTES.items() if path.startswith(prefix))
+    return next(limits, JSON_BODY_MAX_BYTES)
+
+
+def _with_length(scope: dict[str, Any], body: bytes) -> dict[str, Any]:
+    """Return the scope of a request whose length is known; whoever looks for one finds it for a chunked body too."""
+    if not body or any(name == b"content-length" for name, _ in scope["headers"]):
+        return scope
+    others = [(name, value) for name, value in scope["headers"] if name != b"transfer-encoding"]
+    return {**scope, "headers": [*others, (b"content-length", str(len(body)).encode())]}
+
+
+def _once(body: bytes, receive: Any) -> Any:
+    """Return a `receive` that hands out the body first, then whatever the server has to say."""
+    pending = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_next() -> Message:
+        return pending.pop() if pending else await receive()
+
+    return receive_next

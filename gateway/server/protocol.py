@@ -1,0 +1,168 @@
+"""HTTP/1.1 as uvicorn speaks it, with a limit on whatever a client could hold: `--http gateway.server.protocol:Bounded`.
+
+A request that runs is the application's: it reads the body within limits of its own, and may take as long as a model
+does. What happens outside of it is bounded here: connections, heads, trailers, silence, and answers that nobody reads.
+"""
+
+import asyncio
+import socket
+import struct
+from typing import Any
+
+from django.conf import settings
+from httptools import HttpParserError
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+
+from gateway.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
+from gateway.server.watch import watch_of
+
+WRITE_PROGRESS_BYTES = 16 * 1024
+UNSENT_BYTES = 64 * 1024
+RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+
+
+class Bounded(HttpToolsProtocol):
+    """One connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.timeout_keep_alive = settings.KEEP_ALIVE_SECONDS
+        self._watch = watch_of(self.server_state)
+        self._since = self._unread_since = self.loop.time()
+        self._unread_bytes = 0
+        self._undigested_bytes = 0
+        self._is_in_message = False
+        self._is_too_large = False
+        self._running: RequestResponseCycle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, or refuse it where there are too many."""
+        super().connection_made(transport)
+        _keep_unsent_here(transport)
+        if status := self._watch.refusal(self):
+            self._refuse(status)
+        self._watch.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection, and tell the request that runs, also where later ones wait behind it."""
+        self._watch.remove(self)
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True
+            self._running.message_event.set()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection to the WebSocket protocol, which has limits of its own."""
+        self._watch.remove(self)
+        super().handle_websocket_upgrade()
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came. What is neither body nor a whole head must not pile up."""
+        self._undigested_bytes += len(data)
+        super().data_received(data)
+        if self._undigested_bytes > HEAD_MAX_BYTES and not self.transport.is_closing():
+            self._is_too_large = True
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        """Begin a request, unless too many wait before it."""
+        if len(self.pipeline) >= PIPELINED_REQUESTS_MAX:
+            raise HttpParserError("too many pipelined requests")
+        self._is_in_message = True
+        self._since = self.loop.time()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """Start the request, or refuse its head. Later trailers are no headers of it."""
+        if len(self.headers) > HEADERS_MAX or self._undigested_bytes > HEAD_MAX_BYTES < self._head_bytes():
+            self._is_too_large = True
+            raise HttpParserError("the head is too large")
+        self._undigested_bytes = 0
+        super().on_headers_complete()
+        self.scope["headers"] = self.headers.copy()
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body; its chunk's head and extensions are digested with it."""
+        self._undigested_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """End the request's own part."""
+        self._undigested_bytes = 0
+        self._is_in_message = False
+        super().on_message_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        """Wait for the client's next request, or for the rest of a body that was not wanted."""
+        self._since = self.loop.time()
+        super().on_response_complete()
+
+    def resume_writing(self) -> None:
+        """Go on: the client has read most of what lay here."""
+        self._unread_since = self.loop.time()
+        super().resume_writing()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be parsed. Where an answer is under way, another one in it would be taken for its part."""
+        if self._is_answer_under_way():
+            self.transport.abort()
+        elif self._is_too_large:
+            self._refuse(431)
+        else:
+            super().send_400_response(msg)
+
+    def end_if_overdue(self, now: float) -> None:
+        """Close the connection where its client let time pass without doing its part."""
+        if self._waits_too_long(now) or self._is_unread_too_long(now):
+            # With a reset, so that the system too forgets what the client has not read.
+            self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+            self.transport.abort()
+
+    def _waits_too_long(self, now: float) -> bool:
+        """Tell whether the client owes a head, a body, or the end of a body that has been answered."""
+        patience = settings.HEAD_SECONDS
+        if self.cycle is not None and not self.cycle.response_complete:
+            if not self._is_in_message:
+                return False
+            # Whoever reads a body sees to it that it does not stop; this is for one that never begins.
+            patience += settings.BODY_SECONDS + settings.LARGE_BODY_WAIT_SECONDS
+        elif not self._is_in_message:
+            patience = max(patience, self.timeout_keep_alive)
+        return now - self._since > patience
+
+    def _is_unread_too_long(self, now: float) -> bool:
+        """Tell whether an answer lies here and the client does not take it.
+
+        Growth counts as progress: an answer that grows is paused soon, and from then on it can only shrink.
+        """
+        unread_bytes = self.transport.get_write_buffer_size()
+        progress = self._unread_bytes - unread_bytes
+        if unread_bytes == 0 or progress < 0 or progress >= WRITE_PROGRESS_BYTES:
+            self._unread_bytes, self._unread_since = unread_bytes, now
+        return now - self._unread_since > settings.WRITE_SECONDS
+
+    def _is_answer_under_way(self) -> bool:
+        """Tell whether the request before what was just parsed is complete and unanswered, or answered in part."""
+        cycle = self.cycle
+        return bool(cycle) and not cycle.response_complete and (cycle.response_started or not cycle.more_body)
+
+    def _head_bytes(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+
+    def _refuse(self, status: int) -> None:
+        self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.transport.close()
+
+
+def _keep_unsent_here(transport: asyncio.Transport) -> None:
+    """Have the system take little more of an answer than its client's window holds: the rest stays here, in sight.
+
+    It would take megabytes otherwise, and ask for more of them only when a third has gone.
+    """
+    connection = transport.get_extra_info("socket")
+    if connection.family != socket.AF_UNIX and hasattr(socket, "TCP_NOTSENT_LOWAT"):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)

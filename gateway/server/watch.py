@@ -1,0 +1,101 @@
+"""Keeps a server's connections within their number, and looks now and then whether one is overdue."""
+
+import asyncio
+from collections import Counter
+from functools import lru_cache
+from ipaddress import ip_address, ip_network
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from django.conf import settings
+from uvicorn.server import ServerState
+
+from gateway.server.descriptors import descriptors_max
+
+LOOKS_PER_LIMIT = 4
+LOOK_MAX_SECONDS = 1.0
+
+
+class Connection(Protocol):
+    """What is watched."""
+
+    loop: asyncio.AbstractEventLoop
+    client: tuple[str, int] | None
+
+    def end_if_overdue(self, now: float) -> None: ...
+
+
+class Watch:
+    """The connections of one server. One timer serves all of them, so that a request costs none."""
+
+    def __init__(self) -> None:
+        self._sources: dict[Connection, str] = {}
+        self._per_source: Counter[str] = Counter()
+        # The other half is for upstreams, the database and files.
+        self._most = min(settings.CONNECTIONS_MAX, descriptors_max() // 2)
+
+    def refusal(self, connection: Connection) -> int | None:
+        """Return the status with which one more connection is refused, None where it may come."""
+        if len(self._sources) >= self._most:
+            return 503
+        source = _source(connection)
+        is_bounded = source and not _is_proxy(source, tuple(settings.TRUSTED_PROXIES))
+        return 429 if is_bounded and self._per_source[source] >= settings.CONNECTIONS_PER_ADDRESS_MAX else None
+
+    def add(self, connection: Connection) -> None:
+        """Watch a connection."""
+        if not self._sources:
+            self._look_again(connection.loop)
+        self._sources[connection] = source = _source(connection)
+        self._per_source[source] += 1
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection, also one that is not watched."""
+        source = self._sources.pop(connection, None)
+        if source is None:
+            return
+        self._per_source[source] -= 1
+        if not self._per_source[source]:
+            del self._per_source[source]
+
+    def _look_again(self, loop: asyncio.AbstractEventLoop) -> None:
+        shortest = min(settings.HEAD_SECONDS, settings.WRITE_SECONDS)
+        loop.call_later(min(shortest / LOOKS_PER_LIMIT, LOOK_MAX_SECONDS), self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        for connection in list(self._sources):
+            connection.end_if_overdue(now)
+        if self._sources:
+            self._look_again(loop)
+
+
+_watches: WeakKeyDictionary[ServerState, Watch] = WeakKeyDictionary()
+
+
+def watch_of(server: ServerState) -> Watch:
+    """Return the watch of a server's process."""
+    if server not in _watches:
+        _watches[server] = Watch()
+    return _watches[server]
+
+
+def _source(connection: Connection) -> str:
+    return source_of(connection.client[0]) if connection.client else ""
+
+
+@lru_cache(maxsize=4096)
+def source_of(address: str) -> str:
+    """Name who an address stands for: itself, or the network of 64 bits that an IPv6 host picks its addresses from."""
+    host = ip_address(address.partition("%")[0])
+    if host.version == 4:
+        return str(host)
+    if host.ipv4_mapped:
+        return str(host.ipv4_mapped)
+    return str(ip_network((host, 64), strict=False).network_address)
+
+
+@lru_cache(maxsize=4096)
+def _is_proxy(source: str, networks: tuple[str, ...]) -> bool:
+    host = ip_address(source)
+    return any(host in ip_network(network) for network in networks)

@@ -1,0 +1,141 @@
+"""What one connection may hold, and how many one address may have."""
+
+import time
+from typing import Any
+
+import pytest
+
+from gateway.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
+from gateway.server.watch import source_of
+from tests.inference.calls.test_disconnects import raw_request
+from tests.server.crowd import connect, count_open, crowd, read_to_the_end, wait_until
+from tests.support.stage import Stage, chat
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: gateway\r\n"
+POST = b"POST /v1/oauth/token HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n"
+TOO_LARGE = b"HTTP/1.1 431 "
+
+
+def ask(stage: Stage, *pieces: bytes) -> bytes:
+    """Send pieces one after the other, and return all that comes until the gateway ends the connection."""
+    with connect(stage.origin) as connection:
+        try:
+            for piece in pieces:
+                connection.sendall(piece)
+        except OSError:
+            pass  # the gateway has ended it meanwhile
+        return read_to_the_end(connection)
+
+
+def test_an_ordinary_head_is_taken(stage: Stage) -> None:
+    lines = b"".join(b"x-%d: %s\r\n" % (number, b"a" * 200) for number in range(HEADERS_MAX - 2))
+    assert ask(stage, GET + lines + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    {
+        "many headers": [GET + b"".join(b"x-%d: a\r\n" % number for number in range(HEADERS_MAX)) + b"\r\n"],
+        "a long header": [GET + b"x: " + b"a" * HEAD_MAX_BYTES + b"\r\n\r\n"],
+        "a long path": [b"GET /" + b"a" * HEAD_MAX_BYTES + b" HTTP/1.1\r\n\r\n"],
+        "a header without end": [GET + b"x: ", *[b"a" * 4096] * 20],
+        "headers without end": [GET, *(b"x-%d: %s\r\n" % (number, b"a" * 400) for number in range(200))],
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_a_large_head_is_refused(stage: Stage, pieces: Any) -> None:
+    assert ask(stage, *pieces[1]).startswith(TOO_LARGE)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [POST + b"2\r\n{}\r\n0\r\nx: ", *[b"a" * 4096] * 100],
+        [POST + b"2;x=", *[b"a" * 4096] * 100],
+    ],
+    ids=["trailer", "chunk extension"],
+)
+def test_what_is_no_body_does_not_pile_up(stage: Stage, pieces: Any) -> None:
+    """Either the refusal comes, or its reset has overtaken it; in no case is everything taken."""
+    answer = ask(stage, *pieces)
+    assert answer == b"" or answer.startswith(TOO_LARGE)
+
+
+def test_trailers_are_no_headers(stage: Stage) -> None:
+    body = b"13\r\ngrant_type=whatever\r\n0\r\nX-Request-Id: from-a-trailer\r\n\r\n"
+    head = POST.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    answer = ask(stage, head, body)
+    assert answer.startswith(b"HTTP/1.1 4")
+    assert b"from-a-trailer" not in answer
+
+
+def test_pipelined_requests_are_answered_in_order_up_to_a_limit(stage: Stage) -> None:
+    requests = (GET + b"\r\n") * (PIPELINED_REQUESTS_MAX - 1) + GET + b"Connection: close\r\n\r\n"
+    assert ask(stage, requests).count(b"HTTP/1.1 200 ") == PIPELINED_REQUESTS_MAX
+    assert ask(stage, (GET + b"\r\n") * 10_000).count(b"HTTP/1.1 ") <= PIPELINED_REQUESTS_MAX + 1
+
+
+def test_what_cannot_be_parsed_is_not_answered_within_another_answer(stage: Stage) -> None:
+    alias, caller = stage.model("small-1?delay_ms=300", max_output_tokens=20), stage.caller()
+    with connect(stage.origin) as connection:
+        connection.sendall(raw_request(caller, chat(alias)))
+        wait_until(lambda: len(stage.upstream.ledger) == 1, 10)
+        connection.sendall(b"\x00\x00\r\n\r\n")
+        assert read_to_the_end(connection) == b""
+    wait_until(lambda: [call.state for call in caller.calls] == ["settled"], 10)
+
+
+def test_one_address_has_so_many_connections(stage: Stage, settings: Any) -> None:
+    settings.CONNECTIONS_PER_ADDRESS_MAX = 20
+    with crowd(stage.origin, [b""] * 30) as clients:
+        wait_until(lambda: count_open(clients) <= 20, 10)
+        refused = [read_to_the_end(client) for client in clients if not count_open([client])]
+        assert all(answer.startswith(b"HTTP/1.1 429 ") for answer in refused)
+        settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
+        assert ask(stage, GET + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    ("address", "source"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("fe80::1%eth0", "fe80::"),
+    ],
+)
+def test_an_ipv6_host_counts_with_its_network(address: str, source: str) -> None:
+    assert source_of(address) == source
+
+
+def test_a_stream_that_nobody_reads_ends_and_is_charged_by_what_was_delivered(stage: Stage, settings: Any) -> None:
+    settings.WRITE_SECONDS = 1.0
+    alias = stage.model("small-1?endless=1", max_output_tokens=500_000)
+    caller = stage.caller(balance=5_000_000)
+    request = raw_request(caller, chat(alias, stream=True)).replace(b"100000", b"900000")
+    with crowd(stage.origin, [request]) as clients:
+        wait_until(lambda: bool(caller.calls) and caller.calls[0].state == "settled", 30)
+        wait_until(lambda: count_open(clients) == 0, 10)
+    [entry], call = stage.upstream.ledger, caller.only_call
+    record = call.usage_record
+    assert (entry.outcome, record.basis) == ("left", "delivered")
+    assert 0 < record.output_tokens <= entry.completion_tokens
+    cost = -(-(record.input_tokens * 150_000 + record.output_tokens * 600_000) // 10**6)
+    assert call.charge_microusd == cost
+    assert caller.wallet == {"balance": 5_000_000 - cost, "held": 0, "debt": 0}
+
+
+def test_a_client_that_reads_slowly_is_served(stage: Stage, settings: Any) -> None:
+    settings.WRITE_SECONDS = 1.0
+    alias = stage.model("small-1?tokens=60000", max_output_tokens=60_000)
+    caller = stage.caller(balance=5_000_000)
+    with connect(stage.origin, 65_536) as connection:
+        connection.sendall(raw_request(caller, chat(alias, stream=True)))
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+            time.sleep(0.02)  # 3 MB a second: several seconds in all
+            if b": service " in received[-500:]:
+                break
+    assert b'"charge_microusd":' in received[-500:], received[-500:]
+    assert caller.only_call.state == "settled"

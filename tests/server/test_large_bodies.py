@@ -1,0 +1,119 @@
+"""Large bodies share a bounded memory, and nobody else waits for them."""
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+
+from gateway.api.budget import ByteBudget
+from gateway.api.lean.memory import parsed_bytes
+from tests.inference.calls.test_disconnects import raw_request
+from tests.server.crowd import crowd
+from tests.support.stage import Caller, Stage, chat
+
+PATIENCE_SECONDS = 0.2
+
+
+def large(alias: str, size_bytes: int = 300_000) -> dict[str, Any]:
+    return chat(alias, user="x" * size_bytes)
+
+
+def told(answer: httpx.Response) -> tuple[int, str | None]:
+    return answer.status_code, None if answer.status_code == 200 else answer.json()["error"]["code"]
+
+
+@pytest.fixture
+def world(stage: Stage, settings: Any) -> tuple[Stage, str, Caller]:
+    settings.LARGE_BODIES_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 900_000, PATIENCE_SECONDS
+    alias = stage.model("small-1?delay_ms=500", max_output_tokens=20, context_tokens=1_000)
+    return stage, alias, stage.caller()
+
+
+def test_a_large_body_that_does_not_arrive_holds_up_large_ones_alone(world: Any) -> None:
+    stage, alias, caller = world
+    begun = raw_request(caller, large(alias, 250_000))[:100_000]
+    with crowd(stage.origin, [begun]):
+        assert told(caller.post(chat(alias))) == (200, None)
+        refused = caller.post(large(alias))
+        assert told(refused) == (503, "not_ready")
+        assert refused.headers["retry-after"] == "5"
+    assert told(caller.post(large(alias))) == (200, None)
+    assert [call.state for call in caller.calls] == ["settled", "settled"]
+
+
+def test_what_a_body_takes_is_given_back_when_its_answer_is_out(world: Any) -> None:
+    _, alias, caller = world
+    for _ in range(4):
+        assert told(caller.post(large(alias))) == (200, None)
+    assert told(caller.post(None, content=b'{"a":' + b"[" * 300_000)) == (400, "invalid_json")
+    assert told(caller.post(large("nothing"))) == (404, "model_not_found")
+    assert told(caller.post(large(alias))) == (200, None)
+
+
+def test_large_calls_under_way_share_what_there_is(world: Any) -> None:
+    """Each is weighed with 600 kB, the half of a second that is sent on among them, and keeps it for half a second."""
+    _, alias, caller = world
+
+    async def at_once() -> list[httpx.Response]:
+        return await asyncio.gather(*(asyncio.to_thread(caller.post, large(alias)) for _ in range(3)))
+
+    answers = asyncio.run(at_once())
+    assert sorted(map(told, answers), key=str) == [(200, None), (503, "not_ready"), (503, "not_ready")]
+
+
+@pytest.mark.parametrize(
+    ("body", "least_bytes"),
+    [
+        (b'{"a":"' + b"x" * 1_000_000 + b'"}', 1_000_000),
+        ('{"a":"\U0001f600' + "x" * 1_000_000 + '"}', 4_000_000),
+        (b'{"a":"\\ud83d\\ude00' + b"x" * 1_000_000 + b'"}', 4_000_000),
+        (b'{"a":[' + b"[]," * 99_000 + b"[]]}", 80 * 99_000),
+    ],
+    ids=["ASCII", "wide", "wide by escape", "many values"],
+)
+def test_a_body_is_weighed_by_what_it_becomes(body: Any, least_bytes: int) -> None:
+    sent = body if isinstance(body, bytes) else body.encode()
+    assert least_bytes < parsed_bytes(sent) < 8 * least_bytes
+
+
+async def test_a_budget_lends_in_order() -> None:
+    budget, served = ByteBudget(lambda: 10), list[str]()
+
+    async def borrow(name: str, size_bytes: int) -> None:
+        await budget.take(size_bytes, 5)
+        served.append(name)
+
+    await budget.take(8, 5)
+    waiting = [asyncio.create_task(borrow(name, size)) for name, size in (("first", 5), ("second", 1), ("third", 9))]
+    await asyncio.sleep(0)
+    assert not budget.try_take(1)  # others were here before
+    budget.give_back(8)
+    await asyncio.gather(*waiting[:2])
+    assert (served, budget.lent_bytes) == (["first", "second"], 6)
+    budget.give_back(6)
+    await waiting[2]
+    assert budget.lent_bytes == 9
+
+
+async def test_a_share_beyond_the_budget_is_lent_alone() -> None:
+    budget = ByteBudget(lambda: 10)
+    assert budget.try_take(50)
+    assert not budget.try_take(1)
+    budget.give_back(50)
+    assert budget.try_take(10)
+
+
+async def test_whoever_gives_up_leaves_nothing_lent() -> None:
+    budget = ByteBudget(lambda: 10)
+    await budget.take(10, 5)
+    with pytest.raises(TimeoutError):
+        await budget.take(1, 0)
+    cancelled = asyncio.create_task(budget.take(10, 5))
+    await asyncio.sleep(0)
+    budget.give_back(10)  # lent to the waiting task
+    cancelled.cancel()  # which is cancelled before it learns of it
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    assert budget.lent_bytes == 0
+    assert budget.try_take(10)
