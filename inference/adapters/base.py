@@ -31,7 +31,8 @@ class Attempt:
 
     `call_id` is the reservation: it goes upstream as the idempotency key and client request id. `public_model` is the
     alias, and `public_id` the gateway's own id of the answer: they replace the upstream's in everything given back.
-    `show_usage` tells whether the client asked for a stream's usage chunk. The adapter calls `on_send` before the first
+    `show_usage` tells whether the client asked for a stream's usage chunk, `is_large` whether writing the body would keep
+    the event loop for long. The adapter calls `on_send` before the first
     byte goes out: until then, nothing can have been taken, even if the process dies.
     """
 
@@ -43,6 +44,7 @@ class Attempt:
     public_model: str
     public_id: str
     show_usage: bool = False
+    is_large: bool = False
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
 
 

@@ -37,6 +37,7 @@ class Call:
             call_id=ready.usage_id,
             public_id=ready.public_id,
             show_usage=ready.sized.demand.show_usage,
+            is_large=intake.is_large,
             on_send=entry.sent,
         )
         return cls(intake, ready, plan, entry)

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from accounts.authentication import Verified, verify
 from gateway.api.access import require_scope
-from gateway.api.json import canonical, strict_loads
+from gateway.api.json import canonical, strict_loads_async
+from gateway.api.offload import is_large, offload
 from gateway.contract.aliases import Route
 from gateway.contract.capabilities import infer
 from gateway.contract.errors import ApiError, InvalidRequest, ModelNotFound, ModelUnavailable, UnsupportedMediaType
@@ -47,6 +48,7 @@ class Intake:
     metering: Metering | None = None
     digest: bytes | None = None
     model: ServedModel | None = None
+    is_large: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ async def check(intake: Intake) -> Ready | Refused:
     except ApiError as error:
         return Refused(error, "idempotency")
     try:
-        demand, price = _validate(intake, body, intake.model)
+        demand, price = await _validated(intake, body, intake.model)
     except ApiError as error:
         return Refused(error, "access")
     try:
@@ -95,7 +97,9 @@ async def check(intake: Intake) -> Ready | Refused:
 
 async def _read_body(intake: Intake) -> dict[str, Any]:
     _check_content_type(intake.request.raw_headers)
-    return strict_loads(await intake.request.read_body(intake.rules.body_max_bytes))
+    body = await intake.request.read_body(intake.rules.body_max_bytes)
+    intake.is_large = is_large(body)
+    return await strict_loads_async(body)
 
 
 async def _find_model(intake: Intake, body: Mapping[str, Any]) -> ServedModel:
@@ -109,6 +113,11 @@ async def _find_model(intake: Intake, body: Mapping[str, Any]) -> ServedModel:
     if not principal.allows(infer(name)):
         require_scope(frozenset(), infer(name))
     return model
+
+
+async def _validated(intake: Intake, body: dict[str, Any], model: ServedModel) -> tuple[Demand, PriceVersion]:
+    """Validate a body; a large one beside the event loop."""
+    return await offload(_validate, intake, body, model) if intake.is_large else _validate(intake, body, model)
 
 
 def _validate(intake: Intake, body: dict[str, Any], model: ServedModel) -> tuple[Demand, PriceVersion]:

@@ -42,6 +42,7 @@ class CallPlan:
     call_id: str
     public_id: str
     show_usage: bool = False
+    is_large: bool = False
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
 
     @property
@@ -61,5 +62,6 @@ class CallPlan:
             public_model=self.alias,
             public_id=self.public_id,
             show_usage=self.show_usage,
+            is_large=self.is_large,
             on_send=self.on_send,
         )

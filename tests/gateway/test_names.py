@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import Account, Product, PublicClient
-from accounts.portal.adapters import SocialAccountAdapter
+from accounts.portal.identity_providers import SocialAccountAdapter
 from accounts.portal.passkeys import AddPasskeyForm, RenamePasskeyForm
 from gateway.api.serializers import NameField
 from gateway.contract.names import cleaned, shows_as_written

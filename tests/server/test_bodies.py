@@ -78,7 +78,6 @@ def test_an_integer_beyond_64_bits_is_named(caller: Caller) -> None:
 @pytest.mark.parametrize(
     ("path", "limit_bytes"),
     [
-        ("/healthz", JSON_BODY_MAX_BYTES),
         ("/account/login/", JSON_BODY_MAX_BYTES),
         ("/admin/login/", CONSOLE_BODY_MAX_BYTES),
         ("/webhooks/stripe", WEBHOOK_BODY_MAX_BYTES),
@@ -94,3 +93,11 @@ def test_a_body_is_refused_before_any_of_it_is_sent(
         raw.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {size_bytes}\r\n\r\n".encode())
         answer = raw.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 413 "), answer
+
+
+def test_the_health_check_answers_without_a_body_that_is_announced_and_hangs_up(stage: Stage) -> None:
+    host, port = stage.origin.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as raw:
+        raw.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 629145600\r\n\r\n")
+        answer = raw.makefile("rb").read()
+    assert answer.startswith(b"HTTP/1.1 200 "), answer

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import aiohttp
 import orjson
 
+from gateway.api.offload import offload
 from gateway.contract.aliases import Route
 from gateway.contract.errors import ModelUnavailable
 from gateway.outbound.failures import MisconfiguredError
@@ -51,7 +52,7 @@ class OpenAIAdapter:
 
 
 async def _send(attempt: Attempt, endpoint: Endpoint) -> Outcome:
-    body = _encoded(endpoint.request(attempt, streams=False))
+    body = await _encoded(attempt, endpoint.request(attempt, streams=False))
     phases = answer_timeout(attempt.target.timeout_seconds)
     response = await post(attempt, endpoint.path, body, accept="application/json", phases=phases)
     try:
@@ -61,7 +62,7 @@ async def _send(attempt: Attempt, endpoint: Endpoint) -> Outcome:
 
 
 async def _open_stream(attempt: Attempt, endpoint: Endpoint, stream_class: type[EventStream]) -> Stream | Outcome:
-    body = _encoded(endpoint.request(attempt, streams=True))
+    body = await _encoded(attempt, endpoint.request(attempt, streams=True))
     patience = attempt.target.timeout_seconds
     phases = stream_timeout(patience, stream_seconds(patience))
     response = await post(attempt, endpoint.path, body, accept="text/event-stream", phases=phases)
@@ -77,9 +78,9 @@ async def _open_stream(attempt: Attempt, endpoint: Endpoint, stream_class: type[
     return stream
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
+async def _encoded(attempt: Attempt, body: Mapping[str, Any]) -> bytes:
     try:
-        return orjson.dumps(body)
+        return await offload(orjson.dumps, body) if attempt.is_large else orjson.dumps(body)
     except TypeError as error:  # nothing was sent, so nothing may be in doubt
         raise MisconfiguredError("the request cannot be written as JSON") from error
 
