@@ -4,12 +4,14 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
 import psycopg
 import pytest
 from django.db import connection
+from psycopg import sql
 
 from billing.queries import audit
 from tests.support.processes import database_url, gateway_process
@@ -154,3 +156,33 @@ def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage)
         )
     time.sleep(0.2)
     assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
+
+
+def test_a_charge_waits_for_a_database_that_refuses_writes(stage: Stage) -> None:
+    """As a failover does: the server answers, and every write is an error that has nothing to do with the call."""
+    alias, caller = stage.model("small-1?delay_ms=1000", max_output_tokens=20), stage.caller(balance=BALANCE)
+    with psycopg.connect(database_url(), autocommit=True) as operator, ThreadPoolExecutor() as threads:
+        pending = threads.submit(caller.post, chat(alias), key="one")
+        wait_for(lambda: len(stage.upstream.ledger) == 1)
+        with refusing_writes(operator):
+            answer = pending.result()
+            refused = caller.post(chat(alias), key="two")
+        assert answer.status_code == 200
+        assert "x-service-charge-microusd" not in answer.headers
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
+    settles(caller)
+
+
+@contextmanager
+def refusing_writes(operator: psycopg.Connection[Any]) -> Iterator[None]:
+    """Make the tests' database read-only for the gateway's connections, which are made anew."""
+    name = sql.Identifier(connection.settings_dict["NAME"])
+    renew = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gateway-ledger'"
+    operator.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+    operator.execute(renew)
+    try:
+        yield
+    finally:
+        operator.execute("SET default_transaction_read_only = off")
+        operator.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+        operator.execute(renew)

@@ -1,0 +1,75 @@
+"""A receipt states what the ledger says of its call, or no amount: also where somebody else decided on it meanwhile."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import orjson
+import pytest
+
+from billing.operations import ledger, reviews
+from tests.support.stage import Caller, Stage, chat
+
+BALANCE = 5_000
+CHARGED = 3
+
+
+def charge(usage_id: str) -> bool:
+    return reviews.charge(usage_id, cost_microusd=CHARGED)
+
+
+# What an operator decides while the call runs, and the amount that the client may then be told.
+DECISIONS: list[Any] = [
+    pytest.param(charge, CHARGED, id="charged"),
+    pytest.param(reviews.release, None, id="released"),
+    pytest.param(lambda usage_id: True, None, id="left in review and settled by the process"),
+]
+
+
+def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
+    """Take a call out of its process's hands as soon as it is held."""
+    until = time.monotonic() + 10
+    while not caller.calls:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    call = caller.only_call.id
+    assert ledger.to_review(usage_id=call, reason="deadline_passed").run()
+    assert decision(call)
+
+
+def charged_by_the_ledger(caller: Caller) -> int | None:
+    amount: int | None = caller.only_call.charge_microusd
+    return amount
+
+
+@pytest.mark.parametrize(("decision", "told"), DECISIONS)
+def test_a_plain_answer_states_the_ledger_s_amount(stage: Stage, decision: Any, told: int | None) -> None:
+    alias, caller = stage.model("small-1?delay_ms=800", max_output_tokens=20), stage.caller(balance=BALANCE)
+    with ThreadPoolExecutor() as threads:
+        pending = threads.submit(caller.post, chat(alias))
+        decide(caller, decision)
+        answer = pending.result()
+    assert answer.status_code == 200
+    stated = answer.headers.get("x-service-charge-microusd")
+    expected = charged_by_the_ledger(caller)
+    assert (None if stated is None else int(stated)) == expected
+    if told is not None:
+        assert expected == told
+    assert caller.wallet == {"balance": BALANCE - (expected or 0), "held": 0, "debt": 0}
+
+
+@pytest.mark.parametrize(("decision", "told"), DECISIONS)
+def test_a_stream_states_the_ledger_s_amount(stage: Stage, decision: Any, told: int | None) -> None:
+    alias = stage.model("small-1?tokens=10&token_delay_ms=80", max_output_tokens=20)
+    caller = stage.caller(balance=BALANCE)
+    with ThreadPoolExecutor() as threads, caller.stream(chat(alias)) as answer:
+        deciding = threads.submit(decide, caller, decision)
+        lines = [line for line in answer.iter_lines() if line]
+        deciding.result()
+    receipt = orjson.loads(lines[-1].removeprefix(": service "))
+    expected = charged_by_the_ledger(caller)
+    assert receipt == {"usage_id": caller.only_call.id, "charge_microusd": expected}
+    if told is not None:
+        assert expected == told
+    assert caller.wallet == {"balance": BALANCE - (expected or 0), "held": 0, "debt": 0}
