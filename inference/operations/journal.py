@@ -40,6 +40,9 @@ class Stage(IntEnum):
     CLOSING = 3
 
 
+_STAGES = frozenset(Stage)
+
+
 @dataclass(frozen=True, slots=True)
 class Leftover:
     """A call that a journal's process had under way. `closing` is how it was to be closed, where that was known."""
@@ -152,13 +155,14 @@ def begin(usage_id: str) -> Entry:
 
 
 def leftovers(data: bytes) -> Iterator[Leftover]:
-    """Read the calls that a journal's process had under way."""
+    """Read the calls that a journal's process had under way, as far as a machine that crashed has written them."""
     for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
         slot = data[at : at + _SLOT_BYTES]
-        if slot[0] != Stage.FREE:
+        usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")
+        if slot[0] != Stage.FREE and usage_id.isascii() and usage_id.isprintable():
             closing_bytes = int.from_bytes(slot[_CLOSING_AT - 2 : _CLOSING_AT], "big")
             closing = slot[_CLOSING_AT : _CLOSING_AT + closing_bytes] if slot[0] == Stage.CLOSING else b""
-            yield Leftover(Stage(slot[0]), slot[_ID_AT : _ID_AT + slot[1]].decode(), closing)
+            yield Leftover(Stage(slot[0]) if slot[0] in _STAGES else Stage.SENT, usage_id, closing)
 
 
 def is_of_this_boot(data: bytes) -> bool:
