@@ -189,7 +189,11 @@ async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     except Exception as error:  # noqa: BLE001 - raised where it is waited for
         _fail(batch, error)
         return []
-    return [waiting for waiting, row in zip(batch, rows, strict=True) if not _answer(waiting, row)]
+    try:
+        return [waiting for waiting, row in list(zip(batch, rows, strict=True)) if not _answer(waiting, row)]
+    except Exception as error:  # noqa: BLE001 - it is committed, but nobody can tell whose row is whose
+        _fail(batch, Unanswered(f"the ledger's answers do not fit its elements: {error!r}"))
+        return []
 
 
 async def _query(elements: list[Element[Any]], *, wait: bool) -> list[tuple[Any, ...]]:
