@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 
 import orjson
 from psycopg import DataError, IntegrityError, InternalError, ProgrammingError
-from psycopg.errors import DeadlockDetected, ReadOnlySqlTransaction
+from psycopg.errors import DeadlockDetected, LockNotAvailable, ReadOnlySqlTransaction
 from psycopg.types.json import Json
 from psycopg_pool import PoolTimeout
 
@@ -43,7 +43,7 @@ WAIT_SECONDS = 8.0
 """An element that has no answer by then is told so."""
 
 # What can be the fault of one element of a batch; the others are worth another try without it.
-_OWN_FAULTS = (DataError, IntegrityError, InternalError, ProgrammingError, DeadlockDetected)
+_OWN_FAULTS = (DataError, IntegrityError, InternalError, ProgrammingError, DeadlockDetected, LockNotAvailable)
 
 Row = TypeVar("Row")
 
@@ -182,14 +182,20 @@ async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     try:
         rows = await _query([waiting.element for waiting in batch], wait=wait)
     except _OWN_FAULTS as error:
-        if len(batch) > 1 and not isinstance(error, ReadOnlySqlTransaction):
+        # Where a batch waited for a wallet, all its elements are of that wallet's owner.
+        is_everyone_s = isinstance(error, ReadOnlySqlTransaction) or (wait and isinstance(error, LockNotAvailable))
+        if len(batch) > 1 and not is_everyone_s:
             return [busy for waiting in batch for busy in await _execute([waiting], wait=wait)]
         _fail(batch, error)
         return []
     except Exception as error:  # noqa: BLE001 - raised where it is waited for
         _fail(batch, error)
         return []
-    return [waiting for waiting, row in zip(batch, rows, strict=True) if not _answer(waiting, row)]
+    try:
+        return [waiting for waiting, row in list(zip(batch, rows, strict=True)) if not _answer(waiting, row)]
+    except Exception as error:  # noqa: BLE001 - it is committed, but nobody can tell whose row is whose
+        _fail(batch, Unanswered(f"the ledger's answers do not fit its elements: {error!r}"))
+        return []
 
 
 async def _query(elements: list[Element[Any]], *, wait: bool) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from psycopg import AsyncConnection, OperationalError
-from psycopg.errors import error_from_result
+from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
@@ -73,15 +73,16 @@ class LedgerConnection(AsyncConnection[Any]):
             self.fail(OperationalError(f"the connection was given up in the middle of a statement: {error!r}"))
             raise
         if answer.status != ExecStatus.TUPLES_OK:
-            raise error_from_result(answer)
+            raise self._reported(answer)
         return self._rows(sql, answer)
 
     def fail(self, error: Exception) -> None:
         """End it, and wake whoever waits for an answer."""
         # The number is remembered: libpq forgets it when the server hangs up.
         socket, self._socket = getattr(self, "_socket", None), None
-        if socket is not None:
+        if socket is not None:  # before it is closed: another connection may get its number at once
             self._loop.remove_reader(socket)
+            self._loop.remove_writer(socket)
         self.failure = self.failure or error
         self.pgconn.finish()
         _wake(self.waiter)
@@ -123,6 +124,16 @@ class LedgerConnection(AsyncConnection[Any]):
             raise OperationalError("the server hung up before the transaction was over")
         return answer
 
+    def _reported(self, answer: PGresult) -> Exception:
+        """Read the error that the database reported. A statement that it cannot run as it was prepared ends here."""
+        error = error_from_result(answer)
+        if error.sqlstate is None:  # libpq's own, such as too little memory for an answer: the database did not refuse
+            self.fail(error)
+            return Unanswered(str(error))
+        if isinstance(error, FeatureNotSupported | InvalidSqlStatementName):
+            self.fail(error)
+        return error
+
     async def _result(self) -> PGresult | None:
         while self.pgconn.is_busy():
             await self._woken()
@@ -151,13 +162,13 @@ class LedgerConnection(AsyncConnection[Any]):
 
     async def _drained(self) -> None:
         """Wait until more can be written. What comes back meanwhile is read, or both sides would wait for ever."""
-        socket = self.pgconn.socket
         waiter = self.waiter = self._loop.create_future()
-        self._loop.add_writer(socket, _wake, waiter)
+        self._loop.add_writer(self.pgconn.socket, _wake, waiter)
         try:
             await waiter
         finally:
-            self._loop.remove_writer(socket)
+            if self._socket is not None:
+                self._loop.remove_writer(self._socket)
         if self.failure:
             raise self.failure
 

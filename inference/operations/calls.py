@@ -34,7 +34,10 @@ async def serve(request: MeteredRequest, rules: RouteRules) -> ServedAnswer:
     checked = await intake.check(arrived)
     if isinstance(checked, intake.Refused):
         return answer_again(await opening.refuse(arrived, checked))
-    call = Call.of(arrived, checked)
+    try:
+        call = Call.of(arrived, checked)
+    except NotReady as error:
+        return answer_again(await opening.refuse(arrived, intake.Refused(error, "hold")))
     task = spawn(_carry_through(call))
     try:
         answer = await asyncio.shield(task)

@@ -29,8 +29,8 @@ CLIENT_WAIT_SECONDS = 5.0
 
 PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
-UNKNOWN_SECONDS = 60.0
-"""For so long a hold that is not there may still appear: a database that hung may go on with its statement."""
+UNKNOWN_SECONDS = 300.0
+"""For so long a hold that is not there may still appear: a disk that stalled, or a database that hung, may go on."""
 
 Row = TypeVar("Row")
 
@@ -60,12 +60,12 @@ async def settle(call: Call, used: Quantities, basis: str, replay: Replay | None
 async def close(entry: Entry, closing: Element[Row]) -> Row | None:
     """Close a call and wait a moment for it. None where that is still being tried when this returns."""
     entry.closing(closing.arguments)
-    closed: asyncio.Task[Any] = spawn(_persist(entry, closing))
     try:
         async with asyncio.timeout(CLIENT_WAIT_SECONDS):
-            row: Row | None = await asyncio.shield(closed)
-            return row
-    except TimeoutError:
+            return await _attempt(entry, closing)
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is looked at where it is tried again
+        log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.arguments)
+        spawn(_persist(entry, closing))
         return None
 
 
@@ -74,21 +74,25 @@ def release_unknown(entry: Entry, release: Element[Release]) -> None:
     spawn(_release_unknown(entry, release))
 
 
-async def _persist(entry: Entry, closing: Element[Row]) -> Row | None:
+async def _persist(entry: Entry, closing: Element[Any]) -> None:
     for pause in _pauses():
         try:
-            row = await database.run(closing)
+            await _attempt(entry, closing)
         except (IntegrityError, DataError):
             log.exception("not closed; it goes to reconciliation past its deadline: %r", closing.arguments)
             entry.done()
-            return None
+            return
         except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: all of them can pass
             log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.arguments)
             await asyncio.sleep(pause)
         else:
-            entry.done()
-            return row
-    raise AssertionError("it is tried again for ever")
+            return
+
+
+async def _attempt(entry: Entry, closing: Element[Row]) -> Row:
+    row = await database.run(closing)
+    entry.done()
+    return row
 
 
 async def _release_unknown(entry: Entry, release: Element[Release]) -> None:

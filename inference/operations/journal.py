@@ -40,6 +40,9 @@ class Stage(IntEnum):
     CLOSING = 3
 
 
+_STAGES = frozenset(Stage)
+
+
 @dataclass(frozen=True, slots=True)
 class Leftover:
     """A call that a journal's process had under way. `closing` is how it was to be closed, where that was known."""
@@ -50,12 +53,16 @@ class Leftover:
 
 
 class Entry:
-    """One call's slot, from the hold until the call is closed. The stage is written last: no reader sees it too early."""
+    """One call's slot, from the hold until the call is closed. The stage is written last: no reader sees it too early.
 
-    __slots__ = ("_at", "_journal", "_segment")
+    Once it is done it writes nothing any more: the slot may be another call's.
+    """
+
+    __slots__ = ("_at", "_is_done", "_journal", "_segment")
 
     def __init__(self, journal: "Journal", segment: mmap.mmap, at: int, usage_id: str) -> None:
         self._journal, self._segment, self._at = journal, segment, at
+        self._is_done = False
         name = usage_id.encode()
         assert len(name) <= _ID_BYTES
         segment[at + 1] = len(name)
@@ -64,11 +71,12 @@ class Entry:
 
     def sent(self) -> None:
         """Note that the call may reach an upstream from now on."""
-        self._segment[self._at] = Stage.SENT
+        if not self._is_done:
+            self._segment[self._at] = Stage.SENT
 
     def closing(self, arguments: bytes) -> None:
         """Note how the call is to be closed. A closing that does not fit is left out: then reconciliation decides."""
-        if len(arguments) > CLOSING_MAX_BYTES:
+        if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
             return
         start = self._at + _CLOSING_AT
         self._segment[start - 2 : start] = len(arguments).to_bytes(2, "big")
@@ -77,6 +85,9 @@ class Entry:
 
     def done(self) -> None:
         """Free the slot, which is another call's from now on."""
+        if self._is_done:
+            return
+        self._is_done = True
         self._segment[self._at] = Stage.FREE
         self._journal.put_back(self._segment, self._at)
 
@@ -86,13 +97,18 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._file, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
-        fcntl.flock(self._file, fcntl.LOCK_EX)
-        os.pwrite(self._file, boot_id().ljust(_SEGMENT_BYTES, b"\0"), 0)
         self._free: list[tuple[mmap.mmap, int]] = []
         self._segments: list[mmap.mmap] = []
         self._growing = threading.Lock()
-        self._grow()
+        self._file, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            _write(self._file, boot_id().ljust(_SEGMENT_BYTES, b"\0"), 0)
+            self._grow()
+        except BaseException:
+            Path(name).unlink()
+            self.close()
+            raise
         self.path = Path(name).rename(name + SUFFIX)  # only now may somebody look whether it is locked
 
     def begin(self, usage_id: str) -> Entry:
@@ -120,10 +136,17 @@ class Journal:
             if self._free:
                 return
             at = (1 + len(self._segments)) * _SEGMENT_BYTES
-            os.pwrite(self._file, bytes(_SEGMENT_BYTES), at)  # not sparse: a full disk must be an error, not a SIGBUS
+            _write(self._file, bytes(_SEGMENT_BYTES), at)  # not sparse: a full disk must be an error, not a SIGBUS
             segment = mmap.mmap(self._file, _SEGMENT_BYTES, offset=at)
             self._segments.append(segment)
             self._free += [(segment, start) for start in range(0, _SEGMENT_BYTES, _SLOT_BYTES)]
+
+
+def _write(file: int, data: bytes, at: int) -> None:
+    """Write all of it. Raises OSError where the disk becomes full, also half way: the kernel then writes a part first."""
+    while data:
+        written = os.pwrite(file, data, at)
+        data, at = data[written:], at + written
 
 
 def begin(usage_id: str) -> Entry:
@@ -132,13 +155,14 @@ def begin(usage_id: str) -> Entry:
 
 
 def leftovers(data: bytes) -> Iterator[Leftover]:
-    """Read the calls that a journal's process had under way."""
+    """Read the calls that a journal's process had under way, as far as a machine that crashed has written them."""
     for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
         slot = data[at : at + _SLOT_BYTES]
-        if slot[0] != Stage.FREE:
+        usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")
+        if slot[0] != Stage.FREE and usage_id.isascii() and usage_id.isprintable():
             closing_bytes = int.from_bytes(slot[_CLOSING_AT - 2 : _CLOSING_AT], "big")
             closing = slot[_CLOSING_AT : _CLOSING_AT + closing_bytes] if slot[0] == Stage.CLOSING else b""
-            yield Leftover(Stage(slot[0]), slot[_ID_AT : _ID_AT + slot[1]].decode(), closing)
+            yield Leftover(Stage(slot[0]) if slot[0] in _STAGES else Stage.SENT, usage_id, closing)
 
 
 def is_of_this_boot(data: bytes) -> bool:

@@ -56,9 +56,11 @@ async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
     """
     try:
         opened = await database.run(_hold(call, deadline_seconds))
-    except psycopg.Error as error:
+    except Exception as error:
         log.error("%s: no hold (%s: %s)", call.usage_id, type(error).__name__, error)
         _give_up(call, error)
+        if not isinstance(error, psycopg.Error):
+            raise
         raise NotReady(headers={"Retry-After": "1"}) from error
     try:
         hold = _admitted(opened)
@@ -73,13 +75,13 @@ async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
     return replay
 
 
-def _give_up(call: Call, error: psycopg.Error) -> None:
+def _give_up(call: Call, error: Exception) -> None:
     """See to it that no hold stays, and that the proof is taken."""
-    if isinstance(error, Unanswered):
+    if isinstance(error, psycopg.Error) and not isinstance(error, Unanswered):
+        call.entry.done()
+    else:
         release = closings.release(owner=call.owner, usage_id=call.usage_id, resolution="not_sent")
         release_unknown(call.entry, release)
-    else:
-        call.entry.done()
     spawn(_take_proof(call.intake))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import orjson
 from django.conf import settings
+from django.db import DataError, IntegrityError, ProgrammingError, transaction
 
 from billing.operations import closings
 from inference.operations.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
@@ -25,8 +26,8 @@ DEAD = ".dead"
 GRACE_SECONDS = 10.0
 """The longest that a statement of a dead process can still be at work in the database."""
 
-UNKNOWN_SECONDS = 60.0
-"""For so long after its process died, a hold that is not there may still appear: a database that hung may go on."""
+UNKNOWN_SECONDS = 300.0
+"""For so long after its process died, a hold that is not there may still appear: a disk that stalled may go on."""
 
 
 def recover(*, now: datetime) -> int:
@@ -49,7 +50,7 @@ def _recover(path: Path, now: datetime) -> int:
     with _locked(path) as file:
         if file is None or (age_seconds := now.timestamp() - os.fstat(file).st_mtime) < GRACE_SECONDS:
             return 0
-        data = path.read_bytes()
+        data = os.pread(file, os.fstat(file).st_size, 0)
         outcomes = [_close(leftover, is_of_this_boot(data)) for leftover in leftovers(data)]
         if "unknown" not in outcomes or age_seconds > UNKNOWN_SECONDS:
             path.unlink()
@@ -57,8 +58,12 @@ def _recover(path: Path, now: datetime) -> int:
 
 
 def _close(leftover: Leftover, is_complete: bool) -> str:
-    statement = closings.again(_closing(leftover, is_complete))
-    outcome = statement.run()
+    try:
+        with transaction.atomic():
+            outcome = closings.again(_closing(leftover, is_complete)).run()
+    except (IntegrityError, DataError, ProgrammingError, ValueError):
+        log.exception("call %s cannot be closed as it was noted: %r", leftover.usage_id, leftover.closing)
+        outcome = closings.again(_review(leftover)).run()
     log.warning("call %s of a process that died was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
 
@@ -69,6 +74,10 @@ def _closing(leftover: Leftover, is_complete: bool) -> bytes:
         return leftover.closing
     if leftover.stage is Stage.HELD and is_complete:
         return orjson.dumps({"action": "release", "usage_id": leftover.usage_id, "resolution": "not_sent"})
+    return _review(leftover)
+
+
+def _review(leftover: Leftover) -> bytes:
     return orjson.dumps({"action": "review", "usage_id": leftover.usage_id, "reason": "process_died"})
 
 
@@ -81,9 +90,14 @@ def _locked(path: Path) -> Iterator[int | None]:
         yield None
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield file
-    except BlockingIOError:
-        yield None
+        yield file if _lock(file) and path.exists() else None  # it may be renamed or gone since it was opened
     finally:
         os.close(file)
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

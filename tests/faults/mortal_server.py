@@ -34,10 +34,21 @@ def die_after(owner: Any, name: str) -> None:
     setattr(owner, name, run_and_die)
 
 
+def die_when_marked(entry: Any) -> None:
+    """Die when a call is marked as sent."""
+    mark = entry.sent
+
+    def mark_and_die(self: Any) -> None:
+        mark(self)
+        die()
+
+    entry.sent = mark_and_die
+
+
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
     from inference.adapters.openai import adapter as exchange
-    from inference.operations import attempts, calls, closing, conclusions, opening, stream_runs
+    from inference.operations import attempts, calls, closing, conclusions, journal, opening, stream_runs
 
     run = stream_runs.StreamRun
     return {
@@ -45,14 +56,15 @@ def moments() -> dict[str, Callable[[], None]]:
         "held": lambda: die_before(opening, "_read"),
         "before sending": lambda: die_before(attempts, "send"),
         "about to send": lambda: die_before(exchange, "post"),
+        "sending": lambda: die_when_marked(journal.Entry),
         "answered": lambda: die_before(calls, "conclude"),
         "before the charge": lambda: die_before(closing, "settle"),
-        "about to charge": lambda: die_before(closing, "_persist"),
-        "charged": lambda: die_after(closing, "_persist"),
+        "about to charge": lambda: die_before(closing, "_attempt"),
+        "charged": lambda: die_after(closing, "_attempt"),
         "before the release": lambda: die_before(closing, "close"),
-        "about to release": lambda: die_before(closing, "_persist"),
+        "about to release": lambda: die_before(closing, "_attempt"),
         "before the review": lambda: die_before(closing, "close"),
-        "in review": lambda: die_after(closing, "_persist"),
+        "in review": lambda: die_after(closing, "_attempt"),
         "before opening a stream": lambda: die_before(attempts, "open_stream"),
         "stream opened": lambda: die_before(run, "_take"),
         "stream done": lambda: die_before(run, "_finish"),

@@ -26,7 +26,8 @@ MOMENTS = [
     ("before the hold", False, "small-1", None, 200),
     ("held", False, "small-1", "released", 200),
     ("before sending", False, "small-1", "released", 200),
-    ("about to send", False, "small-1", "review", 409),
+    ("about to send", False, "small-1", "released", 200),
+    ("sending", False, "small-1", "review", 409),
     ("answered", False, "small-1", "review", 409),
     ("answer rendered", False, "small-1", "review", 409),
     ("before the charge", False, "small-1", "review", 409),
@@ -38,6 +39,7 @@ MOMENTS = [
     ("before the review", False, "usage-missing", "review", 409),
     ("in review", False, "usage-missing", "review", 409),
     ("before opening a stream", True, "small-1", "released", 200),
+    ("sending", True, "small-1", "review", 409),
     ("stream opened", True, "small-1", "review", 409),
     ("stream done", True, "small-1", "review", 409),
     ("about to charge", True, "small-1", "settled", 422),
@@ -65,7 +67,7 @@ def journals(tmp_path: Path, settings: Any) -> Path:
 
 def recover_later() -> None:
     """Do what the jobs do while the calls' deadlines are still far."""
-    for minutes in (0, 1, 2):
+    for minutes in (0, 1, 10):
         recovery.recover(now=timezone.now() + timedelta(minutes=minutes))
     assert list(settings.CALL_JOURNAL_DIR.iterdir()) == []
 

@@ -1,21 +1,27 @@
 """The database goes away under a call, and comes back."""
 
+import signal
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
 import psycopg
 import pytest
 from django.db import connection
+from django.utils import timezone
 from psycopg import sql
 
 from billing.queries import audit
+from gateway.server.lifespan import DRAIN_SECONDS
+from inference.operations import recovery
 from tests.support.processes import database_url, gateway_process
-from tests.support.stage import Caller, Stage, chat
+from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay
 
 BALANCE = 5_000
@@ -186,3 +192,63 @@ def refusing_writes(operator: psycopg.Connection[Any]) -> Iterator[None]:
         operator.execute("SET default_transaction_read_only = off")
         operator.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
         operator.execute(renew)
+
+
+def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_to_the_next(
+    stage: Stage, tmp_path: Path, settings: Any
+) -> None:
+    settings.CALL_JOURNAL_DIR = tmp_path
+    at, home = connection.settings_dict, stage.origin
+    alias, caller = stage.model("small-1?delay_ms=600", max_output_tokens=20), stage.caller(balance=BALANCE)
+    with (
+        UnreliableWay(at["HOST"], int(at["PORT"])) as way,
+        gateway_process(DATABASE_URL=database_url(way.port), CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
+    ):
+        caller.origin = origin
+        with ThreadPoolExecutor() as threads:
+            pending = threads.submit(caller.post, chat(alias), key="one")
+            wait_for(lambda: len(stage.upstream.ledger) == 1)
+            way.cut()
+            assert pending.result().status_code == 200
+        server.terminate()
+        assert server.wait(timeout=DRAIN_SECONDS + 5) in (0, -signal.SIGTERM)
+    caller.origin = home
+    assert caller.only_call.state == "dispatched"
+    for minutes in (0, 1):
+        recovery.recover(now=timezone.now() + timedelta(minutes=minutes))
+    settles(caller)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_call_that_cannot_be_noted_is_refused_and_its_proof_serves_once(stage: Stage, tmp_path: Path) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
+    first = caller.post(chat(alias), key="one")
+    proof, home = caller.headers(CHAT), caller.origin
+    (tmp_path / "no folder").touch()
+    with gateway_process(CALL_JOURNAL_DIR=str(tmp_path / "no folder")) as (origin, _):
+        caller.origin = origin
+        answers = [caller.post(chat(alias), headers=proof), caller.post(chat(alias), key="one")]
+    caller.origin = home
+    answers.append(caller.post(chat(alias), headers=proof))
+    assert [answer.status_code for answer in answers] == [503, 200, 401]
+    assert answers[0].json()["error"]["code"] == "not_ready"
+    assert answers[1].content == first.content
+    assert answers[2].json()["error"]["code"] == "invalid_dpop_proof"
+    assert len(stage.upstream.ledger) == 1
+    assert caller.only_call.state == "settled"
+
+
+def test_a_hold_whose_answer_nobody_can_read_is_given_back(stage: Stage) -> None:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
+    with psycopg.connect(database_url(), autocommit=True) as operator:
+        row = operator.execute("SELECT pg_get_functiondef('inference_open_admitted'::regproc)").fetchone()
+        assert row is not None
+        operator.execute(row[0].replace("'outcome', v_found.outcome", "'outcome', 'of a later release'").encode())
+        try:
+            answer = caller.post(chat(alias))
+        finally:
+            operator.execute(row[0].encode())
+    assert answer.status_code == 500
+    assert len(stage.upstream.ledger) == 0
+    wait_for(lambda: caller.only_call.state == "released", 5)
+    assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}

@@ -148,6 +148,15 @@ def test_an_element_that_fails_harms_no_other(operator: psycopg.Connection[Any])
     assert runs(operator) == 4  # the first alone, and the three others one by one
 
 
+def test_an_element_that_waits_in_vain_for_a_lock_harms_no_other(operator: psycopg.Connection[Any]) -> None:
+    operator.execute("SELECT pg_advisory_lock(8)")
+    stuck = element(1, "stuck", sql="SELECT pg_advisory_xact_lock(8)")
+    others = [element(n, f"other {n}") for n in range(2 * LANES)]
+    *answers, last = on_loop(lambda batches: all_of(batches, *others, stuck))
+    assert isinstance(last, psycopg.errors.LockNotAvailable)
+    assert [answer["n"] for answer, _ in answers] == list(range(2 * LANES))
+
+
 def test_what_the_whole_database_refuses_is_not_tried_one_by_one(operator: psycopg.Connection[Any]) -> None:
     tried = "SELECT nextval('test_batch_run_n_seq'); SET LOCAL transaction_read_only = on; CREATE TABLE never ()"
     refused = [element(n, sql=tried) for n in range(1, 4)]

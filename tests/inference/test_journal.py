@@ -1,9 +1,12 @@
 """What a process notes of its calls outlives it, and is read as it was written."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -84,3 +87,50 @@ def test_another_boot_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not is_of_this_boot(data)
     monkeypatch.setattr(journal, "boot_id", lambda: b"")
     assert not is_of_this_boot(data)
+
+
+@contextmanager
+def files_of_at_most(size_bytes: int) -> Iterator[None]:
+    """Let the kernel refuse what goes beyond a file size, after a part of it, as it does on a disk that becomes full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_disk_that_becomes_full_half_way_is_an_error_and_then_there_is_room_again(tmp_path: Path) -> None:
+    made = Journal(tmp_path)
+    full = len([made.begin(new_id("use")) for _ in range(256)])
+    [path] = tmp_path.iterdir()
+    with files_of_at_most(path.stat().st_size + 1000), pytest.raises(OSError, match="File too large"):
+        made.begin("use_1")
+    made.begin("use_2")
+    assert len(read(tmp_path)) == full + 1
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1000, 300 * 1024])
+def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, size_bytes: int) -> None:
+    opened = len(list(Path("/proc/self/fd").iterdir()))
+    with files_of_at_most(size_bytes), pytest.raises(OSError, match="File too large"):
+        Journal(tmp_path)
+    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_entry_that_is_done_touches_no_other_call(tmp_path: Path) -> None:
+    made = Journal(tmp_path)
+    first = made.begin("use_1")
+    first.done()
+    second = made.begin("use_2")
+    first.sent()
+    first.closing(b"{}")
+    first.done()
+    assert read(tmp_path) == [Leftover(Stage.HELD, "use_2", b"")]
+    made.begin("use_3").sent()
+    second.closing(b"{}")
+    assert sorted(read(tmp_path), key=lambda left: left.usage_id) == [
+        Leftover(Stage.CLOSING, "use_2", b"{}"),
+        Leftover(Stage.SENT, "use_3", b""),
+    ]

@@ -1,9 +1,12 @@
 """Calls of dead processes: closed by what their journals say, once, and no journal of a living process is touched."""
 
+import fcntl
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from django.utils import timezone
 
@@ -121,6 +124,80 @@ def test_what_somebody_else_has_closed_stays_closed(folder: Path) -> None:
     recovered(GRACE_SECONDS)
     assert state(call) == "settled"
     assert purse.wallet.balance_microusd == 960
+
+
+CANNOT_BE_WRITTEN = {"action": "settle", "cost": -1, "basis": "upstream", "quantities": {}}
+
+
+@pytest.mark.parametrize(
+    "closing",
+    [
+        orjson.dumps({**CANNOT_BE_WRITTEN, "usage_id": "use_bad"}),
+        orjson.dumps({**CANNOT_BE_WRITTEN, "usage_id": "use_bad", "cost": 2**63}),
+        b'{"action": "settle", "usage_id": "use_b',
+        b'{"action": "lose", "usage_id": "use_bad"}',
+        b'{"action": "settle", "usage_id": "use_bad\\u0000"}',
+    ],
+)
+def test_a_closing_that_cannot_be_written_goes_to_reconciliation_and_keeps_no_other(
+    folder: Path, closing: bytes
+) -> None:
+    purse, made, others = Purse().pay(1000), Journal(folder), [Journal(folder) for _ in range(4)]
+    bad, before, after = purse.call(100, usage_id="use_bad"), purse.call(100), purse.call(100)
+    made.begin(before)
+    made.begin(bad).closing(closing)
+    made.begin(after)
+    elsewhere = [purse.call(100) for _ in others]
+    for other, call in zip(others, elsewhere, strict=True):
+        other.begin(call)
+        die(other)
+    die(made)
+    recovered(0)
+    recovered(GRACE_SECONDS)
+    assert {state(call) for call in (before, after, *elsewhere)} == {"released"}
+    assert state(bad) == "review"
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_crash_of_the_machine_left_half_written_keeps_no_other(folder: Path) -> None:
+    purse, made = Purse().pay(1000), Journal(folder)
+    torn, whole = purse.call(100), purse.call(100)
+    for usage_id in (torn, "use_\x00\x00", whole):
+        made.begin(usage_id)
+    data = bytearray(made.path.read_bytes())
+    data[data.index(torn.encode()) - 2] = 77  # a stage that is none
+    made.path.write_bytes(data)
+    die(made)
+    recovered(0)
+    assert recovered(GRACE_SECONDS) == 2
+    assert (state(torn), state(whole)) == ("review", "released")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("moment", ["open", "flock"])
+def test_two_recoveries_at_once_do_each_journal_once(
+    folder: Path, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purse, made = Purse().pay(1000), Journal(folder)
+    call = purse.call(100)
+    made.begin(call)
+    die(made)
+    module = {"open": os, "flock": fcntl}[moment]
+    original, overtaking = getattr(module, moment), list[float]()
+
+    def overtaken(*args: Any) -> Any:
+        """Let another recovery run as a whole right behind the opening, or right before the lock."""
+        opened = original(*args) if moment == "open" else None
+        while overtaking:
+            recovered(overtaking.pop())
+        return opened if moment == "open" else original(*args)
+
+    monkeypatch.setattr(module, moment, overtaken)
+    for seconds in (0.0, GRACE_SECONDS):
+        overtaking.append(seconds)
+        recovered(seconds)
+    assert state(call) == "released"
+    assert list(folder.iterdir()) == []
 
 
 def test_a_folder_that_nobody_has_made_yet_is_empty(settings: Any, tmp_path: Path) -> None:

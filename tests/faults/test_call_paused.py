@@ -1,0 +1,66 @@
+"""A server process that is stopped for so long that others decided on its calls, and then goes on."""
+
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from billing.operations import ledger, reviews
+from billing.queries import audit
+from inference.operations import recovery
+from tests.support.processes import gateway_process
+from tests.support.stage import Stage, chat
+
+BALANCE = 5_000
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("decided", ["charged", "released", "open"])
+def test_what_others_decided_meanwhile_stays_and_is_what_the_answer_says(
+    stage: Stage, tmp_path: Path, settings: Any, stream: bool, decided: str
+) -> None:
+    settings.CALL_JOURNAL_DIR = tmp_path
+    alias = stage.model("small-1?tokens=20&token_delay_ms=60&delay_ms=800", max_output_tokens=50)
+    caller = stage.caller(balance=BALANCE)
+    with (
+        gateway_process(CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
+        ThreadPoolExecutor() as threads,
+    ):
+        home, caller.origin = caller.origin, origin
+        pending = threads.submit(caller.post, chat(alias, stream=stream), key="one", timeout=30)
+        while not len(stage.upstream.ledger):
+            time.sleep(0.01)
+        server.send_signal(signal.SIGSTOP)
+        try:
+            for hours in (0, 2):
+                recovery.recover(now=timezone.now() + timedelta(hours=hours))
+            ledger.reap(limit=100, now=timezone.now() + timedelta(hours=2)).rows()
+            call = caller.only_call
+            assert (call.state, call.review_reason) == ("review", "deadline_passed")
+            if decided == "charged":
+                assert reviews.charge(call.id, cost_microusd=3)
+            if decided == "released":
+                assert reviews.release(call.id)
+            time.sleep(1.5)
+        finally:
+            server.send_signal(signal.SIGCONT)
+        answer = pending.result()
+        caller.origin = home
+    assert answer.status_code in (200, 503)
+    call = caller.only_call
+    assert call.state == {"charged": "settled", "released": "released", "open": "settled"}[decided]
+    if decided == "charged":
+        assert call.charge_microusd == 3
+    stated = answer.headers.get("x-service-charge-microusd")
+    if stream:
+        [comment] = [line for line in answer.text.splitlines() if line.startswith(": service")]
+        stated = comment.partition('"charge_microusd":')[2].removesuffix("}")
+    assert stated in (str(call.charge_microusd), "null" if stream else None)
+    assert caller.wallet == {"balance": BALANCE - (call.charge_microusd or 0), "held": 0, "debt": 0}
+    assert len(stage.upstream.ledger) == 1
+    assert audit.findings() == []

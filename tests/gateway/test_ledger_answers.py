@@ -1,0 +1,115 @@
+"""What the ledger's connections and batches do with answers that do not fit, and with a socket that is gone."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+import uvloop
+
+from gateway.database import BatchFunction, Unanswered
+from gateway.database.batches import LANES, Batches
+from gateway.database.connection import LedgerConnection
+from gateway.database.pool import _parameters
+from tests.billing.parallel import conninfo
+from tests.gateway.test_ledger_batches import all_of, element, on_loop
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FUNCTION = """
+CREATE FUNCTION test_answer(p_elements json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer {type}, body bytea) LANGUAGE plpgsql AS $$ BEGIN {body} END $$
+"""
+ANSWER = BatchFunction(0, "test_answer")
+FITTING = "answer := json_build_object('n', p_elements->0->'n'); RETURN NEXT;"
+
+
+@pytest.fixture
+def operator() -> Iterator[psycopg.Connection[Any]]:
+    """Lend a connection beside the pool."""
+    with psycopg.connect(conninfo(), autocommit=True) as connection:
+        yield connection
+        connection.execute("DROP FUNCTION IF EXISTS test_answer")
+
+
+def make(operator: psycopg.Connection[Any], body: str, type_name: str = "json") -> None:
+    """Make the function anew."""
+    operator.execute("DROP FUNCTION IF EXISTS test_answer")
+    operator.execute(FUNCTION.format(body=body, type=type_name))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "RETURN;",
+        "answer := NULL; RETURN NEXT;",
+        "answer := '[1]'; RETURN NEXT;",
+        "answer := '{}'; RETURN NEXT; RETURN NEXT;",
+    ],
+)
+def test_answers_that_do_not_fit_stop_nobody_else(operator: psycopg.Connection[Any], body: str) -> None:
+    async def scene(batches: Batches) -> list[Any]:
+        odd = [(await all_of(batches, element(n, f"owner {n}", ANSWER)))[0] for n in range(LANES + 1)]
+        make(operator, FITTING)
+        return [*odd, *await all_of(batches, element(7, "owner 0", ANSWER))]
+
+    make(operator, body)
+    *odd, fitting = on_loop(scene)
+    assert [type(answer) for answer in odd] == [Unanswered] * (LANES + 1)
+    assert fitting == ({"n": 7}, None)
+
+
+def test_a_function_that_gives_other_types_is_prepared_anew(operator: psycopg.Connection[Any]) -> None:
+    async def scene(batches: Batches) -> list[Any]:
+        before = await all_of(batches, element(1, function=ANSWER))
+        make(operator, FITTING, "jsonb")
+        await all_of(batches, element(2, function=ANSWER))  # learns of it
+        return before + await all_of(batches, element(3, function=ANSWER))
+
+    make(operator, FITTING)
+    assert on_loop(scene) == [({"n": 1}, None), ({"n": 3}, None)]
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_connection_that_fails_while_it_writes_leaves_the_next_one_alone(
+    loop: Callable[[], asyncio.AbstractEventLoop],
+) -> None:
+    async def scene(batches: Batches) -> bool:
+        connection = await LedgerConnection.connect(**_parameters())
+        connection.watch()
+        [(pid, _)] = await connection.run("SELECT pg_backend_pid(), length($1::text)", ["x"])
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            much = connection.run("SELECT pg_backend_pid(), length($1::text)", ["x" * 30_000_000])
+            running = asyncio.create_task(much)
+            await asyncio.sleep(0.2)
+            number = connection.pgconn.socket
+            connection.fail(psycopg.OperationalError("gone"))
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        return await is_heard_of(number, running)
+
+    assert on_loop(scene, loop)
+
+
+async def is_heard_of(number: int, running: "asyncio.Task[Any]") -> bool:
+    """Open the next socket, which gets the number, and tell whether its writer is called once the statement has ended."""
+    pair, can_write = socket.socketpair(), asyncio.Event()
+    with pair[0], pair[1]:
+        mine = next(it for it in pair if it.fileno() == number)
+        loop = asyncio.get_running_loop()
+        loop.add_writer(mine, can_write.set)
+        with pytest.raises(Unanswered):
+            await running
+        can_write.clear()
+        try:
+            async with asyncio.timeout(1):
+                return await can_write.wait()
+        except TimeoutError:
+            return False
+        finally:
+            loop.remove_writer(mine)
