@@ -106,7 +106,7 @@ class Journal:
             _write(self._file, boot_id().ljust(_SEGMENT_BYTES, b"\0"), 0)
             self._grow()
         except BaseException:
-            os.unlink(name)
+            Path(name).unlink()
             self.close()
             raise
         self.path = Path(name).rename(name + SUFFIX)  # only now may somebody look whether it is locked

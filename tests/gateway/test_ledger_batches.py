@@ -172,8 +172,7 @@ def test_a_wallet_that_somebody_else_has_locked_holds_nobody_up(operator: psycop
     async def scene(batches: Batches) -> Any:
         stuck = [asyncio.create_task(batches.run(element(n, "stuck", lock=7))) for n in range(3)]
         others = await all_of(batches, *(element(n, f"other {n}") for n in range(10)))
-        while not operator.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchone():
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(until_one_waits, operator)
         assert not any(task.done() for task in stuck)
         operator.execute("SELECT pg_advisory_unlock(7)")
         return others, await asyncio.gather(*stuck)
@@ -252,6 +251,12 @@ def test_who_waits_in_line_behind_locked_wallets_is_told_that_nothing_was_done(
     stuck = [element(n, f"stuck {n}", lock=n) for n in range(1, HELD_UP_LANES + 2)]
     answers = on_loop(lambda batches: all_of(batches, *stuck))
     assert Counter(type(answer) for answer in answers) == {Unanswered: HELD_UP_LANES, PoolTimeout: 1}
+
+
+def until_one_waits(operator: psycopg.Connection[Any]) -> None:
+    """Wait until a statement waits for the lock that stands for a wallet's."""
+    while not operator.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchone():
+        pass
 
 
 def working(operator: psycopg.Connection[Any], count: int) -> list[int]:
