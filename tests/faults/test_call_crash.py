@@ -26,7 +26,7 @@ MOMENTS = [
     ("before the hold", False, "small-1", None, 200),
     ("held", False, "small-1", "released", 200),
     ("before sending", False, "small-1", "released", 200),
-    ("about to send", False, "small-1", "review", 409),
+    ("about to send", False, "small-1", "released", 200),
     ("answered", False, "small-1", "review", 409),
     ("answer rendered", False, "small-1", "review", 409),
     ("before the charge", False, "small-1", "review", 409),
