@@ -74,7 +74,7 @@ class Element(Generic[Row]):
 class _Waiting:
     element: Element[Any]
     answer: "asyncio.Future[Any]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
-    is_begun: bool = False
+    is_begun: bool = False  # as long as nobody knows what became of a statement that holds it
 
     @property
     def owner(self) -> Hashable:
@@ -184,6 +184,8 @@ async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     except _OWN_FAULTS as error:
         # Where a batch waited for a wallet, all its elements are of that wallet's owner.
         is_everyone_s = isinstance(error, ReadOnlySqlTransaction) or (wait and isinstance(error, LockNotAvailable))
+        for waiting in batch:
+            waiting.is_begun = False
         if len(batch) > 1 and not is_everyone_s:
             return [busy for waiting in batch for busy in await _execute([waiting], wait=wait)]
         _fail(batch, error)
@@ -224,6 +226,7 @@ def _select(functions: tuple[str, ...]) -> str:
 def _answer(waiting: _Waiting, row: tuple[Any, ...]) -> bool:
     """Hand an element its answer; False where there is none yet, because its wallet is busy."""
     if row[0].get("outcome") == "busy":
+        waiting.is_begun = False
         return False
     if not waiting.answer.done():
         waiting.answer.set_result(row)

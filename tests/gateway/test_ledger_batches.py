@@ -15,7 +15,7 @@ from psycopg_pool import PoolTimeout
 
 from gateway.database import BatchFunction, Element, Unanswered, batches, close_pool
 from gateway.database import connection as connections
-from gateway.database.batches import BATCH_ELEMENTS_MAX, LANES, Batches
+from gateway.database.batches import BATCH_ELEMENTS_MAX, HELD_UP_LANES, LANES, Batches
 from gateway.database.connection import LedgerConnection
 from gateway.database.pool import _parameters
 from tests.billing.parallel import conninfo
@@ -172,7 +172,7 @@ def test_a_wallet_that_somebody_else_has_locked_holds_nobody_up(operator: psycop
     async def scene(batches: Batches) -> Any:
         stuck = [asyncio.create_task(batches.run(element(n, "stuck", lock=7))) for n in range(3)]
         others = await all_of(batches, *(element(n, f"other {n}") for n in range(10)))
-        await asyncio.to_thread(working, operator, 1)
+        await asyncio.to_thread(until_one_waits, operator)
         assert not any(task.done() for task in stuck)
         operator.execute("SELECT pg_advisory_unlock(7)")
         return others, await asyncio.gather(*stuck)
@@ -241,6 +241,22 @@ def test_who_waits_in_line_for_too_long_is_told_that_nothing_was_done(
     first, second = on_loop(lambda batches: all_of(batches, slow, element(1)))
     assert isinstance(first, Unanswered)
     assert isinstance(second, PoolTimeout)
+
+
+def test_who_waits_in_line_behind_locked_wallets_is_told_that_nothing_was_done(
+    operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "WAIT_SECONDS", 1.0)
+    operator.execute("SELECT pg_advisory_lock(n) FROM generate_series(1, %s) n", [HELD_UP_LANES + 1])
+    stuck = [element(n, f"stuck {n}", lock=n) for n in range(1, HELD_UP_LANES + 2)]
+    answers = on_loop(lambda batches: all_of(batches, *stuck))
+    assert Counter(type(answer) for answer in answers) == {Unanswered: HELD_UP_LANES, PoolTimeout: 1}
+
+
+def until_one_waits(operator: psycopg.Connection[Any]) -> None:
+    """Wait until a statement waits for the lock that stands for a wallet's."""
+    while not operator.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchone():
+        pass
 
 
 def working(operator: psycopg.Connection[Any], count: int) -> list[int]:

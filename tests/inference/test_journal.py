@@ -89,6 +89,11 @@ def test_another_boot_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not is_of_this_boot(data)
 
 
+def descriptors() -> int:
+    """Count the files that this process has open."""
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
 @contextmanager
 def files_of_at_most(size_bytes: int) -> Iterator[None]:
     """Let the kernel refuse what goes beyond a file size, after a part of it, as it does on a disk that becomes full."""
@@ -102,20 +107,20 @@ def files_of_at_most(size_bytes: int) -> Iterator[None]:
 
 def test_a_disk_that_becomes_full_half_way_is_an_error_and_then_there_is_room_again(tmp_path: Path) -> None:
     made = Journal(tmp_path)
-    full = len([made.begin(new_id("use")) for _ in range(256)])
+    entries = [made.begin(new_id("use")) for _ in range(256)]
     [path] = tmp_path.iterdir()
     with files_of_at_most(path.stat().st_size + 1000), pytest.raises(OSError, match="File too large"):
         made.begin("use_1")
     made.begin("use_2")
-    assert len(read(tmp_path)) == full + 1
+    assert len(read(tmp_path)) == len(entries) + 1
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1000, 300 * 1024])
 def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, size_bytes: int) -> None:
-    opened = len(list(Path("/proc/self/fd").iterdir()))
+    opened = descriptors()
     with files_of_at_most(size_bytes), pytest.raises(OSError, match="File too large"):
         Journal(tmp_path)
-    assert len(list(Path("/proc/self/fd").iterdir())) == opened
+    assert descriptors() == opened
     assert list(tmp_path.iterdir()) == []
 
 
