@@ -71,6 +71,7 @@ def _environment(port: int, data_dir: Path, config: Path, settings: GatewaySetti
     return {
         "GATEWAY_ENV": "production",
         "GATEWAY_BASE_URL": GATEWAY_BASE_URL,
+        "ALLOWED_HOSTS": LOOPBACK,
         "GATEWAY_CONFIG": str(config),
         "HOST": LOOPBACK,
         "PORT": str(port),

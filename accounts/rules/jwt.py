@@ -110,7 +110,7 @@ def decode(segment: str) -> bytes:
 
 def _json(segment: str, name: str) -> dict[str, Any]:
     try:
-        return strict_loads(decode(segment))
+        return strict_loads(decode(segment), long_integers=False)
     except InvalidJson as error:
         raise JwtError(f"{name} is not a strict JSON object") from error
 

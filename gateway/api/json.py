@@ -6,7 +6,7 @@ disagree on what was paid for, so all of these are bounded or refused.
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
 import orjson
@@ -23,18 +23,18 @@ _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX) -> dict[str, Any]:
+def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_integers: bool = True) -> dict[str, Any]:
     """Parse a JSON object, or raise InvalidJson.
 
     Refuses duplicate names, NaN, lone surrogates, depth over 64, and more than `values_max` members and elements before
     any of them takes memory. An integer beyond 64 bits is read as an `orjson.Fragment`: no number to anyone who asks
-    for one, and written out again as it came.
+    for one, and written out again as it came; without `long_integers` it is refused.
     """
     if has_more_values(body, values_max):
         raise InvalidJson(f"The body has more than {values_max:,} members and elements.")
     try:
         text = body.decode("utf-8")
-        value = _DECODER.decode(text)
+        value = (_DECODER if long_integers else _DECODER_OF_64_BITS).decode(text)
         if _SURROGATE_ESCAPE.search(body):
             orjson.dumps(value)  # orjson refuses lone surrogates
         if isinstance(value, dict):
@@ -88,6 +88,13 @@ def _read_int(digits: str) -> int | orjson.Fragment:
     return orjson.Fragment(digits)
 
 
+def _read_int_of_64_bits(digits: str) -> int:
+    value = _read_int(digits)
+    if not isinstance(value, int):
+        raise ValueError("integer out of range")
+    return value
+
+
 def _finite_float(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
@@ -95,9 +102,10 @@ def _finite_float(text: str) -> float:
     return value
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique,
-    parse_constant=_refuse_constant,
-    parse_int=_read_int,
-    parse_float=_finite_float,
-)
+def _decoder(parse_int: Callable[[str], Any]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=parse_int, parse_float=_finite_float
+    )
+
+
+_DECODER, _DECODER_OF_64_BITS = _decoder(_read_int), _decoder(_read_int_of_64_bits)

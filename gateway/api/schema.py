@@ -35,7 +35,8 @@ Operation = dict[str, Any]
 
 # The first step of a path names the chapter of the reference page.
 CHAPTERS = {"auth": "Tokens", "oauth": "Tokens", "org-invitations": "Organizations", "public": "Tokens"}
-ALWAYS: tuple[type[ApiError], ...] = (errors.InternalError, errors.NotReady)
+# Control characters in a path, a query or a header are an invalid request everywhere.
+ALWAYS: tuple[type[ApiError], ...] = (errors.InvalidRequest, errors.InternalError, errors.NotReady)
 PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce)
 TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
 BODY = (errors.InvalidRequest, errors.InvalidJson, errors.RequestTooLarge, errors.UnsupportedMediaType)

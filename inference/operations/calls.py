@@ -7,6 +7,7 @@ charged.
 """
 
 import asyncio
+import time
 
 from billing.operations import closings
 from gateway.api.background import spawn
@@ -52,14 +53,17 @@ async def serve(request: MeteredRequest, rules: RouteRules) -> ServedAnswer:
 
 async def _carry_through(call: Call) -> ServedAnswer | ApiError:
     """Run a call; the catalogue's errors are returned, so that none is raised where nobody listens any more."""
+    allowed_seconds = call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS
+    begun = time.monotonic()
     try:
-        replay = await opening.open_call(call, call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS)
+        replay = await opening.open_call(call, allowed_seconds)
     except Exception as error:  # noqa: BLE001 - told as the catalogue's error; what is unknown is logged there
         return as_api_error(error)
     if replay is not None:
         return answer_again(replay)
-    if call.client_left:
-        release = closings.release(owner=call.owner, usage_id=call.usage_id, resolution="client_left")
+    # A process that was stopped for long must not send what others have given up meanwhile.
+    if call.client_left or time.monotonic() - begun > allowed_seconds:
+        release = closings.release(owner=call.owner, usage_id=call.usage_id, resolution="not_sent")
         await closing.close(call.entry, release)
         return NotReady()
     try:

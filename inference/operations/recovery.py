@@ -89,6 +89,10 @@ def _locked(path: Path) -> Iterator[int | None]:
     except FileNotFoundError:
         yield None
         return
+    except PermissionError:
+        log.error("%s cannot be read: run the worker as the user of the server", path)
+        yield None
+        return
     try:
         yield file if _lock(file) and path.exists() else None  # it may be renamed or gone since it was opened
     finally:

@@ -134,6 +134,7 @@ class House:
             "DJANGO_SETTINGS_MODULE": "gateway.settings",
             "GATEWAY_ENV": "production",
             "GATEWAY_BASE_URL": GATEWAY_BASE_URL,
+            "ALLOWED_HOSTS": LOOPBACK,
             "GATEWAY_CONFIG": str(config),
             "DATABASE_URL": self.database.url,
             "DATA_DIR": str(self.home),

@@ -40,7 +40,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         """Return libpq's parameters; what the database's URL says goes first."""
         params = {**connection_options(), **super().get_connection_params()}
-        params["options"] = f"{statement_timeout()} {params.get('options', '')}".strip()
+        params["options"] = f"-c synchronous_commit=on {statement_timeout()} {params.get('options', '')}".strip()
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
