@@ -33,6 +33,7 @@ class Bounded(HttpToolsProtocol):
         self._undigested_bytes = 0
         self._is_in_message = False
         self._is_too_large = False
+        self._is_handed_over = False
         self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -52,8 +53,12 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol, which has limits of its own."""
-        self._watch.remove(self)
+        """Hand the connection to the WebSocket protocol. No route takes one, so it ends with the answer to its handshake.
+
+        Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched.
+        """
+        self._is_handed_over = True
+        self._since = self.loop.time()
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
@@ -117,7 +122,9 @@ class Bounded(HttpToolsProtocol):
 
     def end_if_overdue(self, now: float) -> None:
         """Close the connection where its client let time pass without doing its part."""
-        if self._waits_too_long(now) or self._is_unread_too_long(now):
+        if self._is_handed_over and self.transport.get_extra_info("socket").fileno() < 0:
+            self._watch.remove(self)  # only the other protocol was told that the connection is gone
+        elif self._waits_too_long(now) or self._is_unread_too_long(now):
             # With a reset, so that the system too forgets what the client has not read.
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
             self.transport.abort()
@@ -125,6 +132,8 @@ class Bounded(HttpToolsProtocol):
     def _waits_too_long(self, now: float) -> bool:
         """Tell whether the client owes a head, a body, or the end of a body that has been answered."""
         patience = settings.HEAD_SECONDS
+        if self._is_handed_over:
+            return now - self._since > patience
         if self.cycle is not None and not self.cycle.response_complete:
             if not self._is_in_message:
                 return False

@@ -96,6 +96,9 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
 MFA_FORMS = {
     "add_webauthn": "accounts.portal.passkeys.AddPasskeyForm",
+    "authenticate_webauthn": "accounts.portal.passkeys.AuthenticateForm",
+    "login_webauthn": "accounts.portal.passkeys.SignInForm",
+    "reauthenticate_webauthn": "accounts.portal.passkeys.ReauthenticateForm",
     "edit_webauthn": "accounts.portal.passkeys.RenamePasskeyForm",
 }
 MFA_TOTP_ISSUER = "Account Gateway"

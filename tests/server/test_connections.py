@@ -13,6 +13,10 @@ from tests.support.stage import Stage, chat
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: gateway\r\n"
 POST = b"POST /v1/oauth/token HTTP/1.1\r\nHost: gateway\r\nTransfer-Encoding: chunked\r\n\r\n"
+HANDSHAKE = (
+    b" /ws HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+)
 TOO_LARGE = b"HTTP/1.1 431 "
 
 
@@ -93,6 +97,32 @@ def test_one_address_has_so_many_connections(stage: Stage, settings: Any) -> Non
         assert all(answer.startswith(b"HTTP/1.1 429 ") for answer in refused)
         settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
         assert ask(stage, GET + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "handshake",
+    {
+        "another method": b"POST" + HANDSHAKE + b"\r\n",
+        "a body": b"GET" + HANDSHAKE + b"Content-Length: 5\r\n\r\nhello",
+        "a body in chunks": b"GET" + HANDSHAKE + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "a long line": b"GET" + HANDSHAKE + b"x: " + b"a" * 10_000 + b"\r\n\r\n",
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_websocket_handshakes_that_cannot_be_read_are_counted_and_end(
+    stage: Stage, settings: Any, handshake: tuple[str, bytes]
+) -> None:
+    settings.CONNECTIONS_PER_ADDRESS_MAX, settings.HEAD_SECONDS = 20, 2.0
+    with crowd(stage.origin, [handshake[1]] * 20) as clients:
+        assert ask(stage, GET + b"\r\n").startswith(b"HTTP/1.1 429 ")
+        wait_until(lambda: count_open(clients) == 0, 10)
+    wait_until(lambda: ask(stage, GET + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 "), 10)
+
+
+def test_an_answered_websocket_handshake_is_counted_no_longer(stage: Stage, settings: Any) -> None:
+    settings.CONNECTIONS_PER_ADDRESS_MAX = 20
+    for _ in range(60):
+        wait_until(lambda: ask(stage, b"GET" + HANDSHAKE + b"\r\n").startswith(b"HTTP/1.1 404 "), 10)
 
 
 @pytest.mark.parametrize(
