@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -476,6 +476,19 @@ def test_only_an_operator_with_every_right_makes_operators() -> None:
         == 403
     )
     assert Account.objects.get(pk=boss.pk).check_password("x")
+
+
+def test_only_an_operator_with_every_right_gives_rights_to_groups() -> None:
+    client = clerk("view_group", "add_group", "change_group", "delete_group")
+    group = Group.objects.create(name="Clerks")
+    Account.objects.get(did="did:web:localhost:clerk").groups.add(group)
+    every_right = {"name": "Clerks", "permissions": list(Permission.objects.values_list("pk", flat=True))}
+
+    assert client.get(address("auth_group_change", group.pk)).status_code == 200
+    assert client.post(address("auth_group_change", group.pk), every_right).status_code == 403
+    assert client.post(address("auth_group_add"), every_right).status_code == 403
+    assert client.post(address("auth_group_delete", group.pk), {"post": "yes"}).status_code == 403
+    assert not Group.objects.get().permissions.exists()
 
 
 def test_an_operator_suspends_nobody_above_them() -> None:
