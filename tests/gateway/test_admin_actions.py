@@ -289,6 +289,22 @@ def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client
     assert "sk-" not in json.dumps(logged())
 
 
+def test_a_stored_credential_is_sent_to_no_other_address(operator: Client) -> None:
+    upstream = Upstream.objects.get(name="primary")
+    page = address("inference_upstream_change", upstream.pk)
+
+    refused = operator.post(page, upstream_form(base_url="https://evil.example/v1"))
+    assert list(errors(refused)) == ["api_key"]
+    upstream.refresh_from_db()
+    assert upstream.base_url == "https://models.example/v1"
+
+    assert operator.post(page, upstream_form(base_url="https://models.example/v2")).status_code == 303
+    moved = upstream_form(base_url="https://other.example/v1", api_key="sk-typed-secret")
+    assert operator.post(page, moved).status_code == 303
+    upstream.refresh_from_db()
+    assert (upstream.base_url, upstream.api_key) == ("https://other.example/v1", "sk-typed-secret")
+
+
 def test_a_refused_form_shows_no_credential(operator: Client) -> None:
     page = address("inference_upstream_change", Upstream.objects.get(name="primary").pk)
     response = operator.post(page, upstream_form(api_key="sk-typed-secret", base_url="http://evil.example"))
