@@ -37,8 +37,12 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
     if request.user.has_perm("billing.view_reservation"):
         context["title"] = "Overview"
-        context["cards"] = [_held(), _in_review(), _losses(), _debts()]
-        context["lists"] = [_reviews(), _recent_losses()]
+        context["cards"], context["lists"] = [_held(), _in_review()], [_reviews()]
+        if request.user.has_perm("billing.view_loss"):
+            context["cards"].append(_losses())
+            context["lists"].append(_recent_losses())
+        if request.user.has_perm("billing.view_wallet"):
+            context["cards"].append(_debts())
     return context
 
 

@@ -5,10 +5,11 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.utils import unquote
 from django.contrib.postgres.forms import SimpleArrayField
-from django.core.exceptions import ValidationError
-from django.db.models import Model
+from django.core.exceptions import BadRequest, ValidationError
+from django.db.models import Model, QuerySet
 from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin, TabularInline
@@ -53,6 +54,14 @@ class ConsoleAdmin(ModelAdmin):
         """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that."""
         row_id = None if object_id is None else unquote(object_id)
         return super().changeform_view(request, row_id, form_url, extra_context)
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        """Refuse rows whose ids no row of this table can have; the library's own look-up would break."""
+        try:
+            [self.opts.pk.to_python(key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)]
+        except ValidationError:
+            raise BadRequest("A selected row has no id of this table.") from None
+        return super().response_action(request, queryset)
 
 
 class ReadOnlyAdmin(ConsoleAdmin):

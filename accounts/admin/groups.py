@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as StockGroupAdmin
 from django.contrib.auth.models import Group
+from django.http import HttpRequest
 
 from gateway.console import ConsoleAdmin
 
@@ -11,4 +12,16 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class GroupAdmin(StockGroupAdmin, ConsoleAdmin):
-    """Groups, with the console's look."""
+    """Groups, with the console's look. Who could edit one could give every right to their own."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let only operators with every right give rights."""
+        return bool(request.user.is_superuser)
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Let only operators with every right give rights."""
+        return bool(request.user.is_superuser)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        """Let only operators with every right take rights away."""
+        return bool(request.user.is_superuser)

@@ -56,8 +56,10 @@ class CheckoutAdmin(ReadOnlyAdmin):
     )
 
     def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right have the provider asked."""
-        return request.user.has_perm("billing.change_checkout")
+        """Let operators with that right have the provider asked about a checkout that exists."""
+        if not request.user.has_perm("billing.change_checkout"):
+            return False
+        return object_id is None or Checkout.objects.filter(pk=object_id).exists()
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Let operators with that right resolve a checkout that is in review."""

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
-from gateway.addresses import WEB_WORDS, is_web_address
+from gateway.addresses import WEB_WORDS, is_web_address, origin_of
 from gateway.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
 from inference.models import Upstream
 
@@ -64,9 +64,18 @@ class UpstreamForm(forms.ModelForm):
             self.add_error("adapter", "The demo adapter never serves in production.")
         if not is_demo and "base_url" in cleaned and not cleaned["base_url"]:
             self.add_error("base_url", "Every adapter but demo needs an address.")
+        if self._would_move_key(cleaned):
+            self.add_error("api_key", "Type it again: a stored key goes to no other address than it was typed for.")
         if cleaned.get("remove_api_key"):
             cleaned["api_key"] = ""
         return cleaned
+
+    def _would_move_key(self, cleaned: dict[str, Any]) -> bool:
+        """Return whether a stored key would be sent elsewhere, where it could be read."""
+        stored, address = self.instance, cleaned.get("base_url")
+        if not (stored.api_key and address) or self.data.get("api_key") or cleaned.get("remove_api_key"):
+            return False
+        return origin_of(stored.base_url) != origin_of(address)
 
 
 @admin.register(Upstream)

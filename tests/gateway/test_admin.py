@@ -193,6 +193,25 @@ def test_the_overview_shows_what_waits(operator: Client) -> None:
     assert_no_secret(response.content)
 
 
+@pytest.mark.usefixtures("furnished")
+def test_the_overview_shows_losses_and_debts_to_whoever_may_see_them() -> None:
+    account = Account.objects.create_user("did:web:localhost:clerk", None, "x", is_staff=True)
+    client = Client()
+    client.force_login(account)
+    shown = {
+        "view_reservation": ["Held by open calls", "In review"],
+        "view_loss": ["Held by open calls", "In review", "Losses, 30 days"],
+        "view_wallet": ["Held by open calls", "In review", "Losses, 30 days", "Debts"],
+    }
+    for right, titles in shown.items():
+        account.user_permissions.add(Permission.objects.get(codename=right))
+        context = client.get(reverse("admin:index")).context
+        assert [card["title"] for card in context["cards"]] == titles
+        assert [each["title"] for each in context["lists"]] == ["Waiting for a decision", "Latest losses"][
+            : len(titles) - 1
+        ]
+
+
 @pytest.mark.parametrize("app", sorted({table[0] for table in TABLES}))
 def test_the_page_of_an_app_opens(operator: Client, app: str) -> None:
     assert operator.get(reverse("admin:app_list", args=[app])).status_code == 200

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
@@ -289,6 +289,22 @@ def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client
     assert "sk-" not in json.dumps(logged())
 
 
+def test_a_stored_credential_is_sent_to_no_other_address(operator: Client) -> None:
+    upstream = Upstream.objects.get(name="primary")
+    page = address("inference_upstream_change", upstream.pk)
+
+    refused = operator.post(page, upstream_form(base_url="https://evil.example/v1"))
+    assert list(errors(refused)) == ["api_key"]
+    upstream.refresh_from_db()
+    assert upstream.base_url == "https://models.example/v1"
+
+    assert operator.post(page, upstream_form(base_url="https://models.example/v2")).status_code == 303
+    moved = upstream_form(base_url="https://other.example/v1", api_key="sk-typed-secret")
+    assert operator.post(page, moved).status_code == 303
+    upstream.refresh_from_db()
+    assert (upstream.base_url, upstream.api_key) == ("https://other.example/v1", "sk-typed-secret")
+
+
 def test_a_refused_form_shows_no_credential(operator: Client) -> None:
     page = address("inference_upstream_change", Upstream.objects.get(name="primary").pk)
     response = operator.post(page, upstream_form(api_key="sk-typed-secret", base_url="http://evil.example"))
@@ -476,6 +492,19 @@ def test_only_an_operator_with_every_right_makes_operators() -> None:
         == 403
     )
     assert Account.objects.get(pk=boss.pk).check_password("x")
+
+
+def test_only_an_operator_with_every_right_gives_rights_to_groups() -> None:
+    client = clerk("view_group", "add_group", "change_group", "delete_group")
+    group = Group.objects.create(name="Clerks")
+    Account.objects.get(did="did:web:localhost:clerk").groups.add(group)
+    every_right = {"name": "Clerks", "permissions": list(Permission.objects.values_list("pk", flat=True))}
+
+    assert client.get(address("auth_group_change", group.pk)).status_code == 200
+    assert client.post(address("auth_group_change", group.pk), every_right).status_code == 403
+    assert client.post(address("auth_group_add"), every_right).status_code == 403
+    assert client.post(address("auth_group_delete", group.pk), {"post": "yes"}).status_code == 403
+    assert not Group.objects.get().permissions.exists()
 
 
 def test_an_operator_suspends_nobody_above_them() -> None:

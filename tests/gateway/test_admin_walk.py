@@ -1,0 +1,125 @@
+"""Every address of the operator console, whoever asks: nothing opens without the right to it, and nothing breaks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.auth.models import Group
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Account
+from billing.models import Checkout, Reservation
+from billing.operations import budgets
+from tests.gateway.console import furnish
+from tests.gateway.every_url import templates
+from tests.gateway.test_admin import SECRETS, TABLES, page
+
+pytestmark = pytest.mark.django_db
+
+ODD_TEXTS = ("%_'\"\\" + "a" * 3000, "9" * 40, "-1")
+LIST_QUERIES = ("q", "p", "o", "_to_field", "_facets")
+REFUSED = (302, 303, 403, 404, 405)
+ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount_microusd": "1"}
+# Pages that every operator has, and that say nothing about any table.
+COMMON = {"/admin/", "/admin/search/", "/admin/jsi18n/", "/admin/login/", "/admin/logout/", "/admin/password_change/"}
+COMMON |= {"/admin/password_change/done/"}
+
+
+@pytest.fixture(autouse=True)
+def _furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+    furnish(tmp_path)
+    Group.objects.create(name="Clerks")
+    budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
+
+
+def signed_in(**rights: Any) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(Account.objects.create_user("did:web:localhost:clerk", None, "x", is_staff=True, **rights))
+    return client
+
+
+def first(table: tuple[str, str]) -> Any:
+    return apps.get_model(*table)._default_manager.first()
+
+
+def addresses() -> Iterator[str]:
+    """List every address below /admin/, with the id of a row of its table, of none, and of another table."""
+    other = Account.objects.values_list("pk", flat=True)[0]
+    for template in templates():
+        if not template.startswith("/admin/") or "(" in template:
+            continue
+        app, _, name = template.removeprefix("/admin/").partition("/")
+        row = first((app, name.partition("/")[0])) if (app, name.partition("/")[0]) in TABLES else None
+        for key in (row.pk if row else other, "999999999", "none"):
+            path = template
+            for parameter in ("object_id", "id", "content_type_id", "app_label", "url"):
+                path = path.replace(f"{{{parameter}}}", str(app if parameter == "app_label" else key))
+            yield path
+
+
+def test_an_operator_without_rights_opens_nothing() -> None:
+    clerk, opened = signed_in(), []
+    walked = sorted({path for path in addresses() if path not in COMMON})
+    for path in walked:
+        statuses = {clerk.get(path).status_code, clerk.post(path, ANSWER).status_code}
+        opened += [(status, path) for status in statuses if status not in REFUSED]
+    assert len(walked) > 100
+    assert opened == []
+    assert Reservation.objects.filter(state="review").exists()
+    assert Checkout.objects.filter(status="review").exists()
+
+
+def test_the_common_pages_of_an_operator_without_rights_name_no_table() -> None:
+    clerk = signed_in()
+    assert clerk.get("/admin/search/", {"s": "a", "extended": "1"}).content.count(b"/admin/") == 0
+    overview = clerk.get("/admin/")
+    assert "cards" not in overview.context
+    assert b"/changelist" not in overview.content
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_no_page_of_an_operator_with_every_right_breaks(table: tuple[str, str]) -> None:
+    operator, broken = signed_in(is_superuser=True), []
+    changelist = page(table, "changelist")
+    row = first(table)
+    kinds = [kind.rpartition("}/")[2] for kind in templates() if kind.startswith(f"{changelist}{{object_id}}/")]
+    asked: list[tuple[str, dict[str, str]]] = [(page(table, "add"), {}), (changelist, {})]
+    asked += [(changelist, {name: text}) for name in LIST_QUERIES for text in ODD_TEXTS]
+    asked += [(changelist, {name: text}) for name in filters_of(table) for text in ("9" * 40, "2026-13-45")]
+    asked += [(f"{changelist}{key}/{kind}", {}) for kind in kinds for key in (row.pk, "none", "9" * 40, "_25_27")]
+    for path, query in asked:
+        response = operator.get(path, query)
+        if response.status_code >= 500:
+            broken.append((response.status_code, path, query))
+        assert not [secret for secret in SECRETS if secret.encode() in response.content]
+    assert broken == []
+
+
+def filters_of(table: tuple[str, str]) -> list[str]:
+    names = []
+    for each in admin.site._registry[apps.get_model(*table)].list_filter:
+        name = each[0] if isinstance(each, tuple) else getattr(each, "parameter_name", each)
+        names += [f"{name}{lookup}" for lookup in ("", "__exact", "__gte")]
+    return names
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_no_action_of_an_operator_with_every_right_breaks(table: tuple[str, str]) -> None:
+    operator, broken = signed_in(is_superuser=True), []
+    changelist, row = page(table, "changelist"), first(table)
+    kinds = [kind.rpartition("}/")[2] for kind in templates() if kind.startswith(f"{changelist}{{object_id}}/")]
+    for key in ("none", "9" * 40, row.pk):
+        paths = [f"{changelist}{key}/{kind}" for kind in kinds]
+        broken += [path for path in paths if operator.post(path, ANSWER).status_code >= 500]
+    keys = list(apps.get_model(*table)._default_manager.values_list("pk", flat=True))
+    for selected in (["none"], ["9" * 40], keys):
+        for action in ("delete_selected", "suspend", "unsuspend", "revoke", "none"):
+            response = operator.post(changelist, {"action": action, "_selected_action": selected, **ANSWER})
+            if response.status_code >= 500:
+                broken.append((response.status_code, action, selected))
+    assert broken == []
