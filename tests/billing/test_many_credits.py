@@ -125,6 +125,7 @@ def test_five_thousand_credits_cost_a_call_no_more_than_64(purse: Purse) -> None
                  FROM billing_credit_lot WHERE id <> %s""",
             [lot.pk],
         )
+        cursor.execute("ANALYZE billing_credit_lot, billing_transfer")
     call = purse.pay(10_000).call(5000)
     assert len(lots_of(call)) == LOTS_MAX
     settle(call, 5000)

@@ -25,8 +25,12 @@ RESTART_SECONDS = 60.0
 def kill_backend(house: House, dice: random.Random) -> str:
     """Kill the process of one connection, as the kernel does when memory runs out: the whole server crashes."""
     with house.database.connect() as spare:
-        victims = house.database.backends(spare) or [spare.info.backend_pid]
-        house.database.kill(dice.choice(victims), signal.SIGKILL)
+        victims = house.database.backends(spare)
+        dice.shuffle(victims)
+        for victim in (*victims, spare.info.backend_pid):
+            with contextlib.suppress(ProcessLookupError):  # it may have ended meanwhile
+                house.database.kill(victim, signal.SIGKILL)
+                break
     return ""
 
 
