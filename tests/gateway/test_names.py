@@ -84,6 +84,7 @@ def test_a_name_from_an_identity_provider_is_cleaned() -> None:
 
 
 def test_a_new_passkey_s_name_is_cleaned() -> None:
-    form = AddPasskeyForm(user=Account.objects.create_user("did:web:a.example:b"))
+    make: Any = AddPasskeyForm
+    form = make(user=Account.objects.create_user("did:web:a.example:b"))
     form.cleaned_data = {"name": "My\u202e key"}
     assert form.clean_name() == "My key"

@@ -45,9 +45,12 @@ SELECT 'transfer ' || f.first_id, format('%s from %s to %s (%s transfers of %s, 
                                          f.credit_account, f.transfers, f.amount, f.least_amount)
   FROM flow f
  WHERE f.least_amount <= 0 OR NOT EXISTS (
-   SELECT FROM allowed a JOIN side d ON d.first_id = f.first_id AND d.sign < 0 AND d.noun = a.debit
-                         JOIN side c ON c.first_id = f.first_id AND c.sign > 0 AND c.noun = a.credit
-    WHERE a.kind = f.kind)
+   SELECT FROM allowed a
+    WHERE a.kind = f.kind
+      AND a.debit = CASE WHEN f.debit_account LIKE 'platform:%' THEN f.debit_account
+                         ELSE split_part(f.debit_account, ':', 1) END
+      AND a.credit = CASE WHEN f.credit_account LIKE 'platform:%' THEN f.credit_account
+                          ELSE split_part(f.credit_account, ':', 1) END)
 UNION ALL
 SELECT 'transfer ' || s.first_id, format('%s of wallet %s names %s of wallet %s', s.kind, s.wallet_id, s.account, s.owner)
   FROM side s
