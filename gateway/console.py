@@ -131,6 +131,20 @@ class ReadableJSONField(forms.JSONField):
         kwargs.setdefault("widget", UnfoldAdminTextareaWidget(attrs={"rows": 10, "class": "font-mono"}))
         super().__init__(**kwargs)
 
+    def to_python(self, value: Any) -> Any:
+        """Read what was typed; nesting and numbers that the parser gives up on are no JSON either."""
+        try:
+            return super().to_python(value)
+        except (RecursionError, ValueError):
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Keep such a text as it was typed, for the page that says so."""
+        try:
+            return super().bound_data(data, initial)
+        except (RecursionError, ValueError):
+            return InvalidJSONInput(data)
+
     def prepare_value(self, value: Any) -> Any:
         """Render what is stored; what was typed and could not be read stays as it was."""
         return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)

@@ -140,4 +140,6 @@ def _kinds(text: str) -> dict[str, str]:
     pairs = [line.split() for line in text.splitlines() if line.strip()]
     if not all(len(pair) == 2 for pair in pairs):
         raise ValidationError({"images": "Each line is size/quality and its price."})
-    return dict(pairs)
+    if len(kinds := dict(pairs)) < len(pairs):
+        raise ValidationError({"images": "A size/quality has one price."})
+    return kinds

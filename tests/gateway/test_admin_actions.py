@@ -245,6 +245,7 @@ def test_images_have_prices_by_size_and_quality(operator: Client) -> None:
         {"input_token": "free"},
         {"images": "1024x1024/high"},
         {"images": "large 5"},
+        {"images": "512x512/low 5\n512x512/low 6"},
     ],
 )
 def test_a_price_that_is_none_or_no_news_is_refused(operator: Client, members: dict[str, str]) -> None:
@@ -321,6 +322,8 @@ def test_a_refused_form_shows_no_credential(operator: Client) -> None:
         ({"timeout_seconds": "0"}, "timeout_seconds"),
         ({"options": "[1]"}, "options"),
         ({"options": "{"}, "options"),
+        ({"options": "[" * 30_000}, "options"),
+        ({"options": '{"a": ' + "9" * 5_000 + "}"}, "options"),
     ],
 )
 def test_an_upstream_is_checked_as_in_the_file(operator: Client, members: dict[str, str], field: str) -> None:
