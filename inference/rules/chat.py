@@ -102,11 +102,17 @@ def _input_bound(content: ChatContent, size_bytes: int, model: ServedModel) -> i
     images, sound and files says nothing about their tokens; the model's context does.
     """
     if content.other_part is None:
-        bound = size_bytes + int(model.options.get("input_overhead_tokens", 0))
+        bound = size_bytes + _overhead_tokens(model)
         return min(bound, model.context_tokens or bound)
     if model.context_tokens is None and model.is_served:
         raise InvalidRequest("This model takes text alone.", param=content.other_part)
     return min(model.context_tokens or size_bytes, QUANTITY_MAX)
+
+
+def _overhead_tokens(model: ServedModel) -> int:
+    """Return the alias's option, which can only raise the bound; what is no count is none."""
+    tokens = model.options.get("input_overhead_tokens")
+    return max(tokens, 0) if type(tokens) is int else 0
 
 
 def _input_estimate(content: ChatContent, model: ServedModel) -> int:

@@ -155,6 +155,12 @@ def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option() -> None:
     assert read(model).bound.input_tokens == read(ServedModel("a")).bound.input_tokens + 500
 
 
+@pytest.mark.parametrize("overhead", [-500, "x", "500", True, 1.5, None, []])
+def test_an_overhead_that_is_no_count_neither_lowers_the_bound_nor_breaks_a_call(overhead: Any) -> None:
+    model = ServedModel("a", options={"input_overhead_tokens": overhead})
+    assert read(model).bound == read(ServedModel("a")).bound
+
+
 @pytest.mark.parametrize(
     "other",
     [
