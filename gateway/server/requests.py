@@ -11,7 +11,7 @@ class Utf8Request(ASGIRequest):
     """
 
     @property
-    def encoding(self) -> None:  # type: ignore[override]
+    def encoding(self) -> None:
         """Return that there is no other encoding than the default one."""
 
     @encoding.setter
