@@ -22,10 +22,12 @@ from gateway.health import healthz  # noqa: E402
 from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402
 from gateway.server.proxies import behind  # noqa: E402
+from gateway.server.requests import Utf8Request  # noqa: E402
 from gateway.server.websockets import refuse_websocket  # noqa: E402
 from inference.urls import metered_urlpatterns  # noqa: E402
 
 serve_requests()
+django_application.request_class = Utf8Request
 on_the_loop = [path("healthz", healthz), *metered_urlpatterns]
 
 application = behind(

@@ -37,14 +37,13 @@ def _read(read: Callable[[], Any]) -> Any:
         raise get_adapter().validation_error("incorrect_code") from None
 
 
-class CredentialForm(forms.Form):
-    """Takes a credential."""
-
-    credential = forms.JSONField(widget=forms.HiddenInput, decoder=StrictDecoder)
+CREDENTIAL = forms.JSONField(widget=forms.HiddenInput, decoder=StrictDecoder)
 
 
-class AuthenticateForm(CredentialForm, allauth.AuthenticateWebAuthnForm):
+class AuthenticateForm(allauth.AuthenticateWebAuthnForm):
     """Takes a passkey as the second factor."""
+
+    credential = CREDENTIAL
 
     def clean_credential(self) -> Any:
         """Return the person's passkey."""
@@ -59,8 +58,10 @@ class ReauthenticateForm(AuthenticateForm, allauth.ReauthenticateWebAuthnForm):
     """Takes a passkey of somebody who is signed in."""
 
 
-class AddPasskeyForm(CredentialForm, allauth.AddWebAuthnForm):
+class AddPasskeyForm(allauth.AddWebAuthnForm):
     """Takes a new passkey. It exists already when its name is sent, so the name is cleaned instead of refused."""
+
+    credential = CREDENTIAL
 
     def clean_name(self) -> str:
         """Return the name as it may be kept."""

@@ -101,3 +101,19 @@ def test_the_health_check_answers_without_a_body_that_is_announced_and_hangs_up(
         raw.sendall(b"POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 629145600\r\n\r\n")
         answer = raw.makefile("rb").read()
     assert answer.startswith(b"HTTP/1.1 200 "), answer
+
+
+@pytest.mark.parametrize("charset", ["rot13", "utf-16", "base64", "idna", "undefined", "latin-1"])
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+def test_a_form_is_utf_8_whatever_its_charset_says(stage: Stage, kind: str, charset: str) -> None:
+    address = f"{stage.origin}/account/login/?next=%2Fdevices"
+    headers = {"Content-Type": f"{kind}; charset={charset}"}
+    token = stage.client.get(address, headers=headers).cookies["csrftoken"]
+    body = "login=Z%C3%BC"
+    if kind.startswith("multipart"):
+        body = '--x\r\nContent-Disposition: form-data; name="login"\r\n\r\nZü\r\n--x--'
+    assert stage.client.post(address, content=body, headers=headers).status_code == 403
+    page = stage.client.post(address, content=body, headers={**headers, "X-CSRFToken": token})
+    assert page.status_code == 200
+    assert 'value="Zü"' in page.text
+    assert 'value="/devices"' in page.text
