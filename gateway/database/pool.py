@@ -197,6 +197,8 @@ def _parameters() -> dict[str, Any]:
         "tcp_user_timeout": 10_000,
         "application_name": "gateway-ledger",
         # Nothing leaves the house before it is on disk.
-        "options": f"-c timezone=UTC -c jit=off -c synchronous_commit=on"
+        # And no statement here reads more than a few rows by their keys: a table that nobody has analyzed yet must not
+        # be read whole for that.
+        "options": f"-c timezone=UTC -c jit=off -c enable_seqscan=off -c synchronous_commit=on"
         f" -c lock_timeout={LOCK_WAIT} -c statement_timeout={STATEMENT_TIME}",
     }

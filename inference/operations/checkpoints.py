@@ -6,12 +6,14 @@ account was suspended or whose device session was revoked, an organization's tok
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 
 import orjson
 from django.conf import settings
 
 from accounts.operations.replays import refusal
+from billing.operations import closings
 from billing.rules.quantities import Quantities
 from gateway import database
 from gateway.api.background import spawn
@@ -24,14 +26,20 @@ log = logging.getLogger("inference.checkpoints")
 
 CHECK_IN = BatchFunction(2, "inference_check_in_calls")
 
+FIRST_SECONDS = 1.0
+"""When a stream checks in first; most have come to their end by then."""
+
+NOTE_SECONDS = 0.1
+"""How often the journal is told what a stream has delivered."""
+
 ALIVE_SECONDS = 120.0
 """A stream that has not checked in for so long is taken for dead. The database may be away for less without harm."""
 
 
 class Checkpoints:
-    """The checkpoints of one stream: at its first chunk, then every few seconds, one at a time, never waited for.
+    """The checkpoints of one stream: every few seconds from its first chunk on, one at a time, never waited for.
 
-    They go on while the upstream is silent. `ending` is why the stream may not go on, once that is known; `on_end` is
+    They go on while the upstream is silent. In between, the process's journal knows what was delivered. `ending` is why the stream may not go on, once that is known; `on_end` is
     called then.
     """
 
@@ -40,20 +48,36 @@ class Checkpoints:
         self._used = used
         self._on_end = on_end
         self._timer: asyncio.TimerHandle | None = None
-        self._begun = self._stopped = False
+        self._stopped = False
+        self._note_at = 0.0
         self.ending: ApiError | None = None
 
-    def begin(self) -> None:
-        """Make the first checkpoint, unless it was made."""
-        if not self._begun:
-            self._begun = True
-            self._check_in()
+    def note(self) -> None:
+        """Note in the journal, with the first chunk and then now and then, what was delivered so far."""
+        now = time.monotonic()
+        if now < self._note_at:
+            return
+        if self._timer is None:
+            self._check_in_after(min(FIRST_SECONDS, settings.STREAM_CHECKPOINT_SECONDS))
+        self._note_at = now + NOTE_SECONDS
+        call = self._call
+        review = closings.review(
+            owner=call.owner,
+            usage_id=call.usage_id,
+            reason="process_died",
+            evidence=call.evidence(self._used()),
+            deployment=call.deployment_id,
+        )
+        call.entry.closing(review.arguments)
 
     def stop(self) -> None:
         """Make no more."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
+
+    def _check_in_after(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._check_in)
 
     def _check_in(self) -> None:
         spawn(self._ask(self._call.evidence(self._used())))
@@ -70,7 +94,7 @@ class Checkpoints:
             self.ending = ending
             self._on_end()
         else:
-            self._timer = asyncio.get_running_loop().call_later(settings.STREAM_CHECKPOINT_SECONDS, self._check_in)
+            self._check_in_after(settings.STREAM_CHECKPOINT_SECONDS)
 
 
 def _check_in(running: Call, evidence: dict[str, int]) -> Element[ApiError | None]:

@@ -78,6 +78,8 @@ class Entry:
         """Note how the call is to be closed. A closing that does not fit is left out: then reconciliation decides."""
         if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
             return
+        if self._segment[self._at] == Stage.CLOSING:  # what is there is overwritten, and half of it is worse than none
+            self._segment[self._at] = Stage.SENT
         start = self._at + _CLOSING_AT
         self._segment[start - 2 : start] = len(arguments).to_bytes(2, "big")
         self._segment[start : start + len(arguments)] = arguments

@@ -78,7 +78,7 @@ class StreamRun:
         self._delivered.add(chunk.output_deltas, chunk.output_bytes)
         if chunk.usage is not None:
             self._usage = chunk.usage
-        self._checkpoints.begin()
+        self._checkpoints.note()
 
     @property
     def _is_beyond_limit(self) -> bool:
