@@ -15,13 +15,13 @@ class GroupAdmin(StockGroupAdmin, ConsoleAdmin):
     """Groups, with the console's look. Who could edit one could give every right to their own."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let only operators with every right give rights."""
+        """Return whether the operator has every right: only such operators give rights."""
         return bool(request.user.is_superuser)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Let only operators with every right give rights."""
+        """Return whether the operator has every right: only such operators give rights."""
         return bool(request.user.is_superuser)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Let only operators with every right take rights away."""
+        """Return whether the operator has every right: only such operators take rights away."""
         return bool(request.user.is_superuser)

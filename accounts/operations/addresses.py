@@ -12,7 +12,7 @@ from accounts.models import Account
 
 
 def is_open(email: str) -> bool:
-    """Tell whether a person may sign up with an address because nobody has more than a claim to it."""
+    """Return whether a person may sign up with an address because nobody has more than a claim to it."""
     if settings.ACCOUNT_EMAIL_VERIFICATION != "mandatory":
         return False
     is_proven = EmailAddress.objects.filter(email=email.lower(), verified=True).exists()
@@ -42,7 +42,7 @@ def settle(address: EmailAddress) -> bool:
 
 
 def may_reset(account: Account, email: str) -> bool:
-    """Tell whether mail to an address may change an account's password.
+    """Return whether mail to an address may change an account's password.
 
     Where addresses are verified, only a proven one may, or one that an operator wrote into the account: a claim would
     hand its reader an account that somebody else made. Elsewhere any, unless the account has proven another.

@@ -12,7 +12,7 @@ def redirects() -> dict[str, list[str]]:
 
 
 def is_disabled(client_id: str) -> bool:
-    """Tell whether the operator has disabled a client."""
+    """Return whether the operator has disabled a client."""
     return PublicClient.objects.filter(client_id=client_id, enabled=False).exists()
 
 
