@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import orjson
 
+from gateway.api.json_pieces import PIECEWISE_BYTES, dumps_in_pieces
 from gateway.api.json_size import has_members, has_more_values
 from gateway.api.offload import is_large, offload
 from gateway.contract.errors import InvalidJson
@@ -49,8 +50,11 @@ async def strict_loads_async(body: bytes) -> dict[str, Any]:
     return await offload(strict_loads, body) if is_large(body) else strict_loads(body)
 
 
-def canonical(value: Any) -> bytes:
-    """Render compact JSON with sorted names, so that equal values give equal bytes."""
+def canonical(value: Any, size_bytes: int = 0) -> bytes:
+    """Render compact JSON with sorted names, so that equal values give equal bytes; what was read of a text of
+    `size_bytes` may need to be written in pieces."""
+    if size_bytes > PIECEWISE_BYTES:
+        return dumps_in_pieces(value, sort_names=True)
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.api.json import canonical, dumps, strict_loads, strict_loads_async
+from gateway.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
 from gateway.api.json_size import has_more_values
 from gateway.api.offload import offload
 from gateway.contract.errors import InvalidJson
@@ -207,3 +208,13 @@ def test_reads_and_refuses_what_a_plain_reader_does(pairs: list) -> None:
     except InvalidJson:
         value = None
     assert value == read_slowly(text)
+
+
+LARGE = st.text(st.sampled_from('a\n"\\\U0001f600'), min_size=1).map(lambda text: text * (PIECE_CHARACTERS // 2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dictionaries(st.text(), JSON_VALUES | LARGE | st.lists(LARGE, max_size=2), max_size=4))
+def test_writes_a_large_text_in_pieces_like_a_small_one(value: dict) -> None:
+    assert dumps_in_pieces(value) == dumps(value)
+    assert canonical(value, PIECEWISE_BYTES + 1) == canonical(value)
