@@ -23,6 +23,9 @@ from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
 from gateway.contract.ids import new_id
 
+BEGUN = "sign_in_begun"
+"""Where a browser's session keeps what a session of the account had to know when its sign-in began."""
+
 
 class AccountAdapter(DefaultAccountAdapter):
     """Gives a portal account its own DID at birth, and lets live accounts alone in; the rest is the library's."""
@@ -66,12 +69,16 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
         """Let live accounts alone go on to their second factor, whatever they signed in with."""
         refused = super().pre_login(request, user, **more)
+        request.session[BEGUN] = user.get_session_auth_hash()
         return refused if refused or user.is_live else self.respond_user_inactive(request, user)
 
     def login(self, request: HttpRequest, user: Account) -> None:
-        """Begin a session, unless the account was suspended between the password and the second factor."""
+        """Begin a session, unless what ends sessions has happened between the password and the second factor."""
         if not user.is_live:
             raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
+        if request.session.pop(BEGUN, None) != user.get_session_auth_hash():
+            messages.error(request, "This account has changed meanwhile. Sign in again.")
+            raise ImmediateHttpResponse(redirect("account_login"))
         super().login(request, user)
 
     def post_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse:
