@@ -21,6 +21,7 @@ from accounts.operations import addresses, devices
 from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
+from gateway.api.addresses import plain_address
 from gateway.contract.ids import new_id
 
 BEGUN = "sign_in_begun"
@@ -47,6 +48,10 @@ class AccountAdapter(DefaultAccountAdapter):
         """Set a changed or reset password, and sign every device out."""
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the client's address; an IPv4 one in IPv6 form would count with every other of them."""
+        return plain_address(super().get_client_ip(request))
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt to sign in, and refuse it beyond the limits of its browser or its address."""

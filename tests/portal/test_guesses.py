@@ -158,6 +158,12 @@ def test_an_ipv6_network_is_one_guesser(alices: Client) -> None:
     assert attempt(Client(), PASSWORD, "2001:db8:1:3::1")
 
 
+def test_addresses_of_ipv4_in_ipv6_are_not_one_guesser(alices: Client) -> None:
+    guess(f"::ffff:{GUESSER}")
+    assert not attempt(Client(), PASSWORD, GUESSER)
+    assert attempt(Client(), PASSWORD, f"::ffff:{HOME}")
+
+
 def test_a_host_of_ones_own_choice_is_no_new_count(alices: Client) -> None:
     for number in range(6):
         form = {"login": ALICE, "password": "wrong password"}
