@@ -185,12 +185,13 @@ def _bound_unsent(transport: asyncio.Transport) -> None:
     """Have the system take little more of an answer than its client's window holds, and keep that for so long.
 
     It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is closed
-    (RFC 5482). The rest stays here, in sight.
+    (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the client; the system
+    only forgets it.
     """
     connection = transport.get_extra_info("socket")
     if connection.family == socket.AF_UNIX:
         return
-    limits = {"TCP_NOTSENT_LOWAT": UNSENT_BYTES, "TCP_USER_TIMEOUT": int(settings.WRITE_SECONDS * 1000)}
+    limits = {"TCP_NOTSENT_LOWAT": UNSENT_BYTES, "TCP_USER_TIMEOUT": int(settings.WRITE_SECONDS * 2000)}
     for name, limit in limits.items():
         if hasattr(socket, name):  # some systems lack one
             connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), limit)
