@@ -5,8 +5,10 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts.operations import enrolments
 from gateway.console import ReadOnlyAdmin
 
 for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
@@ -39,6 +41,15 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
         """Let operators with every right help a person who is locked out."""
         return bool(request.user.is_superuser)
+
+    def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
+        """Remove one, and recovery codes that would be left alone."""
+        enrolments.remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
+        """Remove those that were chosen, one after the other."""
+        for authenticator in queryset:
+            enrolments.remove(authenticator)
 
 
 @admin.register(UserSession)

@@ -76,7 +76,6 @@ SOCIALACCOUNT_LOGIN_ON_GET = False
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
-        "OAUTH_PKCE_ENABLED": True,
         "APPS": [
             {
                 "provider_id": "sso",
@@ -95,6 +94,7 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 # Where no mail is sent no address is ever verified, and second factors must not wait for it.
 MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
 MFA_FORMS = {
+    "activate_totp": "accounts.portal.second_factors.ActivateForm",
     "add_webauthn": "accounts.portal.passkeys.AddPasskeyForm",
     "authenticate_webauthn": "accounts.portal.passkeys.AuthenticateForm",
     "login_webauthn": "accounts.portal.passkeys.SignInForm",
