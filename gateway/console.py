@@ -55,7 +55,7 @@ class ConsoleAdmin(ModelAdmin):
         row_id = None if object_id is None else unquote(object_id)
         return super().changeform_view(request, row_id, form_url, extra_context)
 
-    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:  # type: ignore[override]
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow the queries of the table's filters alone.
 
         The library allows every column of the table, so that one that no page shows, such as a session's key, could be

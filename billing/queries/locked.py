@@ -42,7 +42,7 @@ def clock() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         [time] = cursor.fetchone()
-    return time  # type: ignore[no-any-return]
+    return time
 
 
 def checkout(checkout_id: str) -> Checkout:

@@ -163,7 +163,7 @@ def shown(page: Any) -> set[str]:
 
 
 RELATIONS = [
-    (field.model._meta.app_label, field.model._meta.model_name, field.name, field.related_model)
+    (field.model._meta.app_label, str(field.model._meta.model_name), field.name, field.related_model)
     for model in apps.get_models()
     for field in model._meta.get_fields()
     if isinstance(field, models.ForeignKey | models.ManyToManyField) and field.related_model in admin.site._registry

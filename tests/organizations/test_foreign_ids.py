@@ -86,7 +86,7 @@ class House:
     def state(self) -> list[Any]:
         """Return everything of the first organization that a request could change."""
         mine = {"organization": self.team.id}
-        rows = [each.objects.filter(**mine) for each in (AuditEntry, Entitlement, Invitation, Membership)]
+        rows: list[Any] = [each.objects.filter(**mine) for each in (AuditEntry, Entitlement, Invitation, Membership)]
         rows += [
             Organization.objects.filter(pk=self.team.id),
             Seat.objects.filter(membership__organization=self.team.id),
