@@ -55,6 +55,18 @@ class ConsoleAdmin(ModelAdmin):
         row_id = None if object_id is None else unquote(object_id)
         return super().changeform_view(request, row_id, form_url, extra_context)
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what is typed and never read: whoever may not change a row is shown each of its fields as text."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        fields = getattr(self.form, "base_fields", {})
+        typed = {name for name, each in fields.items() if isinstance(each, SecretField) or not hasattr(obj, name)}
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name not in typed]})
+            for title, options in fieldsets
+        ]
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         """Allow the queries of the table's filters alone.
 

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -19,11 +20,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.models import Account
 from billing.operations import budgets
-from tests.gateway.console import furnish
+from tests.gateway.console import ALICE, furnish
 from tests.gateway.every_url import templates
 from tests.gateway.operators import clerk
-from tests.gateway.test_admin import READ_ONLY, TABLES
+from tests.gateway.test_admin import READ_ONLY, SECRETS, TABLES
 
 pytestmark = pytest.mark.django_db
 
@@ -139,6 +141,21 @@ def test_an_action_that_the_page_does_not_show_does_nothing(table: tuple[str, st
             operator.post(reverse("admin:{}_{}_changelist".format(*table)), sent)
         may = right == "change" and (action, table[1]) in ACTED_ON
         assert may or not changed[0], action
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_whoever_may_only_look_reads_no_secret(table: tuple[str, str]) -> None:
+    """The library shows every field as text to whoever may not change it."""
+    viewer = somebody(table, "view")
+    alice = Account.objects.get(did=ALICE)
+    alice.set_password("a password")
+    alice.save()
+    hidden = (*SECRETS, *alice.password.split("$")[1:], UserSession.objects.earliest("pk").session_key)
+    paths = [reverse("admin:{}_{}_change".format(*table), args=[row.pk]) for row in rows(table)]
+    for path in (reverse("admin:{}_{}_changelist".format(*table)), *paths):
+        page = viewer.get(path).content.decode()
+        assert not [secret for secret in hidden if secret in page], path
+    assert paths
 
 
 INLINES = [
