@@ -40,7 +40,7 @@ BODIES = (
 SENDS = [("GET", {}), ("DELETE", {}), *itertools.product(("POST", "PUT"), BODIES)]
 # Who asks: from outside, from inside in a role that does not suffice, and with a token of an organization.
 OWNER, MALLORY, STRANGER, REMOVED, SUSPENDED = "olivia", "mallory", "stranger", "removed", "suspended"
-OUTSIDERS = (OWNER, MALLORY, STRANGER, REMOVED, SUSPENDED)
+OUTSIDERS = (MALLORY, STRANGER, REMOVED, SUSPENDED)
 INSIDERS = ("demoted", "seatless", "seatless with the product's token")
 TOKENS = ("mallory with her organization's token", "removed with the organization's token")
 
@@ -175,6 +175,15 @@ def test_an_organization_of_others_is_as_unknown_as_one_that_never_was(house: Ho
     )
     assert not statuses & {200, 201} or path.endswith("/access")  # whose answer is the decision: not allowed
     assert house.state() == before
+
+
+@pytest.mark.parametrize("product", [{}, {"product": "studio"}])
+@pytest.mark.parametrize("who", [*OUTSIDERS, *TOKENS])
+def test_no_token_is_to_be_had_for_an_organization_of_others(house: House, who: str, product: dict[str, str]) -> None:
+    ids = (house.team.id, new_id("org"))
+    theirs, nobodys = [house.askers[who].ask("POST", "/v1/auth/context", {"orgId": each, **product}) for each in ids]
+    assert theirs == nobodys
+    assert theirs[0] in (401, 403)
 
 
 @pytest.mark.parametrize("path", WITH_IDS)
