@@ -5,7 +5,7 @@ from django.test import Client
 
 from inference.models import Alias, RawModel, Upstream
 from judgement.models import JudgementSettings
-from tests.gateway.operators import address, errors
+from tests.gateway.operators import address, clerk, errors
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
@@ -72,3 +72,15 @@ def test_an_alias_that_judgement_selects_is_not_deleted(operator: Client) -> Non
     assert response.status_code == 200
     assert Alias.objects.filter(pk=alias.pk).exists()
     assert JudgementSettings.objects.get().text_backend == alias
+
+
+def test_deployments_are_made_by_their_own_right_alone() -> None:
+    alias, upstream = Alias.objects.get(name="fast"), Upstream.objects.get(name="primary")
+    before = list(alias.deployments.order_by("pk").values())
+    added = {"upstream": str(upstream.pk), "model": "sold-dear", "priority": "0", "weight": "1", "enabled": "on"}
+    form = alias_form(**{f"deployments-0-{name}": value for name, value in added.items()}, enabled="on")
+    answer = clerk("view_alias", "change_alias", "view_upstream").post(
+        address("inference_alias_change", alias.pk), form
+    )
+    assert answer.status_code == 303
+    assert list(alias.deployments.order_by("pk").values()) == before
