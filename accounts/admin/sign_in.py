@@ -34,7 +34,8 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
     list_display = ("user", "type", "created_at", "last_used_at")
     list_filter = ("type",)
     list_select_related = ("user",)
-    search_fields = ("user__did", "user__email")
+    search_fields = ("user__did", "user__email__iexact")
+    search_help_text = "A part of the DID, or the whole e-mail address."
     ordering = ("-id",)
     fields = ("user", "type", "created_at", "last_used_at")
 
@@ -58,7 +59,8 @@ class UserSessionAdmin(ReadOnlyAdmin):
 
     list_display = ("user", "ip", "user_agent", "created_at", "last_seen_at")
     list_select_related = ("user",)
-    search_fields = ("user__did", "user__email", "ip")
+    search_fields = ("user__did", "user__email__iexact", "ip")
+    search_help_text = "A part of the DID or of the IP address, or the whole e-mail address."
     ordering = ("-id",)
     fields = ("user", "ip", "user_agent", "created_at", "last_seen_at")
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as allauth
 from allauth.mfa.webauthn.internal import auth
 from django import forms
@@ -16,6 +17,7 @@ from accounts.operations import enrolments
 from gateway.api.json import strict_loads
 from gateway.api.names import validate_name
 from gateway.contract.errors import InvalidJson
+from gateway.contract.limits import PASSKEYS_MAX
 from gateway.contract.names import cleaned
 
 # What reading a credential with missing, mistyped or broken members raises.
@@ -98,7 +100,9 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
         return str(super().clean_name())
 
     def clean(self) -> dict[str, Any]:
-        """Return what the passkey is."""
+        """Return what the passkey is, unless the person has too many."""
+        if Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN).count() >= PASSKEYS_MAX:
+            raise forms.ValidationError(f"You have {PASSKEYS_MAX} passkeys. Remove one first.")
         return dict(_once(super().clean) if "credential" in self.cleaned_data else super().clean())
 
 

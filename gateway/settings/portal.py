@@ -5,6 +5,8 @@ from typing import Any
 
 import environ
 
+from gateway.contract.limits import EMAIL_ADDRESSES_MAX
+
 env = environ.Env()
 
 PORTAL_APPS = [
@@ -46,6 +48,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
+ACCOUNT_MAX_EMAIL_ADDRESSES = EMAIL_ADDRESSES_MAX
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
 ACCOUNT_FORMS = {"signup": "accounts.portal.forms.SignupForm"}
