@@ -13,7 +13,7 @@ from yarl import URL
 from gateway.outbound.bodies import read_bounded
 from gateway.outbound.failures import MisconfiguredError, TooLargeError
 from gateway.outbound.session import session
-from inference.adapters.base import Attempt
+from inference.rules.upstream import Attempt
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
@@ -33,18 +33,31 @@ class Refusal:
     body: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What goes upstream. `content_type` is None where the client library knows it better, as of a multipart body."""
+
+    data: Any
+    content_type: str | None
+
+
 async def post(
-    attempt: Attempt, path: str, body: bytes, *, accept: str, phases: aiohttp.ClientTimeout
+    attempt: Attempt[Any], path: str, payload: Payload, *, accept: str, phases: aiohttp.ClientTimeout
 ) -> aiohttp.ClientResponse:
-    """Send a body to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
+    """Send a payload to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
     return await session().post(
         _address(attempt.target.base_url, path),
-        data=body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body),
-        headers=_headers(attempt, accept),
+        data=payload.data,
+        headers=_headers(attempt, accept, payload.content_type),
         timeout=phases,
         allow_redirects=False,
         trace_request_ctx=attempt.on_send,
     )
+
+
+def json_payload(body: bytes) -> Payload:
+    """Build the payload of a JSON body, a large one such that it is not copied."""
+    return Payload(body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body), "application/json")
 
 
 async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
@@ -100,21 +113,22 @@ def _address(base_url: str, path: str) -> URL:
     return url
 
 
-def _headers(attempt: Attempt, accept: str) -> dict[str, str]:
+def _headers(attempt: Attempt[Any], accept: str, content_type: str | None) -> dict[str, str]:
     """Build the headers, or raise MisconfiguredError where a configured value cannot stand in one."""
     headers = {
         "Accept": accept,
-        "Content-Type": "application/json",
-        "Idempotency-Key": attempt.call_id,
-        "X-Client-Request-Id": attempt.call_id,
+        "Idempotency-Key": attempt.usage_id,
+        "X-Client-Request-Id": attempt.usage_id,
         **_configured(attempt),
     }
+    if content_type is not None:
+        headers["Content-Type"] = content_type
     if accept == "text/event-stream":
         headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
     return headers
 
 
-def _configured(attempt: Attempt) -> dict[str, str]:
+def _configured(attempt: Attempt[Any]) -> dict[str, str]:
     target = attempt.target
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}

@@ -1,8 +1,8 @@
 """Whether and when a call is tried again upstream: only where nothing can have been taken."""
 
 from gateway.contract.limits import UPSTREAM_RETRIES_MAX
-from inference.adapters.base import Overloaded, Unreachable
 from inference.rules.plan import RETRY_WINDOW_SECONDS
+from inference.rules.upstream import Overloaded, Unreachable
 
 RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1

@@ -1,0 +1,157 @@
+"""Everything about a metered request that can be decided without the database, in the order of checks.
+
+A request that fails here still goes to the database once: its proof is taken, so that it serves no second time, and a
+repeated request gets its first answer, whatever else is wrong with it by now.
+"""
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from accounts.authentication import Verified, verify
+from accounts.rules.principal import Principal
+from billing.rules.prices import PriceError
+from gateway.api.access import require_scope
+from gateway.api.offload import offload
+from gateway.contract.errors import ApiError, InvalidRequest, ModelNotFound, ModelUnavailable
+from gateway.contract.ids import new_id
+from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
+from inference.queries import catalogue
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.plan import endpoint_for
+from inference.rules.request import BoundedRequest
+from inference.rules.terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request whose proof and token hold."""
+
+    request: MeteredRequest
+    route: MeteredRoute[Any, Any]
+    verified: Verified
+
+    @property
+    def principal(self) -> Principal:
+        """Return who calls."""
+        return self.verified.principal
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """A request of which it is known what it asks for, and by what a repeated one is recognised."""
+
+    arrival: Arrival
+    model: ServedModel
+    terms: Terms
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A request that passed every check of the process: what is held, and what is sent."""
+
+    identified: Identified
+    price: PriceVersion
+    request: BoundedRequest
+    usage_id: str
+    public_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that failed, and before which step of the database's own checks that was."""
+
+    error: ApiError
+    known: Arrival | Identified
+    stop_before: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Validated:
+    identified: Identified
+    price: PriceVersion
+    request: Any
+
+
+def begin(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
+    """Check proof and token, or raise: where they fail, there is nothing to take."""
+    path = request.raw_path.partition(b"?")[0].decode("latin-1")
+    return Arrival(request, route, verify(request.method, path, _joined(request.raw_headers), time.time()))
+
+
+async def check(arrival: Arrival) -> Checked | Refused:
+    """Run the other checks in order. Raises nothing of the catalogue."""
+    try:
+        body = await arrival.route.read(arrival.request)
+        model = await _find_model(arrival, body.model)
+        terms = arrival.route.terms(arrival.request.raw_headers)
+    except ApiError as error:
+        return Refused(error, arrival, "idempotency")
+    beside = body.is_large
+    validated = (
+        await offload(_validate, arrival, body, model, terms) if beside else _validate(arrival, body, model, terms)
+    )
+    if isinstance(validated, _Validated) and isinstance(validated.request, PendingRequest):
+        validated = await _load(validated, validated.request)
+    return validated if isinstance(validated, Refused) else _bound(validated)
+
+
+async def _find_model(arrival: Arrival, name: str) -> ServedModel:
+    principal, scope = arrival.principal, arrival.route.scope(name)
+    model = (await catalogue.current()).find(name, principal.client_id)
+    if model is None:
+        raise ModelNotFound(param="model")
+    if not principal.allows(scope):
+        require_scope(frozenset(), scope)
+    return model
+
+
+def _validate(arrival: Arrival, body: Body, model: ServedModel, terms: Terms) -> _Validated | Refused:
+    identified = Identified(arrival, model, terms, body.digest)
+    route = arrival.route
+    try:
+        if route.name not in model.routes:
+            raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
+        return _Validated(identified, request=route.check(body, model), price=_price_of(model, route))
+    except ApiError as error:
+        return Refused(error, identified, "access")
+
+
+async def _load(validated: _Validated, pending: PendingRequest[Any]) -> _Validated | Refused:
+    try:
+        loaded = await pending.load(validated.identified.arrival.principal)
+    except ApiError as error:
+        return Refused(error, validated.identified, "access")
+    return _Validated(validated.identified, validated.price, loaded)
+
+
+def _bound(validated: _Validated) -> Checked | Refused:
+    identified, price = validated.identified, validated.price
+    route, most = identified.arrival.route, identified.terms.max_cost_microusd
+    try:
+        request = route.bound(validated.request, identified.model, price, most)
+    except ApiError as error:
+        return Refused(error, identified, "hold")
+    except PriceError as error:
+        return Refused(ModelUnavailable(private=str(error)), identified, "hold")
+    return Checked(identified, price, request, new_id("use"), new_id(route.id_prefix))
+
+
+def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion:
+    """Return the prices in force of a model that can be called, or raise ModelUnavailable."""
+    price = model.price_at(datetime.now(UTC))
+    if not model.is_served or price is None or not price.prices.serves(route.name):
+        raise ModelUnavailable
+    if not any(endpoint_for(route.endpoints, deployment) for deployment in model.deployments):
+        raise ModelUnavailable
+    return price
+
+
+def _joined(headers: Headers) -> dict[bytes, bytes]:
+    """Map names to values; duplicates are joined by a comma, as servers do, for the proof's check to refuse."""
+    joined: dict[bytes, bytes] = {}
+    for name, value in headers:
+        joined[name] = joined[name] + b", " + value if name in joined else value
+    return joined
