@@ -21,7 +21,7 @@ class JsonRoute(MeteredRoute[JsonBody, Valid]):
         """Read and parse the body, a large one beside the event loop."""
         _check_media_type(request.raw_headers)
         body = await request.read_body(self.body_max_bytes)
-        return JsonBody(await strict_loads_async(body), is_large(body))
+        return JsonBody(await strict_loads_async(body), is_large(body), len(body))
 
 
 def _check_media_type(headers: Headers) -> None:

@@ -16,10 +16,11 @@ JSON_TYPE = "application/json"
 
 @dataclass(frozen=True)
 class JsonBody:
-    """A strictly parsed body."""
+    """A strictly parsed body, and how many bytes it had as it came."""
 
     members: dict[str, Any]
     is_large: bool
+    sent_bytes: int = 0
 
     @property
     def model(self) -> str:
@@ -32,7 +33,7 @@ class JsonBody:
     @cached_property
     def compact(self) -> bytes:
         """Return the canonical form: compact, its keys sorted."""
-        return canonical(self.members)
+        return canonical(self.members, self.sent_bytes)
 
     @property
     def digest(self) -> bytes:

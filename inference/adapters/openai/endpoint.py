@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import aiohttp
 import orjson
 
+from gateway.api.json_pieces import dumps_in_pieces
 from gateway.api.offload import offload
 from gateway.contract.errors import ModelUnavailable
 from gateway.outbound.failures import MisconfiguredError
@@ -115,7 +116,7 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
         """Write the body as JSON, a large one beside the event loop."""
         body = self.body(attempt, streams=streams)
         try:
-            written = await offload(orjson.dumps, body) if attempt.request.is_large else orjson.dumps(body)
+            written = await offload(dumps_in_pieces, body) if attempt.request.is_large else orjson.dumps(body)
         except TypeError as error:  # nothing was sent, so nothing may be in doubt
             raise MisconfiguredError("the request cannot be written as JSON") from error
         return json_payload(written)
