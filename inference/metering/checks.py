@@ -68,13 +68,6 @@ class Refused:
     stop_before: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Validated:
-    identified: Identified
-    price: PriceVersion
-    request: Any
-
-
 def begin(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
     """Check proof and token, or raise: where they fail, there is nothing to take."""
     path = request.raw_path.partition(b"?")[0].decode("latin-1")
@@ -89,13 +82,12 @@ async def check(arrival: Arrival) -> Checked | Refused:
         terms = arrival.route.terms(arrival.request.raw_headers)
     except ApiError as error:
         return Refused(error, arrival, "idempotency")
-    beside = body.is_large
-    validated = (
-        await offload(_validate, arrival, body, model, terms) if beside else _validate(arrival, body, model, terms)
-    )
-    if isinstance(validated, _Validated) and isinstance(validated.request, PendingRequest):
-        validated = await _load(validated, validated.request)
-    return validated if isinstance(validated, Refused) else _bound(validated)
+    identified = Identified(arrival, model, terms, body.digest)
+    try:
+        request, price = await _validated(arrival, body, model), _price_of(model, arrival.route)
+    except ApiError as error:
+        return Refused(error, identified, "access")
+    return _bounded(identified, request, price)
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:
@@ -108,35 +100,24 @@ async def _find_model(arrival: Arrival, name: str) -> ServedModel:
     return model
 
 
-def _validate(arrival: Arrival, body: Body, model: ServedModel, terms: Terms) -> _Validated | Refused:
-    identified = Identified(arrival, model, terms, body.digest)
+async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
+    """Return the route's own valid request; a large body is checked beside the event loop."""
     route = arrival.route
-    try:
-        if route.name not in model.routes:
-            raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
-        return _Validated(identified, request=route.check(body, model), price=_price_of(model, route))
-    except ApiError as error:
-        return Refused(error, identified, "access")
+    if route.name not in model.routes:
+        raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
+    request = await offload(route.check, body, model) if body.is_large else route.check(body, model)
+    return await request.load(arrival.principal) if isinstance(request, PendingRequest) else request
 
 
-async def _load(validated: _Validated, pending: PendingRequest[Any]) -> _Validated | Refused:
-    try:
-        loaded = await pending.load(validated.identified.arrival.principal)
-    except ApiError as error:
-        return Refused(error, validated.identified, "access")
-    return _Validated(validated.identified, validated.price, loaded)
-
-
-def _bound(validated: _Validated) -> Checked | Refused:
-    identified, price = validated.identified, validated.price
+def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Checked | Refused:
     route, most = identified.arrival.route, identified.terms.max_cost_microusd
     try:
-        request = route.bound(validated.request, identified.model, price, most)
+        bounded = route.bound(request, identified.model, price, most)
     except ApiError as error:
         return Refused(error, identified, "hold")
     except PriceError as error:
         return Refused(ModelUnavailable(private=str(error)), identified, "hold")
-    return Checked(identified, price, request, new_id("use"), new_id(route.id_prefix))
+    return Checked(identified, price, bounded, new_id("use"), new_id(route.id_prefix))
 
 
 def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion:

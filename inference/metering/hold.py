@@ -3,7 +3,7 @@
 `inference_open_calls` documents every member. A new one of the hold is added here, there, and to the reservation's model.
 """
 
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -11,42 +11,9 @@ from billing.operations.ledger import Hold, HoldOutcome, read_replay
 from gateway.database import BatchFunction, Element
 from inference.metering.checks import Arrival, Checked, Identified, Refused
 
+Members = dict[str, str | int | float | None]
+
 OPEN = BatchFunction(1, "inference_open_calls")
-
-
-class ProofMembers(TypedDict):
-    """Who calls which route, and the proof that is taken."""
-
-    proof: str
-    proof_issued_at: float
-    proof_expires_at: float
-    did: str
-    session_id: str | None
-    owner_kind: str
-    owner_key: str
-    route: str
-
-
-class KeyMembers(ProofMembers):
-    """With it, by what a repeated request is known."""
-
-    key: str | None
-    digest: str
-
-
-class HoldMembers(KeyMembers):
-    """With it, the hold of a call that is sent."""
-
-    usage_id: str
-    membership_id: str | None
-    product: str | None
-    client_id: str
-    model: str
-    request_id: str
-    hold: int
-    max_cost: int
-    price_version: int
-    deadline_seconds: float
 
 
 class Opened(NamedTuple):
@@ -62,7 +29,7 @@ def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
     identified = checked.identified
     arrival = identified.arrival
     principal = arrival.principal
-    members: HoldMembers = {
+    members = {
         **_key(identified),
         "usage_id": checked.usage_id,
         "membership_id": principal.membership_id,
@@ -91,16 +58,16 @@ def proof_element(arrival: Arrival) -> Element[Opened]:
     return _stopped(_proof(arrival), arrival, "idempotency")
 
 
-def _stopped(members: ProofMembers, arrival: Arrival, stop_before: str) -> Element[Opened]:
+def _stopped(members: Members, arrival: Arrival, stop_before: str) -> Element[Opened]:
     return Element(OPEN, arrival.principal.owner, orjson.dumps({**members, "stop_before": stop_before}), _read)
 
 
-def _key(identified: Identified) -> KeyMembers:
+def _key(identified: Identified) -> Members:
     key, digest = identified.terms.idempotency_key, identified.digest.hex()
     return {**_proof(identified.arrival), "key": key, "digest": digest}
 
 
-def _proof(arrival: Arrival) -> ProofMembers:
+def _proof(arrival: Arrival) -> Members:
     principal, ticket = arrival.principal, arrival.verified.ticket
     owner_kind, owner_key = principal.owner
     return {

@@ -1,27 +1,26 @@
-"""Routes that take a JSON object, as most do."""
+"""Reads a request whose body is a JSON object, as most routes take it."""
 
-from typing import ClassVar, TypeVar
+import hashlib
 
-from gateway.api.json import strict_loads_async
-from gateway.api.offload import is_large
+from gateway.api.json import canonical, strict_loads
+from gateway.api.offload import is_large, offload
 from gateway.contract.errors import UnsupportedMediaType
 from gateway.contract.limits import MODEL_BODY_MAX_BYTES
-from inference.metering.route import Headers, MeteredRequest, MeteredRoute
+from inference.metering.route import Headers, MeteredRequest
 from inference.rules.json_body import JsonBody
 
-Valid = TypeVar("Valid")
+
+async def read_json(request: MeteredRequest) -> JsonBody:
+    """Read and parse the body, a large one beside the event loop. Raises the catalogue's error."""
+    _check_media_type(request.raw_headers)
+    body = await request.read_body(MODEL_BODY_MAX_BYTES)
+    return await offload(_parse, body, True) if is_large(body) else _parse(body, False)
 
 
-class JsonRoute(MeteredRoute[JsonBody, Valid]):
-    """A route that takes a JSON object."""
-
-    body_max_bytes: ClassVar[int] = MODEL_BODY_MAX_BYTES
-
-    async def read(self, request: MeteredRequest) -> JsonBody:
-        """Read and parse the body, a large one beside the event loop."""
-        _check_media_type(request.raw_headers)
-        body = await request.read_body(self.body_max_bytes)
-        return JsonBody(await strict_loads_async(body), is_large(body), len(body))
+def _parse(body: bytes, large: bool) -> JsonBody:
+    members = strict_loads(body)
+    compact = canonical(members, len(body))
+    return JsonBody(members, len(compact), hashlib.sha256(compact).digest(), large)
 
 
 def _check_media_type(headers: Headers) -> None:

@@ -1,8 +1,9 @@
 """What a metered route tells the core of itself; everything else is the same for all of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Mapping
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
@@ -29,18 +30,20 @@ class MeteredRequest(Protocol):
 
 
 class Body(Protocol):
-    """What came with a request, read but not yet checked. `is_large` where checking it would keep the event loop long."""
+    """What came with a request, read but not yet checked. `is_large` where checking it would keep the event loop long.
+
+    `digest` is the SHA-256 by which a repeated request is known to be the same.
+    """
 
     @property
     def is_large(self) -> bool: ...
 
     @property
-    def model(self) -> str:
-        """Return the name of the model that is asked for. Raises InvalidRequest."""
+    def digest(self) -> bytes: ...
 
     @property
-    def digest(self) -> bytes:
-        """Return the SHA-256 by which a repeated request is known to be the same."""
+    def model(self) -> str:
+        """Return the name of the model that is asked for. Raises InvalidRequest."""
 
 
 Read = TypeVar("Read", bound=Body)
@@ -55,35 +58,25 @@ class PendingRequest(ABC, Generic[Valid]):
         """Read the records, the caller's own alone. Raises the catalogue's error."""
 
 
-class MeteredRoute(ABC, Generic[Read, Valid]):
-    """One metered route. `endpoints` has what serves it, by the name of an upstream's adapter."""
+@dataclass(frozen=True, kw_only=True)
+class MeteredRoute(Generic[Read, Valid]):
+    """One metered route: its name in usage records, the prefix of its answers' ids, and what is particular to it.
 
-    name: ClassVar[Route]
-    id_prefix: ClassVar[str]
-    endpoints: ClassVar[Mapping[str, Endpoint[Any]]]
-    close_function: ClassVar[BatchFunction] = closings.CLOSE
-    """The SQL function that closes the route's calls; it may keep something more in the same transaction."""
+    - `read` checks the media type and reads the body. Raises the catalogue's error.
+    - `check` checks a body for a model, without I/O, in a thread where it is large. Raises InvalidRequest.
+    - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
+      PriceError where something that is asked for has no price.
+    - `endpoints` serve it, by the name of an upstream's adapter.
+    - `scope` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
+    - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
+    """
 
-    def scope(self, model: str) -> str:
-        """Return the scope that a token needs to call a model here."""
-        return infer(model)
-
-    def terms(self, headers: Headers) -> Terms:
-        """Read what the caller states about the call. Raises the error that names the first header at fault."""
-        return read_terms(headers)
-
-    @abstractmethod
-    async def read(self, request: MeteredRequest) -> Read:
-        """Check the media type and read the body. Raises the catalogue's error."""
-
-    @abstractmethod
-    def check(self, body: Read, model: ServedModel) -> Valid | PendingRequest[Valid]:
-        """Check a body without I/O, in a thread where it is large. Raises InvalidRequest naming the member at fault."""
-
-    @abstractmethod
-    def bound(self, request: Valid, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedRequest:
-        """Compute the hold of a valid request, and what is sent for it.
-
-        Raises MaxCostExceeded with what it would need at least, or PriceError where something that it asks for has no
-        price.
-        """
+    name: Route
+    id_prefix: str
+    read: Callable[[MeteredRequest], Awaitable[Read]]
+    check: Callable[[Read, ServedModel], Valid | PendingRequest[Valid]]
+    bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
+    endpoints: Mapping[str, Endpoint[Any]]
+    scope: Callable[[str], str] = infer
+    terms: Callable[[Headers], Terms] = read_terms
+    close_function: BatchFunction = closings.CLOSE

@@ -1,12 +1,10 @@
 """Requests and answers that are JSON objects, as most routes have them."""
 
-import hashlib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from gateway.api.json import canonical, dumps
+from gateway.api.json import dumps
 from gateway.contract.errors import InvalidRequest
 from inference.rules.answer import Answer, Content
 from inference.rules.request import BoundedRequest
@@ -14,13 +12,14 @@ from inference.rules.request import BoundedRequest
 JSON_TYPE = "application/json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JsonBody:
-    """A strictly parsed body, and how many bytes it had as it came."""
+    """A strictly parsed body. `size_bytes` and the SHA-256 `digest` are those of its compact form, its names sorted."""
 
     members: dict[str, Any]
+    size_bytes: int
+    digest: bytes
     is_large: bool
-    sent_bytes: int = 0
 
     @property
     def model(self) -> str:
@@ -29,16 +28,6 @@ class JsonBody:
         if not isinstance(name, str) or not name:
             raise InvalidRequest("model must name a model.", param="model")
         return name
-
-    @cached_property
-    def compact(self) -> bytes:
-        """Return the canonical form: compact, its keys sorted."""
-        return canonical(self.members, self.sent_bytes)
-
-    @property
-    def digest(self) -> bytes:
-        """Return the SHA-256 of the canonical form."""
-        return hashlib.sha256(self.compact).digest()
 
 
 @dataclass(frozen=True)

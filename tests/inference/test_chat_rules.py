@@ -26,7 +26,7 @@ PNG = "data:image/png;base64,iVBORw0KGgo="
 
 def read(model: Any = MODEL, **members: Any) -> Any:
     body = {"model": "fast", "messages": HELLO, **members}
-    return read_request(JsonBody(body, is_large=False), model)
+    return read_request(JsonBody(body, len(canonical(body)), b"", is_large=False), model)
 
 
 def part(**members: Any) -> Any:

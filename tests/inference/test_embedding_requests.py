@@ -4,9 +4,16 @@ from typing import Any
 
 import pytest
 
+from gateway.api.json import canonical
 from gateway.contract.errors import InvalidRequest
 from inference.routes.embeddings.request import read_request
 from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
+
+
+def read(members: Any) -> Any:
+    body = {"model": "embedding", **members}
+    return read_request(JsonBody(body, len(canonical(body)), b"", is_large=False), ServedModel("embedding"))
 
 
 @pytest.mark.parametrize(
@@ -28,7 +35,7 @@ from inference.rules.json_body import JsonBody
 )
 def test_what_cannot_be_embedded_is_refused_by_name(members: Any, param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        read_request(JsonBody({"model": "embedding", **members}, is_large=False))
+        read(members)
     assert refused.value.param == param
 
 
@@ -36,4 +43,4 @@ def test_what_cannot_be_embedded_is_refused_by_name(members: Any, param: str) ->
     ("sent", "inputs"), [("x", ["x"]), ([1, 2], [[1, 2]]), (["x", "y"], ["x", "y"]), ([[1], "x"], [[1], "x"])]
 )
 def test_one_input_is_a_list_of_one(sent: Any, inputs: list[Any]) -> None:
-    assert read_request(JsonBody({"model": "embedding", "input": sent}, is_large=False)).inputs == inputs
+    assert read({"input": sent}).inputs == inputs

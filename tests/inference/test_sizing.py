@@ -12,7 +12,7 @@ from billing.rules.quantities import Quantities
 from gateway.contract.errors import InvalidRequest, MaxCostExceeded
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.request import ChatRequest
-from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.bound import bound_embeddings
 from inference.routes.embeddings.request import EmbeddingRequest
 from inference.rules.model import PriceVersion, ServedModel
 
@@ -93,10 +93,10 @@ def test_more_output_than_can_be_counted_is_refused() -> None:
 
 def test_a_request_without_output_holds_its_input() -> None:
     asked = EmbeddingRequest({"input": "x"}, False, ["x"], Quantities(input_tokens=1000))
-    sized = BoundedEmbeddings.of(asked, PRICE, 150)
+    sized = bound_embeddings(asked, ServedModel("a"), PRICE, 150)
     assert (sized.hold_microusd, sized.body) == (150, {"input": "x"})
     with pytest.raises(MaxCostExceeded) as refused:
-        BoundedEmbeddings.of(asked, PRICE, 149)
+        bound_embeddings(asked, ServedModel("a"), PRICE, 149)
     assert refused.value.details == {"requiredMicrousd": 150}
 
 

@@ -1,46 +1,35 @@
 """Chat completions in the API reference."""
 
-from inference.serializers.reference import (
-    ANYTHING,
-    COUNT,
-    EVENTS,
-    FLAG,
-    JSON,
-    LIMIT,
-    MODEL,
-    TEXT,
-    USAGE,
-    Schema,
-    answer,
-    describe_metered,
-    list_of,
-    object_of,
-    optional,
-)
+from inference.serializers import reference as shapes
 
-CHAT_REQUEST = object_of(
+CHAT_REQUEST = shapes.object_of(
     "model messages",
-    model=MODEL,
-    messages=list_of(object_of("role", role=TEXT, content=ANYTHING), minItems=1),
-    stream=FLAG,
-    stream_options=optional(object_of("", include_usage=FLAG)),
-    max_tokens=LIMIT,
-    max_completion_tokens=LIMIT,
-    n=optional({"type": "integer", "minimum": 1, "maximum": 128}),
-    tools=optional(list_of(object_of("type", type=TEXT))),
+    model=shapes.MODEL,
+    messages=shapes.list_of(shapes.object_of("role", role=shapes.TEXT, content=shapes.ANYTHING), minItems=1),
+    stream=shapes.FLAG,
+    stream_options=shapes.optional(shapes.object_of("", include_usage=shapes.FLAG)),
+    max_tokens=shapes.LIMIT,
+    max_completion_tokens=shapes.LIMIT,
+    n=shapes.optional({"type": "integer", "minimum": 1, "maximum": 128}),
+    tools=shapes.optional(shapes.list_of(shapes.object_of("type", type=shapes.TEXT))),
 )
-CHAT_ANSWER = object_of(
+CHAT_ANSWER = shapes.object_of(
     "id object created model choices",
-    id=TEXT,
+    id=shapes.TEXT,
     object={"type": "string", "enum": ["chat.completion"]},
-    created=COUNT,
-    model=TEXT,
-    choices=list_of(
-        object_of("index message", index=COUNT, message=object_of("role", role=TEXT), finish_reason=ANYTHING)
+    created=shapes.COUNT,
+    model=shapes.TEXT,
+    choices=shapes.list_of(
+        shapes.object_of(
+            "index message",
+            index=shapes.COUNT,
+            message=shapes.object_of("role", role=shapes.TEXT),
+            finish_reason=shapes.ANYTHING,
+        )
     ),
-    usage=USAGE,
+    usage=shapes.USAGE,
 )
-CHAT_EVENTS: Schema = {
+CHAT_EVENTS: shapes.Schema = {
     "type": "string",
     "description": "Server-sent events of `chat.completion.chunk`. The last line, after `data: [DONE]`, is the comment "
     '`: service {"usage_id":"use_…","charge_microusd":9}`.',
@@ -54,9 +43,9 @@ CHAT_ANSWER["example"] = {
     "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello!"}, "finish_reason": "stop"}],
     "usage": {"prompt_tokens": 8, "completion_tokens": 2, "total_tokens": 10},
 }
-describe_chat = describe_metered(
+describe_chat = shapes.describe_metered(
     "create_chat_completion",
-    "Answer a chat, as JSON or as a stream",
+    "Answer a chat, as shapes.JSON or as a stream",
     CHAT_REQUEST,
-    {(200, JSON): answer(CHAT_ANSWER), (200, EVENTS): answer(CHAT_EVENTS)},
+    {(200, shapes.JSON): shapes.answer(CHAT_ANSWER), (200, shapes.EVENTS): shapes.answer(CHAT_EVENTS)},
 )

@@ -48,7 +48,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
     return ChatRequest(
         body=body,
         is_large=sent.is_large,
-        input_bound=_input_bound(content, len(sent.compact), model),
+        input_bound=_input_bound(content, sent.size_bytes, model),
         input_estimate=_input_estimate(content, model),
         has_audio=content.has_audio,
         choices=choices,

@@ -6,13 +6,13 @@ from gateway.api.access import requires_model
 from gateway.api.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.chat.reference import describe_chat
-from inference.routes.chat.route import ChatRoute
+from inference.routes.chat.route import CHAT
 
 
 class ChatCompletionViewSet(MeteredViewSet):
     """Chat completions, as JSON or as server-sent events."""
 
-    route = ChatRoute()
+    route = CHAT
 
     @describe_chat
     @requires_model

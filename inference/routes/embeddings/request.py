@@ -8,6 +8,7 @@ from billing.rules.quantities import Quantities
 from gateway.contract.errors import InvalidRequest, ModelUnavailable
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, refuse_members
+from inference.rules.model import ServedModel
 
 INPUTS_MAX = 2048
 DIMENSIONS_MAX = 65_536
@@ -24,7 +25,7 @@ class EmbeddingRequest:
     bound: Quantities
 
 
-def read_request(sent: JsonBody) -> EmbeddingRequest:
+def read_request(sent: JsonBody, model: ServedModel) -> EmbeddingRequest:
     """Validate an embedding request, or raise InvalidRequest naming the member at fault."""
     body = sent.members
     refuse_members(body)
@@ -35,7 +36,7 @@ def read_request(sent: JsonBody) -> EmbeddingRequest:
     if any(body.get(name) is not None for name in REPRESENTATION_MEMBERS):
         raise ModelUnavailable("This model has no representation upstream.")
     input_bytes = sum(_bytes_of(item) for item in inputs)
-    bound = Quantities(input_tokens=len(sent.compact), input_bytes=input_bytes, items=len(inputs))
+    bound = Quantities(input_tokens=sent.size_bytes, input_bytes=input_bytes, items=len(inputs))
     return EmbeddingRequest(body, sent.is_large, inputs, bound)
 
 

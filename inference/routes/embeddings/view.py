@@ -6,13 +6,13 @@ from gateway.api.access import requires_model
 from gateway.api.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.embeddings.reference import describe_embeddings
-from inference.routes.embeddings.route import EmbeddingRoute
+from inference.routes.embeddings.route import EMBEDDINGS
 
 
 class EmbeddingViewSet(MeteredViewSet):
     """Embeddings of texts or token lists."""
 
-    route = EmbeddingRoute()
+    route = EMBEDDINGS
 
     @describe_embeddings
     @requires_model

@@ -8,12 +8,13 @@ from billing.rules.prices import PriceBook
 from gateway.contract.aliases import Route
 from inference.routes.chat.bound import BoundedChat, StreamedChat
 from inference.routes.chat.request import ChatRequest
-from inference.routes.chat.route import ChatRoute
+from inference.routes.chat.route import CHAT
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.routes.embeddings.request import read_request as read_embedding
-from inference.routes.embeddings.route import EmbeddingRoute
+from inference.routes.embeddings.route import EMBEDDINGS
 from inference.rules.answer import Chunk
 from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
 from inference.rules.plan import CallPlan, DeploymentTarget
 from inference.rules.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken, UpstreamTarget
 
@@ -48,7 +49,7 @@ class Endpoints:
         return await self.of(attempt).open_stream(attempt)
 
 
-ROUTES: dict[bool, Any] = {True: ChatRoute(), False: EmbeddingRoute()}
+ROUTES: dict[bool, Any] = {True: CHAT, False: EMBEDDINGS}
 
 
 def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False) -> StreamedChat:
@@ -74,7 +75,7 @@ def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = No
 def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> Attempt[Any]:
     """Give an attempt at embeddings."""
     members = {"model": "embedding", **body}
-    asked = read_embedding(JsonBody(members, is_large=False))
+    asked = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
     return Attempt(
         target=target(base_url),
         model=model,
@@ -89,7 +90,7 @@ def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> 
     """Give a plan of a chat completion over deployments."""
     return CallPlan(
         route=Route.CHAT_COMPLETIONS,
-        endpoints=ChatRoute.endpoints,
+        endpoints=CHAT.endpoints,
         deployments=deployments,
         request=chat_request(body),
         usage_id=USAGE_ID,
