@@ -90,13 +90,13 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def is_json(response: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is JSON, or says nothing."""
+    """Return whether an answer says that it is JSON, or says nothing."""
     content_type = response.headers.get("Content-Type", "application/json").partition(";")[0].strip().lower()
     return content_type == "application/json" or content_type.endswith("+json")
 
 
 def is_event_stream(response: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is a stream of events."""
+    """Return whether an answer says that it is a stream of events."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/event-stream"
 
 

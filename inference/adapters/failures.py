@@ -32,7 +32,7 @@ def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
 
 
 def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
-    """Say how a call that was sent ended, to the client and to the operator."""
+    """Describe how a call that was sent ended, to the client and to the operator."""
     if isinstance(error, StreamBroken):
         return error
     failure = Failure.MALFORMED if isinstance(error, NotJSONError | EventTooLargeError) else failure_of(error)

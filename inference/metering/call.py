@@ -86,7 +86,7 @@ class Call:
 
     @property
     def bills_errors(self) -> bool:
-        """Tell whether an error answer of the upstream may have cost money."""
+        """Return whether an error answer of the upstream may have cost money."""
         return self.deployment is not None and self.deployment.upstream.bills_errors
 
     def tried(self, deployment: DeploymentTarget) -> None:

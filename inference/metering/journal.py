@@ -128,7 +128,7 @@ class Journal:
         self._free.append((segment, at))
 
     def close(self) -> None:
-        """Let go of the file, as the end of the process does; its entries can be written to no more."""
+        """Close the file, as the end of the process does; its entries can be written to no more."""
         for segment in self._segments:
             segment.close()
         os.close(self._file)
@@ -168,7 +168,7 @@ def leftovers(data: bytes) -> Iterator[Leftover]:
 
 
 def is_of_this_boot(data: bytes) -> bool:
-    """Tell whether the machine has run on since the journal was begun, so that what is not in it was never written."""
+    """Return whether the machine has run on since the journal was begun, so that what is not in it was never written."""
     return bool(boot_id()) and data[:_SEGMENT_BYTES].rstrip(b"\0") == boot_id()
 
 

@@ -65,7 +65,7 @@ async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
 
 
 def _give_up(call: Call, error: Exception) -> None:
-    """See to it that no hold stays, and that the proof is taken."""
+    """Make sure that no hold stays, and that the proof is taken."""
     if isinstance(error, psycopg.Error) and not isinstance(error, Unanswered):
         call.entry.done()
     else:

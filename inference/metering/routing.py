@@ -28,7 +28,7 @@ def pick(deployments: Sequence[DeploymentTarget], tried: Collection[str] = ()) -
 
 
 def is_elsewhere_to_go(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> bool:
-    """Tell whether a deployment is left that the call has not tried and that is not set aside."""
+    """Return whether a deployment is left that the call has not tried and that is not set aside."""
     now = time.monotonic()
     return any(not _breaker(deployment).is_open(now) for deployment in untried(deployments, tried))
 

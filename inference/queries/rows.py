@@ -58,7 +58,7 @@ def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
 
 
 def _is_usable(upstream: Upstream) -> bool:
-    """Tell whether an upstream has what a call needs: an address and a credential, or the embedded backend's leave."""
+    """Return whether an upstream has what a call needs: an address and a credential, or the embedded backend's leave."""
     if upstream.adapter == Upstream.Adapter.DEMO:
         return upstream.enabled and settings.DEMO_ADAPTER
     return upstream.enabled and bool(upstream.base_url) and bool(upstream.api_key)

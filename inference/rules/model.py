@@ -45,7 +45,7 @@ class ServedModel:
 
     @property
     def is_served(self) -> bool:
-        """Tell whether a call can go anywhere at all."""
+        """Return whether a call can go anywhere at all."""
         return self.enabled and bool(self.deployments) and self.name not in NEVER_SERVED
 
     def price_at(self, now: datetime) -> PriceVersion | None:
@@ -53,7 +53,7 @@ class ServedModel:
         return next((version for version in self.versions if version.effective_at <= now), None)
 
     def is_visible_to(self, issuer: str) -> bool:
-        """Tell whether a caller of this integration may know of it."""
+        """Return whether a caller of this integration may know of it."""
         return self.issuers is None or issuer in self.issuers
 
 

@@ -44,7 +44,7 @@ class StreamMeter(ABC):
     @property
     @abstractmethod
     def is_beyond_limit(self) -> bool:
-        """Tell whether more was delivered than the hold covers."""
+        """Return whether more was delivered than the hold covers."""
 
     @abstractmethod
     def reported(self) -> Quantities:

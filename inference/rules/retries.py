@@ -11,7 +11,7 @@ _BACKOFF_SECONDS = 0.1
 def pause_before_retry(
     outcome: object, *, retries: int, elapsed_seconds: float, elsewhere: bool, jitter: float
 ) -> float | None:
-    """Say how many seconds to wait before the next attempt, or None where this outcome stands.
+    """Return how many seconds to wait before the next attempt, or None where this outcome stands.
 
     `elsewhere` tells that a deployment is left that this call has not tried; it is asked at once. `jitter` is a random
     number in [0, 1). An upstream that asks for a longer wait than a client should bear is not waited for.

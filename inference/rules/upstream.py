@@ -126,7 +126,7 @@ class Endpoint(ABC, Generic[Sent]):
 
     @property
     def is_allowed(self) -> bool:
-        """Tell whether this gateway may serve from it."""
+        """Return whether this gateway may serve from it."""
         return True
 
     @abstractmethod

@@ -25,7 +25,7 @@ class DemoStream(Stream):
         self.ended(whole=True)
 
     async def close(self) -> None:
-        """Say nothing more."""
+        """Send nothing more."""
         self.on_end = None
         self._is_closed = True
 
@@ -35,7 +35,7 @@ class DemoEndpoint(Endpoint[Sent]):
 
     @property
     def is_allowed(self) -> bool:
-        """Tell whether the settings allow the demo, which production's do not."""
+        """Return whether the settings allow the demo, which production's do not."""
         return bool(settings.DEMO_ADAPTER)
 
     @abstractmethod

@@ -75,7 +75,7 @@ class ChatMeter(StreamMeter):
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Tell whether more tokens came for certain than the limit allows."""
+        """Return whether more tokens came for certain than the limit allows."""
         return self._delivered.tokens_at_least > self._request.output_tokens
 
     def reported(self) -> Quantities:

@@ -54,7 +54,7 @@ def read_content(body: Mapping[str, Any]) -> ChatContent:
 
 
 def _parts(messages: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Give every piece of the messages' content, a text or a part object, with its path."""
+    """Yield every piece of the messages' content, a text or a part object, with its path."""
     for index, message in enumerate(messages):
         path = f"messages.{index}"
         if not isinstance(message, dict):
@@ -111,7 +111,7 @@ def _check_image(url: Any, path: str) -> None:
 
 
 def _is_public_https(url: str) -> bool:
-    """Tell whether a URL looks public: https, no credentials, no address or name of a private network."""
+    """Return whether a URL looks public: https, no credentials, no address or name of a private network."""
     if _NOT_IN_A_URL.search(url):
         return False
     try:
@@ -128,7 +128,7 @@ def _is_public_https(url: str) -> bool:
 
 
 def _is_public_name(host: str) -> bool:
-    """Tell whether a host is a name with a dot in it, in ASCII, and no address in an old spelling.
+    """Return whether a host is a name with a dot in it, in ASCII, and no address in an old spelling.
 
     A last label that is a number, decimal or hexadecimal, makes an address of it to browsers and some resolvers
     (127.1, 0x7f.0.0.0x1; WHATWG URL, "ends in a number").
