@@ -12,7 +12,7 @@ from yarl import URL
 
 from gateway.outbound.bodies import read_bounded
 from gateway.outbound.failures import MisconfiguredError, TooLargeError
-from gateway.outbound.session import session
+from gateway.outbound.session import on_send, session
 from inference.rules.upstream import Attempt
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
@@ -33,31 +33,31 @@ class Refusal:
     body: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Payload:
-    """What goes upstream. `content_type` is None where the client library knows it better, as of a multipart body."""
-
-    data: Any
-    content_type: str | None
-
-
 async def post(
-    attempt: Attempt[Any], path: str, payload: Payload, *, accept: str, phases: aiohttp.ClientTimeout
+    attempt: Attempt[Any], path: str, payload: Any, *, accept: str, phases: aiohttp.ClientTimeout
 ) -> aiohttp.ClientResponse:
-    """Send a payload to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
-    return await session().post(
-        _address(attempt.target.base_url, path),
-        data=payload.data,
-        headers=_headers(attempt, accept, payload.content_type),
-        timeout=phases,
-        allow_redirects=False,
-        trace_request_ctx=attempt.on_send,
-    )
+    """Send a payload, which brings its own media type, to `<base_url>/<path>`; the caller closes the response.
+
+    Raises as `gateway.outbound.failures` lists.
+    """
+    token = on_send.set(attempt.on_send)
+    try:
+        return await session().post(
+            _address(attempt.target.base_url, path),
+            data=payload,
+            headers=_headers(attempt, accept),
+            timeout=phases,
+            allow_redirects=False,
+        )
+    finally:
+        on_send.reset(token)
 
 
-def json_payload(body: bytes) -> Payload:
+def json_payload(body: bytes) -> aiohttp.payload.Payload:
     """Build the payload of a JSON body, a large one such that it is not copied."""
-    return Payload(body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body), "application/json")
+    if len(body) <= _COPIED_BODY_MAX_BYTES:
+        return aiohttp.BytesPayload(body, content_type="application/json")
+    return aiohttp.BytesIOPayload(io.BytesIO(body), content_type="application/json")
 
 
 async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def _address(base_url: str, path: str) -> URL:
     return url
 
 
-def _headers(attempt: Attempt[Any], accept: str, content_type: str | None) -> dict[str, str]:
+def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
     """Build the headers, or raise MisconfiguredError where a configured value cannot stand in one."""
     headers = {
         "Accept": accept,
@@ -121,8 +121,6 @@ def _headers(attempt: Attempt[Any], accept: str, content_type: str | None) -> di
         "X-Client-Request-Id": attempt.usage_id,
         **_configured(attempt),
     }
-    if content_type is not None:
-        headers["Content-Type"] = content_type
     if accept == "text/event-stream":
         headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
     return headers

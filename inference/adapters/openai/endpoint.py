@@ -17,7 +17,6 @@ from gateway.outbound.timeouts import answer_timeout, idle_seconds, stream_timeo
 from inference.adapters import errors
 from inference.adapters.exchange import (
     NotJSONError,
-    Payload,
     is_event_stream,
     json_payload,
     post,
@@ -45,8 +44,8 @@ class OpenAIEndpoint(Endpoint[Sent]):
     stream: ClassVar[type[EventStream] | None] = None
 
     @abstractmethod
-    async def payload(self, attempt: Attempt[Sent], *, streams: bool) -> Payload:
-        """Build what is sent. Raises MisconfiguredError where it cannot be."""
+    async def payload(self, attempt: Attempt[Sent], *, streams: bool) -> Any:
+        """Build what is sent, of a kind that aiohttp takes. Raises MisconfiguredError where it cannot be."""
 
     @abstractmethod
     async def read(self, attempt: Attempt[Sent], response: aiohttp.ClientResponse) -> Answer:
@@ -112,7 +111,7 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
     def make_ours(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
         """Make an answer ours, in place; raise NotJSONError where it has not the shape of one."""
 
-    async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Payload:
+    async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Any:
         """Write the body as JSON, a large one beside the event loop."""
         body = self.body(attempt, streams=streams)
         try:

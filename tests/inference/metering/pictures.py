@@ -24,7 +24,6 @@ from gateway.contract.errors import ApiError, InvalidRequest, NotFound
 from gateway.database import BatchFunction, ledger_connection
 from gateway.outbound.bodies import read_bounded
 from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.exchange import Payload
 from inference.adapters.openai.endpoint import OpenAIEndpoint
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
 from inference.metering.viewset import MeteredViewSet
@@ -177,11 +176,11 @@ class UpstreamPictures(OpenAIEndpoint[BoundedPictures]):
     path = "/pictures"
     accept = "image/x-test"
 
-    async def payload(self, attempt: Attempt[BoundedPictures], *, streams: bool) -> Payload:
+    async def payload(self, attempt: Attempt[BoundedPictures], *, streams: bool) -> Any:
         """Build a form under the upstream's name of the model."""
         form = aiohttp.FormData({"model": attempt.model})
         form.add_field("file", attempt.request.upload.file, filename="a.bin")
-        return Payload(form, None)
+        return form
 
     async def read(self, attempt: Attempt[BoundedPictures], response: aiohttp.ClientResponse) -> Answer:
         """Take the bytes."""
