@@ -4,16 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from accounts.rules.principal import Principal
 from billing.operations.closings import OpenCall
-from billing.rules.owners import Owner
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.contract.errors import NotReady
 from inference.metering import journal
-from inference.metering.checks import Arrival, Checked
+from inference.metering.checks import Checked
 from inference.metering.journal import Entry
-from inference.metering.route import MeteredRoute
 from inference.rules.plan import CallPlan, DeploymentTarget
 
 
@@ -37,15 +34,15 @@ class Call:
     @cached_property
     def plan(self) -> CallPlan[Any]:
         """Return what is sent, and where it may go."""
-        model = self.checked.identified.model
+        checked = self.checked
         return CallPlan(
-            route=self.route.name,
-            endpoints=self.route.endpoints,
-            deployments=model.deployments,
-            request=self.checked.request,
-            usage_id=self.usage_id,
-            public_model=model.name,
-            public_id=self.checked.public_id,
+            route=checked.route.name,
+            endpoints=checked.route.endpoints,
+            deployments=checked.model.deployments,
+            request=checked.request,
+            usage_id=checked.usage_id,
+            public_model=checked.model.name,
+            public_id=checked.public_id,
             on_send=self.entry.sent,
         )
 
@@ -55,29 +52,9 @@ class Call:
         return self.checked.usage_id
 
     @property
-    def arrival(self) -> Arrival:
-        """Return the request as it came."""
-        return self.checked.identified.arrival
-
-    @property
-    def route(self) -> MeteredRoute[Any, Any]:
-        """Return the route that it came by."""
-        return self.arrival.route
-
-    @property
-    def principal(self) -> Principal:
-        """Return who called."""
-        return self.arrival.principal
-
-    @property
-    def owner(self) -> Owner:
-        """Return whose money it is."""
-        return self.principal.owner
-
-    @property
     def reference(self) -> OpenCall:
         """Return what a closing needs to know of the call."""
-        return OpenCall(self.owner, self.usage_id, self.deployment.id if self.deployment else None)
+        return OpenCall(self.checked.principal.owner, self.usage_id, self.deployment.id if self.deployment else None)
 
     @property
     def hold_microusd(self) -> int:

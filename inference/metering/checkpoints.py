@@ -92,7 +92,7 @@ class Checkpoints:
 
 
 def _check_in(running: Call, evidence: dict[str, int]) -> Element[ApiError | None]:
-    principal = running.principal
+    principal = running.checked.principal
     arguments = {
         "usage_id": running.usage_id,
         "evidence": evidence,
@@ -102,7 +102,7 @@ def _check_in(running: Call, evidence: dict[str, int]) -> Element[ApiError | Non
         "org_id": principal.org_id,
         "product": principal.product,
     }
-    return Element(CHECK_IN, running.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
+    return Element(CHECK_IN, principal.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
 
 
 def _refusal(answer: str) -> ApiError | None:

@@ -28,7 +28,7 @@ from inference.rules.terms import Terms
 class Arrival:
     """A request whose proof and token hold."""
 
-    request: MeteredRequest
+    http: MeteredRequest
     route: MeteredRoute[Any, Any]
     verified: Verified
 
@@ -39,20 +39,18 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
-class Identified:
+class Identified(Arrival):
     """A request of which it is known what it asks for, and by what a repeated one is recognised."""
 
-    arrival: Arrival
     model: ServedModel
     terms: Terms
     digest: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Identified):
     """A request that passed every check of the process: what is held, and what is sent."""
 
-    identified: Identified
     price: PriceVersion
     request: BoundedRequest
     usage_id: str
@@ -64,25 +62,25 @@ class Refused:
     """A request that failed, and before which step of the database's own checks that was."""
 
     error: ApiError
-    known: Arrival | Identified
+    arrival: Arrival
     stop_before: str
 
 
-def begin(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
+def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
     """Check proof and token, or raise: where they fail, there is nothing to take."""
-    path = request.raw_path.partition(b"?")[0].decode("latin-1")
-    return Arrival(request, route, verify(request.method, path, _joined(request.raw_headers), time.time()))
+    path = http.raw_path.partition(b"?")[0].decode("latin-1")
+    return Arrival(http, route, verify(http.method, path, _joined(http.raw_headers), time.time()))
 
 
 async def check(arrival: Arrival) -> Checked | Refused:
     """Run the other checks in order. Raises nothing of the catalogue."""
     try:
-        body = await arrival.route.read(arrival.request)
+        body = await arrival.route.read(arrival.http)
         model = await _find_model(arrival, body.model)
-        terms = arrival.route.terms(arrival.request.raw_headers)
+        terms = arrival.route.terms(arrival.http.raw_headers)
     except ApiError as error:
         return Refused(error, arrival, "idempotency")
-    identified = Identified(arrival, model, terms, body.digest)
+    identified = Identified(arrival.http, arrival.route, arrival.verified, model, terms, body.digest)
     try:
         request, price = await _validated(arrival, body, model), _price_of(model, arrival.route)
     except ApiError as error:
@@ -110,14 +108,16 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
 
 
 def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Checked | Refused:
-    route, most = identified.arrival.route, identified.terms.max_cost_microusd
+    http, route, verified = identified.http, identified.route, identified.verified
+    model, terms = identified.model, identified.terms
     try:
-        bounded = route.bound(request, identified.model, price, most)
+        bounded = route.bound(request, model, price, terms.max_cost_microusd)
     except ApiError as error:
         return Refused(error, identified, "hold")
     except PriceError as error:
         return Refused(ModelUnavailable(private=str(error)), identified, "hold")
-    return Checked(identified, price, bounded, new_id("use"), new_id(route.id_prefix))
+    ids = new_id("use"), new_id(route.id_prefix)
+    return Checked(http, route, verified, model, terms, identified.digest, price, bounded, *ids)
 
 
 def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion:

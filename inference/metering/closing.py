@@ -49,7 +49,7 @@ async def settle(
         quantities=used.counts(),
         replay=replay,
         kept=kept,
-        function=call.route.close_function,
+        function=call.checked.route.close_function,
     )
     settlement = await close(call.entry, closing)
     if settlement is None:

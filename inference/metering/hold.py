@@ -9,9 +9,7 @@ import orjson
 
 from billing.operations.ledger import Hold, HoldOutcome, read_replay
 from gateway.database import BatchFunction, Element
-from inference.metering.checks import Arrival, Checked, Identified, Refused
-
-Members = dict[str, str | int | float | None]
+from inference.metering.checks import Arrival, Checked, Identified
 
 OPEN = BatchFunction(1, "inference_open_calls")
 
@@ -26,51 +24,31 @@ class Opened(NamedTuple):
 
 def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
     """Build the element that places the hold and marks the call as sent."""
-    identified = checked.identified
-    arrival = identified.arrival
-    principal = arrival.principal
-    members = {
-        **_key(identified),
+    principal = checked.principal
+    hold = {
         "usage_id": checked.usage_id,
         "membership_id": principal.membership_id,
         "product": principal.product,
         "client_id": principal.client_id,
-        "model": identified.model.name,
-        "request_id": arrival.request.request_id,
+        "model": checked.model.name,
+        "request_id": checked.http.request_id,
         "hold": checked.request.hold_microusd,
-        "max_cost": identified.terms.max_cost_microusd,
+        "max_cost": checked.terms.max_cost_microusd,
         "price_version": checked.price.id,
         "deadline_seconds": deadline_seconds,
     }
-    return Element(OPEN, principal.owner, orjson.dumps(members), _read)
+    return _element(checked, hold)
 
 
-def refusal_element(refused: Refused) -> Element[Opened]:
+def refusal_element(arrival: Arrival, stop_before: str) -> Element[Opened]:
     """Build the element that takes the proof of a request that fails, and finds the first answer of a repeated one."""
-    known = refused.known
-    if isinstance(known, Identified):
-        return _stopped(_key(known), known.arrival, refused.stop_before)
-    return _stopped(_proof(known), known, refused.stop_before)
+    return _element(arrival, {"stop_before": stop_before})
 
 
-def proof_element(arrival: Arrival) -> Element[Opened]:
-    """Build the element that takes the proof, and no more."""
-    return _stopped(_proof(arrival), arrival, "idempotency")
-
-
-def _stopped(members: Members, arrival: Arrival, stop_before: str) -> Element[Opened]:
-    return Element(OPEN, arrival.principal.owner, orjson.dumps({**members, "stop_before": stop_before}), _read)
-
-
-def _key(identified: Identified) -> Members:
-    key, digest = identified.terms.idempotency_key, identified.digest.hex()
-    return {**_proof(identified.arrival), "key": key, "digest": digest}
-
-
-def _proof(arrival: Arrival) -> Members:
+def _element(arrival: Arrival, members: dict[str, Any]) -> Element[Opened]:
     principal, ticket = arrival.principal, arrival.verified.ticket
-    owner_kind, owner_key = principal.owner
-    return {
+    owner_kind, owner_key = owner = principal.owner
+    members |= {
         "proof": ticket.digest.hex(),
         "proof_issued_at": ticket.issued_at,
         "proof_expires_at": ticket.expires_at,
@@ -80,6 +58,9 @@ def _proof(arrival: Arrival) -> Members:
         "owner_key": owner_key,
         "route": arrival.route.name,
     }
+    if isinstance(arrival, Identified):
+        members |= {"key": arrival.terms.idempotency_key, "digest": arrival.digest.hex()}
+    return Element(OPEN, owner, orjson.dumps(members), _read)
 
 
 def _read(answer: dict[str, Any], body: bytes | None) -> Opened:

@@ -24,7 +24,7 @@ from gateway.database import Unanswered
 from inference.metering.call import Call
 from inference.metering.checks import Arrival, Refused
 from inference.metering.closing import release_unknown
-from inference.metering.hold import Opened, hold_element, proof_element, refusal_element
+from inference.metering.hold import Opened, hold_element, refusal_element
 from organizations.rules.access import denial
 
 log = logging.getLogger("inference.opening")
@@ -32,7 +32,7 @@ log = logging.getLogger("inference.opening")
 
 async def refuse(refused: Refused) -> Replay:
     """Take the proof of a request that fails in the process, and raise why; a repeated one gets its first answer."""
-    found = _admitted(await database.run(refusal_element(refused)))
+    found = _admitted(await database.run(refusal_element(refused.arrival, refused.stop_before)))
     if found is not None and found.outcome != HoldOutcome.FRESH:
         return _replay_or_raise(found, 0)
     raise refused.error
@@ -70,13 +70,13 @@ def _give_up(call: Call, error: Exception) -> None:
         call.entry.done()
     else:
         release_unknown(call.entry, closings.release(call.reference, resolution="not_sent"))
-    spawn(_take_proof(call.arrival))
+    spawn(_take_proof(call.checked))
 
 
 async def _take_proof(arrival: Arrival) -> None:
     """Take the proof of a call whose hold failed: it serves once, whatever became of the request."""
     with suppress(Exception):
-        await database.run(proof_element(arrival))
+        await database.run(refusal_element(arrival, "idempotency"))
 
 
 def _admitted(opened: Opened) -> Hold | None:

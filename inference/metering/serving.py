@@ -38,7 +38,7 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
     try:
         call = Call.begin(checked)
     except NotReady as error:
-        return answer_again(await opening.refuse(checks.Refused(error, checked.identified, "hold")))
+        return answer_again(await opening.refuse(checks.Refused(error, checked, "hold")))
     task = spawn(_carry_through(call))
     try:
         answer = await asyncio.shield(task)

@@ -154,7 +154,7 @@ class StreamRun:
             return used, self._call.cost_microusd(used), "delivered"
 
     def _error(self, error: ApiError) -> bytes:
-        return self._format.error(error, self._call.arrival.request.request_id)
+        return self._format.error(error, self._call.checked.http.request_id)
 
     def _receipt(self, charge_microusd: int | None) -> bytes:
         """Render the receipt, where the format has room for one."""

@@ -7,7 +7,7 @@ from billing.rules.prices import PICO_PER_MICRO, PriceBook, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.contract.errors import InvalidRequest
 from inference.rules.model import ServedModel
-from inference.rules.sizing import within
+from inference.rules.terms import within
 
 
 @dataclass(frozen=True, slots=True)

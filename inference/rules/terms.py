@@ -1,9 +1,9 @@
-"""The two headers of a metered request. SPEC: General rules."""
+"""What a caller states about a metered call, in two headers (SPEC: General rules), and what it allows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostRequired
+from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostExceeded, MaxCostRequired
 from gateway.contract.headers import IDEMPOTENCY_KEY, MAX_COST
 from gateway.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
 
@@ -34,6 +34,13 @@ def read_terms(headers: Iterable[tuple[bytes, bytes]]) -> Terms:
     if not costs:
         raise MaxCostRequired(param=MAX_COST)
     return Terms(_idempotency_key(keys), _max_cost(costs))
+
+
+def within(cost_microusd: int, max_cost_microusd: int) -> int:
+    """Return a bound that the caller's maximum covers, or raise MaxCostExceeded with what is needed at least."""
+    if cost_microusd > max_cost_microusd:
+        raise MaxCostExceeded(details={"requiredMicrousd": cost_microusd})
+    return cost_microusd
 
 
 def _idempotency_key(sent: list[bytes]) -> str:

@@ -68,10 +68,12 @@ MODEL_ANSWER["example"] = {
 }
 
 
-def describe_metered(operation_id: str, summary: str, request: Schema, answers: dict[Any, Any]) -> Any:
-    """Describe a metered route: its JSON request, and its answers by status and media type."""
+def describe_metered(
+    operation_id: str, summary: str, request: Schema, answers: dict[Any, Any], *, media_type: str = JSON
+) -> Any:
+    """Describe a metered route: its request, and its answers by status and media type."""
     describe = extend_schema(
-        operation_id=operation_id, tags=["Models"], summary=summary, request={JSON: request}, responses=answers
+        operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=answers
     )
     return lambda action: describe(refuses(NotMember, NoSeat, ProductDisabled, status=403)(action))
 

@@ -8,7 +8,7 @@ from inference.routes.embeddings.request import EmbeddingRequest
 from inference.rules.answer import Answer
 from inference.rules.json_body import BoundedJson
 from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.sizing import within
+from inference.rules.terms import within
 from inference.rules.usage import read_total
 
 

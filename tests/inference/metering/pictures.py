@@ -30,7 +30,7 @@ from inference.metering.viewset import MeteredViewSet
 from inference.rules.answer import Answer, Chunk, Content
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.request import BoundedRequest, StreamedRequest, StreamFormat, StreamMeter
-from inference.rules.sizing import within
+from inference.rules.terms import within
 from inference.rules.upstream import Attempt
 
 PICTURE = b"\x89PICTURE"
