@@ -8,15 +8,15 @@ PATIENCE_SECONDS = 0.05
 """Most requests end sooner than this, and then no task of their own need watch the connection."""
 
 
-class Presence:
-    """Watches one connection, from when its request's body has been read. `gone` says that the client left."""
+class DisconnectWatch:
+    """Watches one connection, from when its request's body has been read. `has_left` says that the client did."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._task = asyncio.current_task()
         self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
-        self.gone = False
+        self.has_left = False
 
     def watch(self) -> None:
         """Begin to watch. Called when there is nothing left to receive but the client's departure."""
@@ -36,6 +36,6 @@ class Presence:
     async def _wait(self) -> None:
         while (await self._receive())["type"] != "http.disconnect":
             pass
-        self.gone = True
+        self.has_left = True
         if self._task:
             self._task.cancel()
