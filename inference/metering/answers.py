@@ -57,6 +57,30 @@ def kept(answer: WholeAnswer) -> Replay | None:
     return Replay(answer.status, list(answer.headers.items()), answer.body)
 
 
+class Recording:
+    """The bytes of one stream, dropped as soon as they are too many to be kept."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = headers
+        self._pieces: list[bytes] | None = []
+        self._size_bytes = 0
+
+    def add(self, piece: bytes) -> None:
+        """Keep one more piece."""
+        if self._pieces is None:
+            return
+        self._pieces.append(piece)
+        self._size_bytes += len(piece)
+        if self._size_bytes > REPLAY_MAX_BYTES:
+            self._pieces = None
+
+    def ended_by(self, ending: bytes) -> Replay | None:
+        """Return the whole stream with its last bytes, or None where it is too long."""
+        if self._pieces is None:
+            return None
+        return kept(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))
+
+
 def answer_again(replay: Replay) -> WholeAnswer:
     """Render a stored answer: the same bytes, in one piece, with nothing charged."""
     headers = {name: value for name, value in replay.headers}  # noqa: C416 - lists, as JSON kept them, not tuples

@@ -74,10 +74,6 @@ class Call:
         """Compute the cost of quantities at the prices of the hold. Raises PriceError."""
         return cost_microusd(used, self.checked.price.prices)
 
-    def charge_microusd(self, used: Quantities) -> int:
-        """Compute what quantities are charged with: their cost, at most the hold."""
-        return min(self.cost_microusd(used), self.hold_microusd)
-
     def evidence(self, used: Quantities) -> dict[str, int]:
         """Render what was delivered so far for the review."""
-        return {**used.counts(), "charge_microusd": self.charge_microusd(used)}
+        return {**used.counts(), "charge_microusd": min(self.cost_microusd(used), self.hold_microusd)}

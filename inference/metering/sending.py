@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway.contract.errors import ModelUnavailable
 from inference.metering import routing
-from inference.rules.plan import CallPlan, DeploymentTarget
+from inference.rules.plan import CallPlan, DeploymentTarget, endpoint_for
 from inference.rules.retries import pause_before_retry
 from inference.rules.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
 
@@ -59,7 +59,7 @@ async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outco
 
 async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
     """Make one attempt and learn from it."""
-    endpoint = plan.endpoint_at(deployment)
+    endpoint = endpoint_for(plan.endpoints, deployment)
     assert endpoint is not None, "checked by _servable"
     if on_attempt is not None:
         on_attempt(deployment)
@@ -76,5 +76,5 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
 
 def _servable(plan: Plan) -> Plan:
     """Leave out the deployments whose protocol is not spoken here, or not for this route."""
-    deployments = tuple(deployment for deployment in plan.deployments if plan.endpoint_at(deployment))
+    deployments = tuple(deployment for deployment in plan.deployments if endpoint_for(plan.endpoints, deployment))
     return plan if len(deployments) == len(plan.deployments) else replace(plan, deployments=deployments)

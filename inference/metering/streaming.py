@@ -18,10 +18,9 @@ from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.api.background import spawn
 from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid
 from inference.metering import closing
-from inference.metering.answers import receipt_comment, receipt_headers
+from inference.metering.answers import Recording, receipt_comment, receipt_headers
 from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
-from inference.metering.recording import Recording
 from inference.rules.answer import EVENT_STREAM_TYPE, Chunk
 from inference.rules.request import StreamedRequest
 from inference.rules.upstream import Stream, StreamBroken

@@ -50,10 +50,6 @@ class CallPlan(Generic[Sent]):
         longest = max((at.upstream.timeout_seconds for at in self.deployments), default=0.0)
         return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
-    def endpoint_at(self, deployment: DeploymentTarget) -> Endpoint[Sent] | None:
-        """Return what speaks a deployment's protocol on this route; None where it is not spoken here."""
-        return endpoint_for(self.endpoints, deployment)
-
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
         """Build one attempt of this call at one of its deployments."""
         return Attempt(
