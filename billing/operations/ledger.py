@@ -210,7 +210,7 @@ def release(
     expected: Sequence[str] = ("reserved", "dispatched"),
     **clock: datetime,
 ) -> Statement[Release]:
-    """Release a call's whole hold and free its idempotency key."""
+    """Give a call's whole hold back and free its idempotency key."""
     return call(
         "billing_release",
         _read_release,
@@ -230,7 +230,7 @@ def to_review(
     replay: Replay | None = None,
     deployment: str | None = None,
 ) -> Statement[bool]:
-    """Leave a dispatched call to review, hold and key in place; False where it is not dispatched."""
+    """Leave a dispatched call to reconciliation, hold and key in place; False where it is not dispatched."""
     return call(
         "billing_to_review",
         _first,
@@ -258,7 +258,7 @@ def grant_credit(
     expires_at: datetime | None = None,
     **clock: datetime,
 ) -> Statement[Grant]:
-    """Grant a credit, once a source."""
+    """Give a credit, once a source."""
     return call(
         "billing_grant_credit",
         Grant._make,

@@ -33,14 +33,14 @@ class Statement(Generic[Row]):
         return self.read(self.rows()[0])
 
     def rows(self) -> list[Any]:
-        """Run it on Django's connection and return every row as it came."""
+        """Run it on Django's connection and give every row as it came."""
         with django_connection.cursor() as cursor:
             cursor.execute(self.sql, self.parameters)
             return cursor.fetchall()
 
 
 def call(function: str, read: Callable[[Any], Row], /, **parameters: Any) -> Statement[Row]:
-    """Build the statement that calls `function` with each parameter `x` as its `p_x`."""
+    """Make the statement that calls `function` with each parameter `x` as its `p_x`."""
     return Statement(_select(function, tuple(parameters)), parameters, read)
 
 
