@@ -12,12 +12,12 @@ from django.urls import path
 
 from gateway.api.lean import LeanHandler
 from gateway.server.lifespan import Lifespan
-from tests.inference.metering.pictures import PICTURE, SQL, PictureViewSet
+from tests.inference.metering.pictures import FORGET_SQL, PICTURE, SQL, PictureViewSet
 from tests.support.serving import RunningGateway
 from tests.support.stage_fixtures import db, stage, upstream  # noqa: F401
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGateway]:
     with django_db_blocker.unblock():
         with connection.cursor() as cursor:
@@ -25,6 +25,8 @@ def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGa
         handler = LeanHandler([path("v1/pictures", PictureViewSet.as_view({"post": "create"}))])
         with RunningGateway(ProtocolTypeRouter({"http": handler, "lifespan": Lifespan()})) as running:
             yield running
+        with connection.cursor() as cursor:
+            cursor.execute(FORGET_SQL)
 
 
 class PictureUpstream(ThreadingHTTPServer):

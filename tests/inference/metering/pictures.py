@@ -55,6 +55,7 @@ BEGIN
   END LOOP;
 END $$
 """
+FORGET_SQL = "DROP FUNCTION test_close_and_keep; DROP TABLE test_kept"
 
 
 @dataclass(frozen=True)
