@@ -89,12 +89,13 @@ async def check(arrival: Arrival) -> Checked | Refused:
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:
-    principal, scope = arrival.principal, arrival.route.scope(name)
+    principal = arrival.principal
     model = (await catalogue.current()).find(name, principal.client_id)
     if model is None:
         raise ModelNotFound(param="model")
-    if not principal.allows(scope):
-        require_scope(frozenset(), scope)
+    for scope in arrival.route.scopes(name):
+        if not principal.allows(scope):
+            require_scope(frozenset(), scope)
     return model
 
 

@@ -67,7 +67,7 @@ class MeteredRoute(Generic[Read, Valid]):
     - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
       PriceError where something that is asked for has no price.
     - `endpoints` serve it, by the name of an upstream's adapter.
-    - `scope` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
+    - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
     """
 
@@ -77,6 +77,6 @@ class MeteredRoute(Generic[Read, Valid]):
     check: Callable[[Read, ServedModel], Valid | PendingRequest[Valid]]
     bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
     endpoints: Mapping[str, Endpoint[Any]]
-    scope: Callable[[str], str] = infer
+    scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE

@@ -232,7 +232,7 @@ PICTURES = MeteredRoute(
     check=check,
     bound=bound,
     endpoints={"openai": UpstreamPictures(), "demo": DemoPictures()},
-    scope=lambda model: f"infer:{model}",
+    scopes=lambda model: (f"infer:{model}", "wallet:read"),
     close_function=CLOSE_AND_KEEP,
 )
 

@@ -17,6 +17,7 @@ from tests.support.stage import Caller, Stage
 
 PATH = "/v1/pictures"
 FILE = b"\x00\xff\r\n--" * 500
+SCOPES = ("infer:*", "wallet:read")
 PRICE = {"image": {"small/fine": "100"}}
 
 
@@ -44,7 +45,7 @@ def kept(usage_id: str) -> list[Any]:
 
 
 def test_a_form_goes_in_and_bytes_come_out(stage: Stage, pictures: PictureUpstream, model: str) -> None:
-    caller = stage.caller()
+    caller = stage.caller(scopes=SCOPES)
     answer = post(caller, model)
     assert (answer.status_code, answer.content) == (200, PICTURE * 2)
     assert answer.headers["content-type"] == "image/x-test"
@@ -61,18 +62,18 @@ def test_a_form_goes_in_and_bytes_come_out(stage: Stage, pictures: PictureUpstre
 
 
 def test_the_settling_statement_keeps_what_the_route_says(stage: Stage, pictures: PictureUpstream, model: str) -> None:
-    caller = stage.caller()
+    caller = stage.caller(scopes=SCOPES)
     post(caller, model)
     assert kept(caller.only_call.id) == ["16 bytes"]
     pictures.answer = (400, b"{}", 2)
-    refused = stage.caller()
+    refused = stage.caller(scopes=SCOPES)
     assert post(refused, model).status_code == 400
     assert refused.only_call.state == "released"
     assert kept(refused.only_call.id) == []
 
 
 def test_a_repeated_form_gets_the_same_bytes(stage: Stage, pictures: PictureUpstream, model: str) -> None:
-    caller = stage.caller()
+    caller = stage.caller(scopes=SCOPES)
     first, again = (post(caller, model, key="same") for _ in range(2))
     assert (again.content, again.headers["content-type"]) == (first.content, "image/x-test")
     assert again.headers["idempotent-replayed"] == "true"
@@ -83,7 +84,7 @@ def test_a_repeated_form_gets_the_same_bytes(stage: Stage, pictures: PictureUpst
 def test_a_kind_without_a_price_is_refused_before_anything_is_held(
     stage: Stage, pictures: PictureUpstream, model: str
 ) -> None:
-    caller = stage.caller()
+    caller = stage.caller(scopes=SCOPES)
     refused = post(caller, model, kind="large/fine")
     assert (refused.status_code, refused.json()["error"]["code"]) == (503, "model_unavailable")
     assert (caller.calls, pictures.forms) == ([], [])
@@ -96,10 +97,20 @@ def test_an_answer_of_a_kind_without_a_price_is_reviewed() -> None:
         assert isinstance(judge(Answer(PICTURE, None), request, prices, bills_errors=False), verdict)
 
 
+@pytest.mark.parametrize("scopes", [("infer:*",), ("wallet:read",)])
+def test_every_scope_that_the_route_names_is_needed(
+    stage: Stage, pictures: PictureUpstream, model: str, scopes: tuple[str, ...]
+) -> None:
+    caller = stage.caller(scopes=scopes)
+    refused = post(caller, model)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "insufficient_scope")
+    assert (caller.calls, pictures.forms) == ([], [])
+
+
 def test_a_record_is_read_before_the_hold_and_only_the_callers_own(
     stage: Stage, pictures: PictureUpstream, model: str
 ) -> None:
-    caller, other = stage.caller(), stage.caller()
+    caller, other = stage.caller(scopes=SCOPES), stage.caller(scopes=SCOPES)
     own, foreign = (Wallet.objects.get(owner_key=who.did).pk for who in (caller, other))
     refused = post(caller, model, wallet=foreign)
     assert (refused.status_code, refused.json()["error"]["param"]) == (404, "wallet")
@@ -109,7 +120,7 @@ def test_a_record_is_read_before_the_hold_and_only_the_callers_own(
 
 def test_bytes_that_are_cut_are_left_to_review(stage: Stage, pictures: PictureUpstream, model: str) -> None:
     pictures.answer = (200, PICTURE, 100)
-    caller = stage.caller()
+    caller = stage.caller(scopes=SCOPES)
     assert post(caller, model).json()["error"]["code"] == "upstream_error"
     assert caller.only_call.state == "review"
     assert kept(caller.only_call.id) == []
@@ -118,7 +129,7 @@ def test_bytes_that_are_cut_are_left_to_review(stage: Stage, pictures: PictureUp
 def test_bytes_are_streamed_without_a_word_of_ours_between(stage: Stage) -> None:
     row = stage.upstream_row(adapter="demo")
     model = stage.model("demo", price=PRICE, upstream=row, options={"routes": ["images.generations"]})
-    caller = stage.caller()
+    caller = stage.caller(scopes=SCOPES)
     first, again = (post(caller, model, key="same", stream="yes") for _ in range(2))
     assert (first.content, first.headers["content-type"]) == (PICTURE * 2, "image/x-test")
     assert (again.content, again.headers["content-type"]) == (PICTURE * 2, "image/x-test")
