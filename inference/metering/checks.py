@@ -66,10 +66,11 @@ class Refused:
     stop_before: str
 
 
-def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
+async def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
     """Check proof and token, or raise: where they fail, there is nothing to take."""
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
-    return Arrival(http, route, verify(http.method, path, _joined(http.raw_headers), time.time()))
+    verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
+    return Arrival(http, route, verified)
 
 
 async def check(arrival: Arrival) -> Checked | Refused:

@@ -32,7 +32,7 @@ ServedAnswer = WholeAnswer | StreamedAnswer
 
 async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> ServedAnswer:
     """Answer a metered request, or raise the catalogue's error."""
-    checked = await checks.check(checks.begin(request, route))
+    checked = await checks.check(await checks.begin(request, route))
     if isinstance(checked, checks.Refused):
         return answer_again(await opening.refuse(checked))
     try:
