@@ -25,7 +25,8 @@ from billing.rules.budgets import spent_microusd
 from gateway.contract.ids import new_id
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
-from tests.factories.billing import ANSWER, Purse, release, review, settle, take_back, top_up
+from tests.factories.billing import ANSWER, Purse, release, review, settle
+from tests.factories.payments import take_back, top_up
 
 amounts = st.integers(1, 100)
 products = st.sampled_from([None, "studio", "courier"])
@@ -77,7 +78,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(target=payments, amount=amounts, product=products)
     def top_up(self, amount: int, product: str | None) -> Payment:
         """Have a checkout paid."""
-        checkout = top_up(self.purse, amount, product)
+        checkout = top_up(self.purse.owner, amount, product)
         payment = Payment(checkout.id, product, amount)
         self.model.top_up(payment, self.newest_lot(payment))
         return payment

@@ -7,10 +7,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from billing.adapters.base import Session, TakenBack
-from billing.models import Checkout, PriceVersion, Reservation
-from billing.operations import checkouts, credits, ledger
-from billing.operations.checkouts import Seen
+from billing.models import PriceVersion, Reservation
+from billing.operations import credits, ledger
 from billing.operations.ledger import AMOUNT_MAX_MICROUSD, Hold, Release, Replay, Settlement
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
@@ -50,9 +48,9 @@ class Purse:
         payments.top_up(self.owner, amount, product)
         return self
 
-    def refund(self, amount: int) -> ledger.Refund:
-        """Take back what was paid in, the newest first."""
-        return payments.take_back(self.owner, amount)
+    def refund(self, amount: int) -> int:
+        """Take back what was paid in, the newest first, and give what became a debt of it."""
+        return payments.refund(self.owner, amount)
 
     def grant(self, amount: int, product: str | None = None, expires_at: datetime | None = None) -> str:
         """Give a credit and return its lot."""
@@ -92,57 +90,6 @@ class Purse:
         assert placed.usage_id
         assert dispatch(placed.usage_id)
         return placed.usage_id
-
-
-def top_up(purse: Purse, amount: int, product: str | None = None) -> Checkout:
-    """Have a checkout paid."""
-    kind, key = purse.owner
-    checkout = Checkout.objects.create(
-        id=new_id("txn"),
-        owner_kind=kind,
-        owner_key=key,
-        kind="top_up",
-        product=product,
-        amount_microusd=amount,
-        idempotency_key=new_id("key"),
-        requested_by=key,
-        provider="stripe",
-        is_live=False,
-        session_ref=new_id("cs"),
-        url="https://pay.example",
-        status="open",
-    )
-    return _apply(checkout, Seen(0, _paid(checkout), None))
-
-
-def take_back(checkout: Checkout, total: int) -> Checkout:
-    """Have the provider's record say that so much of a payment is refunded or disputed, all in all."""
-    checkout.refresh_from_db()
-    return _apply(checkout, Seen(checkout.checks, None, TakenBack(total, 0)))
-
-
-def _apply(checkout: Checkout, seen: Seen) -> Checkout:
-    applied = checkouts.apply(checkout.id, seen, now=timezone.now())
-    assert applied is not None
-    assert applied.status == "paid"
-    return applied
-
-
-def _paid(checkout: Checkout) -> Session:
-    return Session(
-        ref=str(checkout.session_ref),
-        url=None,
-        status="complete",
-        payment_status="paid",
-        keeps_method=False,
-        amount_microusd=checkout.amount_microusd,
-        currency="usd",
-        is_live=False,
-        transaction_id=checkout.id,
-        payment_ref=new_id("pi"),
-        customer_ref=None,
-        expires_at=None,
-    )
 
 
 def dispatch(usage_id: str, deadline: datetime | None = None) -> bool:
