@@ -95,8 +95,9 @@ class Snapshot(Generic[Value]):
 
     def forget(self) -> None:
         """Drop the value, so that the next caller sees the rows as they are now."""
-        self._latest = None
-        self._forgotten += 1
+        with self._beginning:
+            self._latest, self._beside = None, None
+            self._forgotten += 1
 
     def _begin(self) -> "Future[None]":
         with self._beginning:
