@@ -9,15 +9,15 @@ BEGIN
   RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
-CREATE OR REPLACE TRIGGER transfer_append_only BEFORE UPDATE OR DELETE ON billing_transfer
+CREATE OR REPLACE TRIGGER transfer_append_only BEFORE DELETE OR UPDATE ON billing_transfer
   FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER usage_record_append_only BEFORE UPDATE OR DELETE ON billing_usage_record
+CREATE OR REPLACE TRIGGER usage_record_append_only BEFORE DELETE OR UPDATE ON billing_usage_record
   FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER loss_append_only BEFORE UPDATE OR DELETE ON billing_loss
+CREATE OR REPLACE TRIGGER loss_append_only BEFORE DELETE OR UPDATE ON billing_loss
   FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER price_version_append_only BEFORE UPDATE OR DELETE ON billing_price_version
+CREATE OR REPLACE TRIGGER price_version_append_only BEFORE DELETE OR UPDATE ON billing_price_version
   FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER seal_append_only BEFORE UPDATE OR DELETE ON billing_seal
+CREATE OR REPLACE TRIGGER seal_append_only BEFORE DELETE OR UPDATE ON billing_seal
   FOR EACH ROW EXECUTE FUNCTION billing_refuse_change();
 
 CREATE OR REPLACE TRIGGER wallet_not_deleted BEFORE DELETE ON billing_wallet
