@@ -23,7 +23,7 @@ AUDITED = timedelta(hours=1)
 
 @shared_task
 def reap() -> int:
-    """Release holds that were never sent, and put calls past their deadline in review."""
+    """Put calls past their deadline in review."""
     reaped = 0
     while rows := ledger.reap(limit=BATCH).rows():
         for usage_id, outcome in rows:

@@ -17,7 +17,6 @@ from gateway.console import ReadOnlyAdmin, leave_dialog, usd
 from gateway.contract.aliases import Route
 
 STATE_COLOURS = {
-    State.RESERVED.label: "info",
     State.DISPATCHED.label: "info",
     State.REVIEW.label: "warning",
     State.SETTLED.label: "success",
