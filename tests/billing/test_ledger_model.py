@@ -240,6 +240,23 @@ class LedgerMachine(RuleBasedStateMachine):
         element = self.payers[0].check_in(call.id, {"charge_microusd": 0}, alive_seconds=seconds)
         assert batches.run(element) == [self.model.check_in(call, self.now + timedelta(seconds=seconds))]
 
+    @rule(call=calls, alive=st.sampled_from([1, 60, 120]), silent=st.sampled_from([1, 59, 60]))
+    def fall_silent(self, call: Call, alive: int, silent: int) -> None:
+        """Have a stream check in for the last time, and look for dead processes later."""
+        self.check_in(call, alive)
+        self.wait(silent)
+        self.reap()
+
+    @rule(target=calls, asked=holds, cost=st.integers(0, 50), later=st.sampled_from([1, 86399, 86400]))
+    def ask_again(self, asked: Asked, cost: int, later: int) -> Any:
+        """Have a call with a key settled, and ask for it again about a day later."""
+        keyed = asked._replace(key="k3")
+        first = self.open([keyed], True)
+        for call in first.values:
+            self.settle(call, cost, True)
+        self.wait(later)
+        return multiple(*first.values, *self.open([keyed], False).values)
+
     @rule(call=consumes(calls))
     def forget(self, call: Call) -> None:
         """Leave a call alone from here on."""
