@@ -7,18 +7,19 @@ an answer meanwhile.
 
 import logging
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from billing.adapters import configured
-from billing.adapters.base import PaymentProvider, ProviderError, Session, SessionRequest, TakenBack
+from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus
 from billing.operations import wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
+from billing.rules.provider_records import Session, TakenBack
 from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
 from gateway.contract.ids import new_id
 from gateway.contract.limits import OPEN_CHECKOUTS_MAX
@@ -39,17 +40,18 @@ class Seen(NamedTuple):
     taken_back: TakenBack | None
 
 
+class Asked(TypedDict):
+    """What a checkout is asked for with, by whom, and the key under which asking again gives the same one."""
+
+    kind: str
+    amount_microusd: int | None
+    product: str | None
+    idempotency_key: str
+    requested_by: str
+
+
 @transaction.atomic
-def begin(
-    owner: Owner,
-    *,
-    kind: str,
-    amount_microusd: int | None,
-    product: str | None,
-    idempotency_key: str,
-    requested_by: str,
-    now: datetime,
-) -> tuple[Checkout, bool]:
+def begin(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> tuple[Checkout, bool]:
     """Write down what is asked for; return the transaction and whether it is new. Joins the caller's transaction.
 
     The same key with the same request gives the same transaction. Raises IdempotencyKeyReused where the request is
@@ -57,49 +59,32 @@ def begin(
     `place` is the next step, outside of any transaction.
     """
     provider = configured.require()
-    asked = {"kind": kind, "amount_microusd": amount_microusd, "product": product}
+    terms = {name: asked[name] for name in ("kind", "amount_microusd", "product")}  # type: ignore[literal-required]
     owner_kind, owner_key = owner
     checkout, is_new = Checkout.objects.get_or_create(
         owner_kind=owner_kind,
         owner_key=owner_key,
-        idempotency_key=idempotency_key,
+        idempotency_key=asked["idempotency_key"],
         defaults={
-            **asked,
+            **terms,
             "id": new_id("txn"),
-            "requested_by": requested_by,
+            "requested_by": asked["requested_by"],
             "provider": provider.name,
             "is_live": provider.is_live,
             "created_at": now,
             "next_check_at": now + rules.CREATING_GRACE,
         },
     )
-    if any(getattr(checkout, name) != value for name, value in asked.items()):
+    if any(getattr(checkout, name) != value for name, value in terms.items()):
         raise IdempotencyKeyReused(param="idempotencyKey")
     if is_new:
         _check_open(owner, now)
     return checkout, is_new
 
 
-def begin_and_place(
-    owner: Owner,
-    *,
-    kind: str,
-    amount_microusd: int | None,
-    product: str | None,
-    idempotency_key: str,
-    requested_by: str,
-    now: datetime,
-) -> Checkout:
+def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> Checkout:
     """Do both steps, for callers that have no transaction of their own to join."""
-    checkout, _ = begin(
-        owner,
-        kind=kind,
-        amount_microusd=amount_microusd,
-        product=product,
-        idempotency_key=idempotency_key,
-        requested_by=requested_by,
-        now=now,
-    )
+    checkout, _ = begin(owner, now=now, **asked)
     return place(checkout, now=now)
 
 

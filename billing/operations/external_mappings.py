@@ -7,9 +7,10 @@ from typing import NamedTuple
 from django.db import IntegrityError, transaction
 
 from billing.adapters import configured
-from billing.adapters.base import ConnectedAccount, PaymentProvider, ProviderError
+from billing.adapters.base import PaymentProvider, ProviderError
 from billing.models import ExternalMapping
 from billing.rules import external_mappings as rules
+from billing.rules.provider_records import ConnectedAccount
 from gateway.contract.errors import ExternalMappingUnverified, IntegrationUnavailable, InvalidRequest
 
 log = logging.getLogger("billing.external_mappings")

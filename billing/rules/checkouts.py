@@ -4,8 +4,8 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from billing.adapters.base import Session
 from billing.rules.owners import Owner
+from billing.rules.provider_records import Session
 
 CURRENCY = "usd"
 SESSION_MAX_AGE = timedelta(hours=25)

@@ -251,11 +251,12 @@ class LedgerMachine(RuleBasedStateMachine):
     def ask_again(self, asked: Asked, cost: int, later: int) -> Any:
         """Have a call with a key settled, and ask for it again about a day later."""
         keyed = asked._replace(key="k3")
-        first = self.open([keyed], True)
+        first: Any = self.open([keyed], True)
         for call in first.values:
             self.settle(call, cost, True)
         self.wait(later)
-        return multiple(*first.values, *self.open([keyed], False).values)
+        again: Any = self.open([keyed], False)
+        return multiple(*first.values, *again.values)
 
     @rule(call=consumes(calls))
     def forget(self, call: Call) -> None:

@@ -10,7 +10,6 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 from psycopg.types.numeric import Int8
 
-from billing.adapters.base import Session, TakenBack
 from billing.models import Checkout, PriceVersion, Reservation
 from billing.operations import checkouts, credits, ledger
 from billing.operations.checkouts import Seen
@@ -27,6 +26,7 @@ from billing.operations.ledger import (
 from billing.operations.statement import Statement, call
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
+from billing.rules.provider_records import Session, TakenBack
 from gateway.contract.ids import new_id
 from tests.factories import payments
 
