@@ -9,7 +9,7 @@ from accounts.rules.principal import Principal
 from gateway.api.times import rfc3339
 
 
-class AccountOrganization(serializers.Serializer[Any]):
+class AccountOrganizationResponse(serializers.Serializer[Any]):
     """The organization that a context token speaks for."""
 
     orgId = serializers.CharField()
@@ -26,7 +26,7 @@ class AccountResponse(serializers.Serializer[Any]):
     clientId = serializers.CharField()
     product = serializers.CharField(allow_null=True)
     scopes = serializers.ListField(child=serializers.CharField())
-    organization = AccountOrganization(allow_null=True)
+    organization = AccountOrganizationResponse(allow_null=True)
     tokenExpiresAt = serializers.DateTimeField()
 
 

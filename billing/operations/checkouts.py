@@ -59,7 +59,7 @@ def begin(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> tuple[Check
     `place` is the next step, outside of any transaction.
     """
     provider = configured.require()
-    terms = {name: asked[name] for name in ("kind", "amount_microusd", "product")}  # type: ignore[literal-required]
+    terms = {name: asked[name] for name in ("kind", "amount_microusd", "product")}
     owner_kind, owner_key = owner
     checkout, is_new = Checkout.objects.get_or_create(
         owner_kind=owner_kind,

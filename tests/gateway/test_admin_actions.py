@@ -16,7 +16,7 @@ from accounts.models import Account, DeviceSession, Integration, PublicClient, S
 from accounts.operations import signing_keys
 from billing.models import CreditLot, PriceVersion, Reservation, Transfer, UsageRecord, Wallet
 from billing.rules.prices import COMPONENTS
-from gateway.console import usd
+from gateway.contract.amounts import usd
 from gateway.contract.ids import new_id
 from inference.admin.prices import PRICE_FIELDS
 from inference.models import Alias, RawModel, Upstream

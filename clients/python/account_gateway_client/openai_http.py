@@ -3,16 +3,17 @@
 OpenAI(base_url=gateway.api_url, api_key="unused", http_client=gateway.http_client(max_cost_microusd=20_000))
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import httpx2
 
+from account_gateway_client.auth_flow import SigningFlow
 from account_gateway_client.calls import key_for
 from account_gateway_client.errors import GatewayUnreachable
 from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
-from account_gateway_client.signing import Repairs, RequestSigner
+from account_gateway_client.signing import RequestSigner
 
 DONE = b"data: [DONE]"
 ReceiptHandler = Callable[[Receipt], None]
@@ -20,36 +21,8 @@ ReceiptHandler = Callable[[Receipt], None]
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
 
 
-class DPoPAuth2(httpx2.Auth):
-    """Signs every request afresh, as `httpx_auth.DPoPAuth` does for httpx."""
-
-    def __init__(self, signer: RequestSigner) -> None:
-        self._signer = signer
-
-    def sync_auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
-        """Send the request, and again where a repair promises something."""
-        repairs, sent = Repairs(self._signer), request
-        while True:
-            self._signer.sign(sent, self._signer.tokens.token())
-            response = yield sent
-            if not _again(repairs, response, sent):
-                return
-            sent = response.request
-
-    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Do the same on an event loop."""
-        repairs, sent = Repairs(self._signer), request
-        while True:
-            self._signer.sign(sent, await self._signer.tokens.token_async())
-            response = yield sent
-            if not _again(repairs, response, sent):
-                return
-            sent = response.request
-
-
-def _again(repairs: Repairs, response: httpx2.Response, sent: httpx2.Request) -> bool:
-    moved = (response.request.method, response.request.url) != (sent.method, sent.url)
-    return repairs.worthwhile(response.status_code, response.headers, response.request, moved=moved)
+class DPoPAuth2(SigningFlow, httpx2.Auth):
+    """Signs every request of an httpx2 client."""
 
 
 class CallDefaults:
