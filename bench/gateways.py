@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet
 
@@ -71,7 +72,9 @@ def _environment(port: int, data_dir: Path, config: Path, settings: GatewaySetti
     return {
         "GATEWAY_ENV": "production",
         "GATEWAY_BASE_URL": GATEWAY_BASE_URL,
-        "ALLOWED_HOSTS": LOOPBACK,
+        # A version that does not take its own host from the base URL never gets ready by itself without it, and asks itself
+        # whether it is, again and again, as long as it runs.
+        "ALLOWED_HOSTS": f"{LOOPBACK},{urlsplit(GATEWAY_BASE_URL).hostname}",
         "GATEWAY_CONFIG": str(config),
         "HOST": LOOPBACK,
         "PORT": str(port),

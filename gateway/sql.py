@@ -1,7 +1,8 @@
 """Installs what the apps keep in their `sql/` folders: functions, views and triggers, after every migrate.
 
-So the database holds what the files say, however it came here, and migrations are about tables alone. A function that is
-gone, or whose parameters or result are others now, is dropped by a migration: to PostgreSQL it is another function.
+So the database holds what the files say, however it came here, and migrations are about tables alone. A function whose
+parameters or result change gets another name: processes of the version before go on with the old one. What nobody asks
+for any more is dropped by a migration.
 """
 
 import re
@@ -17,7 +18,11 @@ LOCK_KEY = 0x67617465776173
 """Two that install the same function at once would get in each other's way; "gatewas" in ASCII."""
 
 _TRIGGER = re.compile(r"CREATE OR REPLACE TRIGGER .+?;", re.DOTALL)
-_TRIGGERS_IN_FORCE = "SELECT pg_get_triggerdef(oid, true) FROM pg_trigger WHERE NOT tgisinternal AND tgenabled = 'O'"
+_NAMES = re.compile(r"TRIGGER (\w+)\s.+\sON (\w+)\s.+\sFUNCTION (\w+)\(", re.DOTALL)
+_TRIGGERS = """
+SELECT t.tgname, t.tgrelid::regclass::text, p.proname, pg_get_triggerdef(t.oid, true), t.tgenabled = 'O'
+  FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid WHERE NOT t.tgisinternal
+"""
 
 
 def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> None:
@@ -33,15 +38,15 @@ def install(using: str) -> None:
     """Replace functions and views in one transaction, then make the triggers that differ, each in one of its own.
 
     Making a trigger waits for everybody who writes to its table, and they for it: hence only those that differ, and
-    never two tables at once.
+    never two tables at once. Those that no file names go last, so that no table is unguarded meanwhile.
     """
     with transaction.atomic(using), connections[using].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
         for text in sources():
             cursor.execute(_TRIGGER.sub("", text))
     with connections[using].cursor() as cursor:
-        for trigger in _missing_triggers(cursor):
-            cursor.execute(trigger)
+        for statement in _changes(cursor):
+            cursor.execute(statement)
 
 
 def sources() -> Iterator[str]:
@@ -51,11 +56,18 @@ def sources() -> Iterator[str]:
             yield path.read_text(encoding="utf-8")
 
 
-def _missing_triggers(cursor: Any) -> list[str]:
-    """Return the statements of triggers that are not there, disabled or another, as PostgreSQL would write them."""
-    cursor.execute(_TRIGGERS_IN_FORCE)
-    in_force = {_plain(definition) for (definition,) in cursor.fetchall()}
-    return [trigger for text in sources() for trigger in _TRIGGER.findall(text) if _plain(trigger) not in in_force]
+def _changes(cursor: Any) -> Iterator[str]:
+    """Return the statements that make triggers what the files say: the missing, disabled and other ones, then the rest."""
+    cursor.execute(_TRIGGERS)
+    found = cursor.fetchall()
+    in_force = {_plain(definition) for *_, definition, is_enabled in found if is_enabled}
+    declared = [trigger for text in sources() for trigger in _TRIGGER.findall(text)]
+    yield from (trigger for trigger in declared if _plain(trigger) not in in_force)
+    names = {tuple(_NAMES.search(trigger).groups()) for trigger in declared}  # type: ignore[union-attr]
+    functions = {function for _, _, function in names}
+    for name, table, function, *_ in found:
+        if function in functions and (name, table, function) not in names:
+            yield f"DROP TRIGGER {name} ON {table}"
 
 
 def _plain(trigger: str) -> str:

@@ -26,14 +26,14 @@ BEGIN
     IF NOT billing_lock_call(v_closing.usage_id, p_wait) THEN
       answer := json_build_object('outcome', 'busy');
     ELSIF v_closing.action = 'settle' THEN
-      v_done := billing_settle(
+      v_done := billing_settle_locked(
         v_closing.usage_id, v_closing.cost, v_closing.basis, v_closing.quantities, v_closing.replay_status,
         v_closing.replay_headers, p_bodies[v_closing.ordinality], v_closing.deployment, v_closing.resolution);
       answer := json_build_object(
         'outcome', v_done.outcome, 'charge_microusd', v_done.charge_microusd, 'hold_microusd', v_done.hold_microusd,
         'overrun_microusd', v_done.overrun_microusd);
     ELSIF v_closing.action = 'release' THEN
-      v_done := billing_release(v_closing.usage_id, v_closing.resolution);
+      v_done := billing_release_locked(v_closing.usage_id, v_closing.resolution);
       answer := json_build_object('outcome', v_done.outcome, 'hold_microusd', v_done.hold_microusd);
     ELSIF v_closing.action = 'review' THEN
       answer := json_build_object('outcome', CASE WHEN billing_to_review(
@@ -53,14 +53,14 @@ END $$;
 -- has nothing to lock.
 CREATE OR REPLACE FUNCTION billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean
 LANGUAGE plpgsql AS $$
-DECLARE
-  v_wallet_id text;
 BEGIN
-  SELECT r.wallet_id INTO v_wallet_id FROM billing_reservation r WHERE r.id = p_usage_id;
-  IF p_wait OR v_wallet_id IS NULL THEN
-    PERFORM 1 FROM billing_wallet w WHERE w.id = v_wallet_id FOR NO KEY UPDATE;
+  IF p_wait THEN
+    PERFORM 1 FROM billing_wallet w
+      WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id) FOR NO KEY UPDATE;
     RETURN true;
   END IF;
-  PERFORM 1 FROM billing_wallet w WHERE w.id = v_wallet_id FOR NO KEY UPDATE SKIP LOCKED;
-  RETURN FOUND;
+  PERFORM 1 FROM billing_wallet w
+    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
+      FOR NO KEY UPDATE SKIP LOCKED;
+  RETURN FOUND OR NOT EXISTS (SELECT FROM billing_reservation r WHERE r.id = p_usage_id);
 END $$;

@@ -12,13 +12,23 @@ CREATE OR REPLACE FUNCTION billing_release(
   p_expected text[] DEFAULT '{dispatched}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT hold_microusd bigint)
 LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM billing_lock_call(p_usage_id, true);
+  SELECT r.* INTO outcome, hold_microusd
+    FROM billing_release_locked(p_usage_id, p_resolution, p_book_loss, p_expected, p_now) r;
+END $$;
+
+
+-- The same for a caller that has locked the call's wallet.
+CREATE OR REPLACE FUNCTION billing_release_locked(
+  p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
+  p_expected text[] DEFAULT '{dispatched}', p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT hold_microusd bigint)
+LANGUAGE plpgsql AS $$
 DECLARE
   v_call billing_reservation;
   v_now timestamptz;
 BEGIN
-  PERFORM 1 FROM billing_wallet w
-    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
-      FOR NO KEY UPDATE;
   v_now := coalesce(p_now, clock_timestamp());
 
   UPDATE billing_reservation r

@@ -22,14 +22,28 @@ CREATE OR REPLACE FUNCTION billing_settle(
   p_expected text[] DEFAULT '{dispatched,review}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
 LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM billing_lock_call(p_usage_id, true);
+  SELECT s.* INTO outcome, charge_microusd, hold_microusd, overrun_microusd
+    FROM billing_settle_locked(
+      p_usage_id, p_cost, p_basis, p_quantities, p_replay_status, p_replay_headers, p_replay_body, p_deployment,
+      p_resolution, p_expected, p_now) s;
+END $$;
+
+
+-- The same for a caller that has locked the call's wallet.
+CREATE OR REPLACE FUNCTION billing_settle_locked(
+  p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
+  p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
+  p_deployment text DEFAULT NULL, p_resolution text DEFAULT NULL,
+  p_expected text[] DEFAULT '{dispatched,review}', p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
+LANGUAGE plpgsql AS $$
 DECLARE
   v_call billing_reservation;
   v_now timestamptz;
   v_left bigint;
 BEGIN
-  PERFORM 1 FROM billing_wallet w
-    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
-      FOR NO KEY UPDATE;
   v_now := coalesce(p_now, clock_timestamp());
 
   UPDATE billing_reservation r

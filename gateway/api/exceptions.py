@@ -33,6 +33,17 @@ def as_api_error(exc: Exception) -> errors.ApiError:
     return translated
 
 
+def answered(exc: Exception) -> errors.ApiError:
+    """Return the catalogue error to answer a request with, as nobody looks at the exception any more.
+
+    The frames of a traceback hold the request's body, and one of them often the exception: such a ring would stay in
+    memory until the collector comes by.
+    """
+    error = as_api_error(exc)
+    exc.__traceback__ = error.__traceback__ = None
+    return error
+
+
 def _translate(exc: Exception) -> errors.ApiError | None:
     match exc:
         case Http404() | drf.NotFound():

@@ -5,13 +5,15 @@ disagree on what was paid for, so all of these are bounded or refused.
 """
 
 import json
+import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import orjson
 
-from gateway.api.json_size import has_more_values
+from gateway.api.json_pieces import PIECEWISE_BYTES, dumps_in_pieces
+from gateway.api.json_size import has_members, has_more_values
 from gateway.api.offload import is_large, offload
 from gateway.contract.errors import InvalidJson
 from gateway.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
@@ -20,7 +22,7 @@ dumps = orjson.dumps
 
 # What every JSON writer on the way can carry as a number.
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
-_SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
+_INTEGER = re.compile(r"-?\d+(?![\d.eE])")
 
 
 def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_integers: bool = True) -> dict[str, Any]:
@@ -33,13 +35,10 @@ def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_i
     if has_more_values(body, values_max):
         raise InvalidJson(f"The body has more than {values_max:,} members and elements.")
     try:
-        text = body.decode("utf-8")
-        value = (_DECODER if long_integers else _DECODER_OF_64_BITS).decode(text)
-        if _SURROGATE_ESCAPE.search(body):
-            orjson.dumps(value)  # orjson refuses lone surrogates
-        if isinstance(value, dict):
-            _check_depth(value, body)
-    except (ValueError, RecursionError, TypeError) as error:
+        value, members = _parse(body, _DECODER if long_integers else _DECODER_OF_64_BITS)
+        if not has_members(body, members):
+            raise ValueError("duplicate member name")
+    except (ValueError, TypeError, RecursionError) as error:
         raise InvalidJson(private=str(error)) from error
     if not isinstance(value, dict):
         raise InvalidJson("The body must be a JSON object.")
@@ -51,35 +50,52 @@ async def strict_loads_async(body: bytes) -> dict[str, Any]:
     return await offload(strict_loads, body) if is_large(body) else strict_loads(body)
 
 
-def canonical(value: Any) -> bytes:
-    """Render compact JSON with sorted names, so that equal values give equal bytes."""
+def canonical(value: Any, size_bytes: int = 0) -> bytes:
+    """Render compact JSON with sorted names, so that equal values give equal bytes; what was read of a text of
+    `size_bytes` may need to be written in pieces."""
+    if size_bytes > PIECEWISE_BYTES:
+        return dumps_in_pieces(value, sort_names=True)
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _check_depth(value: Any, body: bytes) -> None:
-    if body.count(b"{") + body.count(b"[") <= JSON_DEPTH_MAX:
-        return
-    level = [value]
-    for _ in range(JSON_DEPTH_MAX):
-        level = [inner for outer in level for inner in _members(outer) if isinstance(inner, dict | list)]
-        if not level:
-            return
+def _parse(body: bytes, exact: json.JSONDecoder) -> tuple[Any, int]:
+    """Return a value and how many members its objects have. Raises ValueError for what is not JSON or nested too deeply.
+
+    orjson reads an integer beyond 64 bits as a float, and refuses it where it is too large for one.
+    """
+    try:
+        value = orjson.loads(body)
+        members, has_large_floats = _survey(value)
+    except orjson.JSONDecodeError as error:
+        if not _INTEGER.match(error.doc, error.pos):
+            raise
+        has_large_floats = True
+    if has_large_floats:
+        value = exact.decode(body.decode())
+        orjson.dumps(value)  # refuses lone surrogates
+        members, _ = _survey(value)
+    return value, members
+
+
+def _survey(value: Any) -> tuple[int, bool]:
+    """Return how many members all objects have, and whether a float is beyond 64 bits. Raises ValueError where it is nested
+    too deeply."""
+    members, has_large_floats, level = 0, False, [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is dict:
+                members += len(item)
+                inner += item.values()
+            elif kind is list:
+                inner += item
+            elif kind is float and not _INT_MIN < item < _INT_MAX:
+                has_large_floats = True
+        if not inner:
+            return members, has_large_floats
+        level = inner
     raise ValueError("nested too deeply")
-
-
-def _members(container: Any) -> Iterable[Any]:
-    return container.values() if isinstance(container, dict) else container
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("duplicate member name")
-    return members
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _read_int(digits: str) -> int | orjson.Fragment:
@@ -97,15 +113,17 @@ def _read_int_of_64_bits(digits: str) -> int:
 
 def _finite_float(text: str) -> float:
     value = float(text)
-    if value in (float("inf"), float("-inf")):
+    if math.isinf(value):
         raise ValueError("number out of range")
     return value
 
 
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
 def _decoder(parse_int: Callable[[str], Any]) -> json.JSONDecoder:
-    return json.JSONDecoder(
-        object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=parse_int, parse_float=_finite_float
-    )
+    return json.JSONDecoder(parse_int=parse_int, parse_float=_finite_float, parse_constant=_refuse_constant)
 
 
 _DECODER, _DECODER_OF_64_BITS = _decoder(_read_int), _decoder(_read_int_of_64_bits)

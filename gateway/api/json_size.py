@@ -1,4 +1,4 @@
-"""Counts what a JSON text holds before anything is made of it."""
+"""Counts what a JSON text holds, from its punctuation alone."""
 
 
 def has_more_values(body: bytes, most: int) -> bool:
@@ -9,9 +9,10 @@ def has_more_values(body: bytes, most: int) -> bool:
     """
     if len(body) <= 2 * most or bound_values(body) <= most:  # a value takes a byte, and one to tell it from the next
         return False
-    outside = _without_strings(body, most)
-    if outside is None:
+    body = _without_escapes(body)
+    if body.count(b'"') > 4 * most:  # a member has at most two strings, with two quotation marks each
         return True
+    outside = _without_strings(body)
     return bound_values(outside) - outside.count(b"[]") - outside.count(b"{}") > most
 
 
@@ -20,10 +21,18 @@ def bound_values(body: bytes) -> int:
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
-def _without_strings(body: bytes, most: int) -> bytes | None:
-    """Return a text's structure, with a quotation mark for each string, or None where it has too many strings."""
-    if b"\\" in body:
-        body = body.replace(b"\\\\", b"").replace(b'\\"', b"")
-    if body.count(b'"') > 4 * most:  # a member has at most two strings, with two quotation marks each
-        return None
+def has_members(body: bytes, members: int) -> bool:
+    """Tell whether the objects of a well-formed JSON text have so many members, or more: names are followed by colons.
+
+    A reader that keeps one of several members with the same name makes fewer of it than there are.
+    """
+    return body.count(b":") == members or _without_strings(_without_escapes(body)).count(b":") == members
+
+
+def _without_escapes(body: bytes) -> bytes:
+    return body.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in body else body
+
+
+def _without_strings(body: bytes) -> bytes:
+    """Return a text's structure, with a quotation mark for each string."""
     return b'"'.join(body.split(b'"')[::2]).translate(None, b" \t\r\n")

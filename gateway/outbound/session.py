@@ -1,6 +1,7 @@
 """The one HTTP client session of a process: pooled, without cookies, proxies or redirects of its own accord."""
 
-from types import SimpleNamespace
+from collections.abc import Callable
+from contextvars import ContextVar
 
 import aiohttp
 from django.conf import settings
@@ -15,6 +16,10 @@ act of closing is lost without anyone knowing whether it was taken, so ours is a
 HEADER_LINE_MAX_BYTES = 8 * 1024
 HEADER_FIELD_MAX_BYTES = 16 * 1024
 HEADERS_MAX = 128
+
+on_send: ContextVar[Callable[[], None] | None] = ContextVar("on_send", default=None)
+"""Called when a request's connection is made, right before its first byte. (aiohttp's own tracing would take twenty times
+as long for it.)"""
 
 
 def session() -> aiohttp.ClientSession:
@@ -39,25 +44,18 @@ def _open() -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         headers={"User-Agent": "account-gateway"},
-        trace_configs=[_tracing()],
+        request_class=_Request,
         max_line_size=HEADER_LINE_MAX_BYTES,
         max_field_size=HEADER_FIELD_MAX_BYTES,
         max_headers=HEADERS_MAX,
     )
 
 
-def _tracing() -> aiohttp.TraceConfig:
-    """Have a request's `trace_request_ctx` called right before its body, and with it its first byte, is written."""
-    tracing = aiohttp.TraceConfig()
-    tracing.on_request_chunk_sent.append(_about_to_send)
-    return tracing
-
-
-async def _about_to_send(
-    session: aiohttp.ClientSession, context: SimpleNamespace, params: aiohttp.TraceRequestChunkSentParams
-) -> None:
-    if context.trace_request_ctx is not None:
-        context.trace_request_ctx()
+class _Request(aiohttp.ClientRequest):
+    async def send(self, conn: "aiohttp.connector.Connection") -> aiohttp.ClientResponse:
+        if (call := on_send.get()) is not None:
+            call()
+        return await super().send(conn)
 
 
 def _connector() -> aiohttp.TCPConnector:

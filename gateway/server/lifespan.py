@@ -7,6 +7,7 @@ when it stops, the reaper finds.
 import asyncio
 import gc
 import logging
+import sys
 from typing import Any
 
 from accounts.operations.keyring import keyring
@@ -22,6 +23,9 @@ log = logging.getLogger("gateway.lifespan")
 
 DRAIN_SECONDS = 20.0
 """Calls that were sent upstream get so long to come to their end."""
+
+SWITCH_SECONDS = 0.001
+"""For so long another thread keeps the interpreter's lock from the event loop, each time that the loop needs it."""
 
 
 class Lifespan:
@@ -44,6 +48,7 @@ async def start() -> None:
     """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's sight."""
     raise_descriptor_limit()
     return_large_blocks()
+    sys.setswitchinterval(SWITCH_SECONDS)
     await open_pool()
     session()
     try:

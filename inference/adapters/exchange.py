@@ -12,7 +12,7 @@ from yarl import URL
 
 from gateway.outbound.bodies import read_bounded
 from gateway.outbound.failures import MisconfiguredError, TooLargeError
-from gateway.outbound.session import session
+from gateway.outbound.session import on_send, session
 from inference.adapters.base import Attempt
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
@@ -37,14 +37,17 @@ async def post(
     attempt: Attempt, path: str, body: bytes, *, accept: str, phases: aiohttp.ClientTimeout
 ) -> aiohttp.ClientResponse:
     """Send a body to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
-    return await session().post(
-        _address(attempt.target.base_url, path),
-        data=body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body),
-        headers=_headers(attempt, accept),
-        timeout=phases,
-        allow_redirects=False,
-        trace_request_ctx=attempt.on_send,
-    )
+    token = on_send.set(attempt.on_send)
+    try:
+        return await session().post(
+            _address(attempt.target.base_url, path),
+            data=body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body),
+            headers=_headers(attempt, accept),
+            timeout=phases,
+            allow_redirects=False,
+        )
+    finally:
+        on_send.reset(token)
 
 
 async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:

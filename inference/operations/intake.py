@@ -48,6 +48,7 @@ class Intake:
     metering: Metering | None = None
     digest: bytes | None = None
     model: ServedModel | None = None
+    body_bytes: int = 0
     is_large: bool = False
 
 
@@ -98,6 +99,7 @@ async def check(intake: Intake) -> Ready | Refused:
 async def _read_body(intake: Intake) -> dict[str, Any]:
     _check_content_type(intake.request.raw_headers)
     body = await intake.request.read_body(intake.rules.body_max_bytes)
+    intake.body_bytes = len(body)
     intake.is_large = is_large(body)
     return await strict_loads_async(body)
 
@@ -121,7 +123,7 @@ async def _validated(intake: Intake, body: dict[str, Any], model: ServedModel) -
 
 
 def _validate(intake: Intake, body: dict[str, Any], model: ServedModel) -> tuple[Demand, PriceVersion]:
-    compact = canonical(body)
+    compact = canonical(body, intake.body_bytes)
     intake.digest = hashlib.sha256(compact).digest()
     rules = intake.rules
     if rules.route not in model.routes:

@@ -26,10 +26,20 @@
 CREATE OR REPLACE FUNCTION inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
-  v_busy text[] := inference_lock_owners(p_calls, p_wait);
+  v_busy text[];
   v_admissions text[];
   v_call record;
+  v_opened record;
 BEGIN
+  IF json_array_length(p_calls) = 1 THEN
+    v_opened := inference_open_alone(p_calls->0, p_wait);
+    answer := v_opened.answer;
+    body := v_opened.body;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+
+  v_busy := inference_lock_owners(p_calls, p_wait);
   FOR v_call IN
     SELECT c.* FROM ROWS FROM (json_to_recordset(p_calls) AS (
              proof text, proof_issued_at double precision, proof_expires_at double precision, did text, session_id text,
@@ -60,14 +70,53 @@ BEGIN
       answer := json_build_object('admission', v_admissions[v_call.ordinality]);
       body := NULL;
     ELSE
-      SELECT o.answer, o.body INTO answer, body FROM inference_open_admitted(
+      v_opened := inference_open_admitted(
         v_call.stop_before, v_call.usage_id, v_call.owner_kind, v_call.owner_key, v_call.did, v_call.membership_id,
         v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key,
         decode(v_call.digest, 'hex'), v_call.hold, v_call.max_cost, v_call.price_version,
-        make_interval(secs => v_call.deadline_seconds)) o;
+        make_interval(secs => v_call.deadline_seconds));
+      answer := v_opened.answer;
+      body := v_opened.body;
     END IF;
     RETURN NEXT;
   END LOOP;
+END $$;
+
+
+-- The same for one call: in the same steps, without the order that several of them need.
+CREATE OR REPLACE FUNCTION inference_open_alone(p_call json, p_wait boolean, OUT answer json, OUT body bytea)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_call record;
+  v_admission text;
+  v_opened record;
+BEGIN
+  SELECT c.* INTO v_call FROM json_to_record(p_call) AS c (
+    proof text, proof_issued_at double precision, proof_expires_at double precision, session_id text, stop_before text,
+    usage_id text, owner_kind text, owner_key text, did text, membership_id text, product text, client_id text,
+    route text, model text, request_id text, key text, digest text, hold bigint, max_cost bigint, price_version bigint,
+    deadline_seconds double precision);
+
+  IF v_call.stop_before IS NULL AND NOT inference_lock_owner(v_call.owner_kind, v_call.owner_key, p_wait) THEN
+    answer := json_build_object('outcome', 'busy');
+    RETURN;
+  END IF;
+
+  v_admission := accounts_admit(
+    decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
+    v_call.did, v_call.session_id);
+  IF v_admission <> 'ok' OR v_call.stop_before = 'idempotency' THEN
+    answer := json_build_object('admission', v_admission);
+    RETURN;
+  END IF;
+
+  v_opened := inference_open_admitted(
+    v_call.stop_before, v_call.usage_id, v_call.owner_kind, v_call.owner_key, v_call.did, v_call.membership_id,
+    v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key,
+    decode(v_call.digest, 'hex'), v_call.hold, v_call.max_cost, v_call.price_version,
+    make_interval(secs => v_call.deadline_seconds));
+  answer := v_opened.answer;
+  body := v_opened.body;
 END $$;
 
 
@@ -87,20 +136,30 @@ BEGIN
      WHERE c.stop_before IS NULL
      ORDER BY 1, 2
   LOOP
-    IF NOT p_wait THEN
-      PERFORM 1 FROM billing_wallet w
-        WHERE w.owner_kind = v_owner.owner_kind AND w.owner_key = v_owner.owner_key FOR NO KEY UPDATE SKIP LOCKED;
-      CONTINUE WHEN FOUND;
-      IF EXISTS (SELECT FROM billing_wallet w
-                  WHERE w.owner_kind = v_owner.owner_kind AND w.owner_key = v_owner.owner_key)
-      THEN
-        v_busy := v_busy || (v_owner.owner_kind || ' ' || v_owner.owner_key);
-        CONTINUE;
-      END IF;
+    IF NOT inference_lock_owner(v_owner.owner_kind, v_owner.owner_key, p_wait) THEN
+      v_busy := v_busy || (v_owner.owner_kind || ' ' || v_owner.owner_key);
     END IF;
-    PERFORM billing_lock_wallet(v_owner.owner_kind, v_owner.owner_key);
   END LOOP;
   RETURN v_busy;
+END $$;
+
+
+-- Locks an owner's wallet, opening it where there is none. False where somebody else has locked it and p_wait is not set.
+CREATE OR REPLACE FUNCTION inference_lock_owner(p_owner_kind text, p_owner_key text, p_wait boolean) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT p_wait THEN
+    PERFORM 1 FROM billing_wallet w
+      WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key FOR NO KEY UPDATE SKIP LOCKED;
+    IF FOUND THEN
+      RETURN true;
+    END IF;
+    IF EXISTS (SELECT FROM billing_wallet w WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key) THEN
+      RETURN false;
+    END IF;
+  END IF;
+  PERFORM billing_lock_wallet(p_owner_kind, p_owner_key);
+  RETURN true;
 END $$;
 
 

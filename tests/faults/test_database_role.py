@@ -27,7 +27,7 @@ FORBIDDEN = [
     "UPDATE billing_price_version SET components = '{}'",
     "UPDATE billing_seal SET chain = ''",
     "ALTER TABLE billing_transfer DISABLE TRIGGER ALL",
-    "DROP TRIGGER transfer_append_only ON billing_transfer",
+    "DROP TRIGGER transfer_stays ON billing_transfer",
     "DROP TABLE billing_seal",
     "SET session_replication_role = replica",
     "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",

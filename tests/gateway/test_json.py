@@ -3,15 +3,17 @@
 import asyncio
 import contextlib
 import gc
+import json
 import threading
 import tracemalloc
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.api.json import canonical, dumps, strict_loads, strict_loads_async
+from gateway.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
 from gateway.api.json_size import has_more_values
 from gateway.api.offload import offload
 from gateway.contract.errors import InvalidJson
@@ -31,6 +33,7 @@ REFUSED = {
     "float overflow": b'{"a":1e999}',
     "lone high surrogate": b'{"a":"\\ud800"}',
     "lone low surrogate in a name": b'{"\\udc00":1}',
+    "an integer too large for a float behind 1,000 levels": b'{"a":' + b"[" * 1_000 + b"7" * 400 + b"]" * 1_000 + b"}",
     "65 levels": b'{"a":' * 65 + b"1" + b"}" * 65,
     "100,000 levels": b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
     "100,001 elements": b'{"a":[' + b"1," * 99_999 + b"1]}",
@@ -153,3 +156,65 @@ def test_answers_any_bytes_with_an_object_or_its_one_error(body: bytes) -> None:
 
 def test_canonical_form_ignores_order_and_space() -> None:
     assert canonical(strict_loads(b'{"b": 1, "a": [ 2 ]}')) == canonical(strict_loads(b'{"a":[2],"b":1}'))
+
+
+NAMES = st.sampled_from(["a", "b", "\\u0061", '\\"', ":", "\\\\"])
+NUMBERS = st.sampled_from(
+    ["1", "-0", "1.5e3", "18446744073709551615", "18446744073709551616", "1e300", "1e400", "7" * 400]
+)
+TEXTS = NAMES.map(lambda text: f'"{text}"')
+DOCUMENTS = st.recursive(
+    NUMBERS | TEXTS | st.sampled_from(["true", "null", "NaN", '"\\ud800"', "01"]),
+    lambda inner: (
+        st.lists(inner, max_size=3).map(lambda items: f"[{' , '.join(items)}]")
+        | st.lists(st.tuples(TEXTS, inner), max_size=3).map(
+            lambda pairs: "{" + ", ".join(f"{name} : {value}" for name, value in pairs) + "}"
+        )
+    ),
+    max_leaves=12,
+)
+
+
+def read_slowly(text: str) -> dict | None:
+    """Read a document by the standard library alone, or return None where it is to be refused."""
+
+    def unique(pairs: list) -> dict:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError
+        return dict(pairs)
+
+    def finite(digits: str) -> float:
+        if float(digits) in (float("inf"), float("-inf")):
+            raise ValueError
+        return float(digits)
+
+    def refuse(name: str) -> None:
+        raise ValueError
+
+    try:
+        value = json.loads(text, object_pairs_hook=unique, parse_float=finite, parse_constant=refuse)
+        json.dumps(value, ensure_ascii=False).encode()
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+@settings(max_examples=500)
+@given(st.lists(st.tuples(TEXTS, DOCUMENTS), max_size=4))
+def test_reads_and_refuses_what_a_plain_reader_does(pairs: list) -> None:
+    text = "{" + ",".join(f"{name}:{value}" for name, value in pairs) + "}"
+    try:
+        value = json.loads(dumps(strict_loads(text.encode())))
+    except InvalidJson:
+        value = None
+    assert value == read_slowly(text)
+
+
+LARGE = st.text(st.sampled_from('a\n"\\\U0001f600'), min_size=1).map(lambda text: text * (PIECE_CHARACTERS // 2))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dictionaries(st.text(), JSON_VALUES | LARGE | st.lists(LARGE, max_size=2), max_size=4))
+def test_writes_a_large_text_in_pieces_like_a_small_one(value: dict) -> None:
+    assert dumps_in_pieces(value) == dumps(value)
+    assert canonical(value, PIECEWISE_BYTES + 1) == canonical(value)

@@ -21,10 +21,12 @@ DAMAGE = {
     "LANGUAGE sql STABLE AS $$ SELECT 'ok' $$",
     "another view": "CREATE OR REPLACE VIEW billing_sealable AS "
     "SELECT 'call' AS noun, now() AS at, ''::text COLLATE \"C\" AS key, ''::bytea AS digest",
-    "no trigger": "DROP TRIGGER transfer_append_only ON billing_transfer",
+    "no trigger": "DROP TRIGGER transfer_stays ON billing_transfer",
     "a disabled trigger": "ALTER TABLE billing_wallet DISABLE TRIGGER wallet_is_sound",
-    "another trigger": "CREATE OR REPLACE TRIGGER seal_append_only BEFORE DELETE ON billing_seal "
-    "FOR EACH ROW EXECUTE FUNCTION billing_refuse_change()",
+    "a trigger too many": "CREATE TRIGGER seal_not_truncated BEFORE TRUNCATE ON billing_seal "
+    "FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change()",
+    "another trigger": "CREATE OR REPLACE TRIGGER seal_stays BEFORE DELETE ON billing_seal "
+    "FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change()",
 }
 
 
@@ -67,7 +69,7 @@ def test_installing_what_is_there_keeps_nobody_from_writing() -> None:
 def test_nothing_is_installed_while_migrations_are_to_come() -> None:
     run("DROP FUNCTION accounts_liveness(text, text)")
     without = installed()
-    run("DELETE FROM django_migrations WHERE app = 'inference' AND name LIKE '0006%'")
+    run("DELETE FROM django_migrations WHERE app = 'inference' AND name >= '0006'")
     sql.after_migrate(using="default", plan=[])
     assert installed() == without
 

@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gateway.contract.limits import MODEL_BODY_MAX_BYTES
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage
@@ -20,8 +22,8 @@ VALUES = 99_900
 MEMORY_MAX_KIB = 300 * 1024
 
 
-def worst(alias: str) -> Iterator[bytes]:
-    """Yield bodies that are dear to parse, to keep, to check or to write again."""
+def worst(alias: str) -> Iterator[tuple[str, bytes]]:
+    """Yield named bodies that are dear to parse, to keep, to check or to write again."""
     room = MODEL_BODY_MAX_BYTES - 200
     texts = {
         "empty arrays": b'"a":[' + b",".join([b"[]"] * VALUES) + b"]",
@@ -32,10 +34,10 @@ def worst(alias: str) -> Iterator[bytes]:
         "long names": b",".join(b'"%0*d":1' % (room // VALUES - 5, number) for number in range(VALUES)),
         "short texts": b'"a":[' + b",".join([b'"' + b"\\t" * 48 + b'"'] * VALUES) + b"]",
     }
-    for text in texts.values():
-        yield b'{"model":"%b","messages":[{"role":"user","content":"x"}],%b}' % (alias.encode(), text)
+    for name, text in texts.items():
+        yield name, b'{"model":"%b","messages":[{"role":"user","content":"x"}],%b}' % (alias.encode(), text)
     parts = b",".join([b'{"type":"text","text":"x"}'] * (VALUES // 3))
-    yield b'{"model":"%b","messages":[{"role":"user","content":[%b]}]}' % (alias.encode(), parts)
+    yield "parts", b'{"model":"%b","messages":[{"role":"user","content":[%b]}]}' % (alias.encode(), parts)
 
 
 def peak_kib(pid: int) -> int:
@@ -51,10 +53,12 @@ def longest_pause(process: Any, pauses: Path) -> str:
     return pauses.read_text()
 
 
-def test_sixteen_of_the_worst_bodies_stay_within_the_memory(stage: Stage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [None, "wide text", "long names"])
+def test_sixteen_of_the_worst_bodies_stay_within_the_memory(stage: Stage, tmp_path: Path, kind: str | None) -> None:
+    """One of each kind and some twice, and sixteen of the kinds that take the most."""
     alias = stage.model(max_output_tokens=20, context_tokens=1_000_000)
     caller, pauses = stage.caller(balance=0), tmp_path / "pauses"
-    kinds = list(worst(alias))
+    kinds = [body for name, body in worst(alias) if kind in (None, name)]
 
     def send(number: int) -> Any:
         return caller.post(None, content=kinds[number % len(kinds)], max_cost=1_000_000_000, timeout=120)

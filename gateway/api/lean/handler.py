@@ -14,7 +14,7 @@ from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
 from gateway.api import edge
-from gateway.api.exceptions import as_api_error
+from gateway.api.exceptions import answered
 from gateway.api.lean.bodies import BodyReader, ClientLeft, Receive
 from gateway.api.lean.memory import BodyMemory, LargeBodies
 from gateway.api.lean.presence import Presence
@@ -81,7 +81,7 @@ class LeanHandler:
         except UnicodeDecodeError:
             response = error_response(InvalidRequest("The query is not UTF-8."), request_id)
         except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
-            response = error_response(as_api_error(error), request_id)
+            response = error_response(answered(error), request_id)
         response.headers.setdefault("Vary", "origin")
         response[REQUEST_ID] = request_id
         response["Cache-Control"] = "no-store"

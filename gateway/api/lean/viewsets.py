@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.viewsets import ViewSet
 
-from gateway.api.exceptions import as_api_error
+from gateway.api.exceptions import answered
 from gateway.api.lean.bodies import ClientLeft
 from gateway.api.request_ids import request_id_from, request_id_of
 from gateway.api.responses import error_response
@@ -52,7 +52,7 @@ class LeanViewSet(ViewSet):
         except ClientLeft:
             raise
         except Exception as error:  # noqa: BLE001 - the one handler, which logs what it does not know
-            return error_response(as_api_error(error), request_id_of(request))
+            return error_response(answered(error), request_id_of(request))
 
     def _action_of(self, request: HttpRequest, methods: dict[str, str]) -> AsyncView:
         try:

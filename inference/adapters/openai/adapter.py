@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import aiohttp
 import orjson
 
+from gateway.api.json_pieces import dumps_in_pieces
 from gateway.api.offload import offload
 from gateway.contract.aliases import Route
 from gateway.contract.errors import ModelUnavailable
@@ -80,7 +81,7 @@ async def _open_stream(attempt: Attempt, endpoint: Endpoint, stream_class: type[
 
 async def _encoded(attempt: Attempt, body: Mapping[str, Any]) -> bytes:
     try:
-        return await offload(orjson.dumps, body) if attempt.is_large else orjson.dumps(body)
+        return await offload(dumps_in_pieces, body) if attempt.is_large else orjson.dumps(body)
     except TypeError as error:  # nothing was sent, so nothing may be in doubt
         raise MisconfiguredError("the request cannot be written as JSON") from error
 

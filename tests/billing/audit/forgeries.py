@@ -94,7 +94,7 @@ FORGERIES: Corruptions = {
     ),
     "a call erased whole": (ONLY_A_SEAL_KNOWS, *ERASED),
     "a released call erased": (ONLY_A_SEAL_KNOWS, "DELETE FROM billing_reservation WHERE id = :released"),
-    "guards disabled": ("guards_stand", "ALTER TABLE billing_transfer DISABLE TRIGGER transfer_append_only"),
+    "guards disabled": ("guards_stand", "ALTER TABLE billing_transfer DISABLE TRIGGER transfer_stays"),
     "all guards of a table disabled": ("guards_stand", "ALTER TABLE billing_reservation DISABLE TRIGGER ALL"),
     "answers that never expire": (
         "replay_belongs_to_its_call",
@@ -183,10 +183,10 @@ SCHEMES: Corruptions = {
         "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN RETURN coalesce(NEW, OLD); END'",
     ),
-    "a guard dropped": ("guards_stand", "DROP TRIGGER reservation_not_deleted ON billing_reservation"),
+    "a guard dropped": ("guards_stand", "DROP TRIGGER reservation_stays ON billing_reservation"),
     "a guard that looks the other way": (
         "guards_stand",
-        "CREATE OR REPLACE TRIGGER transfer_append_only BEFORE UPDATE OR DELETE ON billing_transfer"
+        "CREATE OR REPLACE TRIGGER transfer_stays BEFORE UPDATE OR DELETE ON billing_transfer"
         " FOR EACH ROW WHEN (OLD.kind = 'none') EXECUTE FUNCTION billing_refuse_change()",
     ),
     "settling rewritten": (

@@ -43,7 +43,7 @@ STATES = [("dispatched", "Dispatched"), ("review", "Review"), ("settled", "Settl
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0009_bounded_work")]
+    dependencies = [("billing", "0010_lighter_guards")]
 
     operations = [
         migrations.RunSQL(RELEASE, migrations.RunSQL.noop),
