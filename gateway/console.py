@@ -7,7 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.contrib.admin import SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import quote, unquote
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import BadRequest, ValidationError
 from django.db.models import Model, QuerySet
@@ -65,8 +65,13 @@ class ConsoleAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that."""
+        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that.
+
+        Django unquotes it once more, so an id that this would change ("wal_23…") goes on quoted.
+        """
         row_id = None if object_id is None else unquote(object_id)
+        if row_id is not None and unquote(row_id) != row_id:
+            row_id = quote(row_id)
         return super().changeform_view(request, row_id, form_url, extra_context)
 
     def leave_dialog(self, request: HttpRequest, object_id: str, words: str, level: int) -> HttpResponse:

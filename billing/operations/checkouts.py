@@ -20,14 +20,13 @@ from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Session, TakenBack
-from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
+from gateway.contract.errors import IdempotencyKeyReused, RateLimited
 from gateway.contract.ids import new_id
 from gateway.contract.limits import OPEN_CHECKOUTS_MAX
 
 log = logging.getLogger("billing.checkouts")
 
 AWAY = "The payment provider does not answer just now. Repeat the request with the same idempotencyKey."
-RETRY_AFTER_SECONDS = 5
 RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
@@ -104,7 +103,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         if placed.session_ref is not None:  # whoever asked at the same time has the answer
             return placed
         log.error("checkout %s: the provider made no session: %s", checkout.id, error)
-        raise IntegrationUnavailable(AWAY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}) from error
+        raise configured.unavailable(AWAY) from error
 
 
 def converge(checkout: Checkout, *, now: datetime) -> Checkout:

@@ -127,6 +127,7 @@ PROBLEMS = {
     "expiry that is no date": (credit("amount_microusd: 1\n    expires_at: 2027-02-31T00:00:00Z"), '5 credits[0].expires_at: must be a time such as "2027-01-31T00:00:00Z"'),
     "named client without redirects": ("public_clients:\n  - {client_id: mobile, name: A}", "2 public_clients[0]: a named client needs at least one redirect URI"),
     "client id": ("public_clients:\n  - {client_id: 'https://a.example/', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a slash at its end"),
+    "origin that no browser sends": ("public_clients:\n  - {client_id: 'https://a.example:443', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a slash at its end"),
     "redirect to another origin": ("public_clients:\n  - {client_id: 'https://a.example', name: A, redirect_uris: ['https://b.example/cb']}", "2 public_clients[0]: the redirect URIs of an origin must be on that origin"),
     # secrets
     "variable that is not set": (upstream("api_key: {env: NOT_THERE}"), "5 upstreams[0].api_key: the environment variable NOT_THERE is not set"),

@@ -117,8 +117,8 @@ class _AsyncTee(httpx2.AsyncByteStream):
         self._watched.end()
 
 
-class GatewayHttpClient(httpx2.Client):
-    """An `httpx2.Client` for `OpenAI(http_client=...)`."""
+class _Metered:
+    """What both clients are made with."""
 
     def __init__(
         self,
@@ -128,8 +128,13 @@ class GatewayHttpClient(httpx2.Client):
         on_receipt: ReceiptHandler | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(auth=DPoPAuth2(signer), **{"timeout": TIMEOUT, **options})
+        options = {"timeout": TIMEOUT, **options}
+        super().__init__(auth=DPoPAuth2(signer), **options)  # type: ignore[call-arg]
         self._defaults = CallDefaults(max_cost_microusd, on_receipt)
+
+
+class GatewayHttpClient(_Metered, httpx2.Client):
+    """An `httpx2.Client` for `OpenAI(http_client=...)`."""
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
@@ -146,19 +151,8 @@ class GatewayHttpClient(httpx2.Client):
         return response
 
 
-class AsyncGatewayHttpClient(httpx2.AsyncClient):
+class AsyncGatewayHttpClient(_Metered, httpx2.AsyncClient):
     """An `httpx2.AsyncClient` for `AsyncOpenAI(http_client=...)`."""
-
-    def __init__(
-        self,
-        signer: RequestSigner,
-        *,
-        max_cost_microusd: int | None = None,
-        on_receipt: ReceiptHandler | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(auth=DPoPAuth2(signer), **{"timeout": TIMEOUT, **options})
-        self._defaults = CallDefaults(max_cost_microusd, on_receipt)
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
