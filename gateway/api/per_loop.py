@@ -3,19 +3,20 @@
 import asyncio
 from collections.abc import Callable
 from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 Thing = TypeVar("Thing")
 
 
 class PerLoop(Generic[Thing]):
-    """One thing for each running loop, made at its first use. What is left of a closed loop goes when another begins.
+    """One thing for each running loop, made at its first use and forgotten with its loop.
 
-    Not weakly by the loop: a connection refers to its loop, and would keep it for ever.
+    What refers to its loop keeps it alive in here, as connections do: such a thing goes when another loop begins.
     """
 
     def __init__(self, make: Callable[[], Thing]) -> None:
         self._make = make
-        self._things: dict[asyncio.AbstractEventLoop, Thing] = {}
+        self._things: WeakKeyDictionary[asyncio.AbstractEventLoop, Thing] = WeakKeyDictionary()
 
     def get(self) -> Thing:
         """Return the running loop's."""
@@ -31,5 +32,5 @@ class PerLoop(Generic[Thing]):
         return self._things.pop(asyncio.get_running_loop(), None)
 
     def _forget_closed_loops(self) -> None:
-        for loop in [loop for loop in self._things if loop.is_closed()]:
+        for loop in [loop for loop in list(self._things) if loop.is_closed()]:
             del self._things[loop]
