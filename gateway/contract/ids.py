@@ -2,11 +2,11 @@
 
 import os
 import time
-from base64 import b32hexencode
+from itertools import product
 
-# Crockford's base32: no i, l, o, u. It sorts as RFC 4648's base32hex does.
-_ALPHABET = b"0123456789abcdefghjkmnpqrstvwxyz"
-_TO_ALPHABET = bytes.maketrans(b"0123456789ABCDEFGHIJKLMNOPQRSTUV", _ALPHABET)
+# Crockford's base32: no i, l, o, u.
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_PAIRS = ["".join(pair) for pair in product(_ALPHABET, repeat=2)]
 
 
 def new_id(prefix: str) -> str:
@@ -16,6 +16,5 @@ def new_id(prefix: str) -> str:
 
 
 def _base32(number: int) -> str:
-    # 128 bits are 26 digits of 5 bits with two to spare, which stand in front; 160 bits are whole blocks of base32.
-    block = (number << 30).to_bytes(20, "big")
-    return b32hexencode(block)[:26].translate(_TO_ALPHABET).decode()
+    # 128 bits are 13 pairs of digits of 5 bits, with two bits to spare, which stand in front.
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])

@@ -19,16 +19,14 @@ from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
-import orjson
 from psycopg import DataError, IntegrityError, InternalError, ProgrammingError
 from psycopg.errors import DeadlockDetected, LockNotAvailable, ReadOnlySqlTransaction
-from psycopg.types.json import Json
 from psycopg_pool import PoolTimeout
 
 from gateway.api.background import spawn
 from gateway.database.connection import Unanswered
 from gateway.database.pool import ledger_connection
-from gateway.database.values import Blobs
+from gateway.database.values import Blobs, Elements
 
 LANES = 2
 """Batches under way at once: while one waits for the disk, another works."""
@@ -84,6 +82,11 @@ class _Waiting:
     def size_bytes(self) -> int:
         return len(self.element.arguments) + len(self.element.body or b"")
 
+    def give_up(self) -> None:
+        kind = Unanswered if self.is_begun else PoolTimeout
+        if not self.answer.done():
+            self.answer.set_exception(kind(f"the ledger has not answered within {WAIT_SECONDS:g} s"))
+
 
 _Batch = list[_Waiting]
 
@@ -106,12 +109,11 @@ class Batches:
         waiting = _Waiting(element)
         self._enqueue(waiting)
         self._start()
+        timer = asyncio.get_running_loop().call_later(WAIT_SECONDS, waiting.give_up)
         try:
-            async with asyncio.timeout(WAIT_SECONDS):
-                answer, body = await waiting.answer
-        except TimeoutError:
-            kind = Unanswered if waiting.is_begun else PoolTimeout
-            raise kind(f"the ledger has not answered within {WAIT_SECONDS:g} s") from None
+            answer, body = await waiting.answer
+        finally:
+            timer.cancel()
         return element.read(answer, body)
 
     def _enqueue(self, waiting: _Waiting) -> None:
@@ -208,7 +210,7 @@ async def _query(elements: list[Element[Any]], *, wait: bool) -> list[tuple[Any,
     for function, group in groupby(elements, lambda element: element.function):
         part = list(group)
         names.append(function.name)
-        parameters.append(Json([orjson.Fragment(element.arguments) for element in part]))
+        parameters.append(Elements(element.arguments for element in part))
         parameters.append(Blobs(element.body for element in part))
     async with ledger_connection() as connection:
         return await connection.run(_select(tuple(names)), parameters)

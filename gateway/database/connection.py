@@ -61,17 +61,19 @@ class LedgerConnection(AsyncConnection[Any]):
         transaction was rolled back; or Unanswered, and then the connection is of no more use.
         """
         values, formats = encode(parameters)
+        timer = self._loop.call_later(ANSWER_SECONDS, self._overdue)
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                name = self.prepared.get(sql) or await self._prepare(sql)
-                self.pgconn.send_query_prepared(name, values, formats, _TEXT)
-                answer = await self._answer()
-        except (TimeoutError, OperationalError) as error:
+            name = self.prepared.get(sql) or await self._prepare(sql)
+            self.pgconn.send_query_prepared(name, values, formats, _TEXT)
+            answer = await self._answer()
+        except OperationalError as error:
             self.fail(error)
-            raise Unanswered(str(error) or f"no answer within {ANSWER_SECONDS:g} s") from error
+            raise Unanswered(str(error)) from error
         except BaseException as error:
             self.fail(OperationalError(f"the connection was given up in the middle of a statement: {error!r}"))
             raise
+        finally:
+            timer.cancel()
         if answer.status != ExecStatus.TUPLES_OK:
             raise self._reported(answer)
         return self._rows(sql, answer)
@@ -86,6 +88,9 @@ class LedgerConnection(AsyncConnection[Any]):
         self.failure = self.failure or error
         self.pgconn.finish()
         _wake(self.waiter)
+
+    def _overdue(self) -> None:
+        self.fail(OperationalError(f"no answer within {ANSWER_SECONDS:g} s"))
 
     def _arrived(self) -> None:
         """Read all that is there: uvloop says only once that a connection was reset, with the bytes before its end."""

@@ -20,6 +20,10 @@ class Blobs(tuple[bytes | None, ...]):
     """A `bytea[]`; NULL where no element holds anything."""
 
 
+class Elements(tuple[bytes, ...]):
+    """The elements of a JSON array, each written already."""
+
+
 def encode(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
     """Encode parameters with their formats. Raises DataError for what PostgreSQL cannot hold."""
     formats = [_BINARY if type(value) in (bytes, Blobs) else _TEXT for value in values]
@@ -67,6 +71,7 @@ _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
     str: _text,
     bytes: lambda value: value,
     Blobs: _blobs,
+    Elements: lambda value: b"[" + b",".join(value) + b"]",
     bool: lambda value: b"t" if value else b"f",
     int: lambda value: b"%d" % value,
     Int8: lambda value: b"%d" % value,
