@@ -50,6 +50,10 @@ HELD = """
 SELECT (SELECT jsonb_object_agg(w.owner_key, w.held_microusd) FROM billing_wallet w),
        (SELECT l.held_microusd FROM billing_credit_lot l), (SELECT b.held_microusd FROM billing_budget b)
 """
+SIGNATURES = """
+SELECT p.oid::regprocedure || ' ' || pg_get_function_result(p.oid) FROM pg_proc p
+ WHERE p.pronamespace = 'public'::regnamespace
+"""
 STATES = "SELECT r.id, r.state, r.resolution, r.replayable FROM billing_reservation r ORDER BY r.id"
 
 
@@ -145,3 +149,10 @@ def test_calls_that_were_sent_are_closed_by_the_version_after(before: Database) 
     assert outcomes == [("settled",), ("released",)]
     assert before.rows(HELD) == [({"alice": 0, "acme": 0}, 0, 0)]
     assert "The ledger is sound" in before.manage("audit_ledger")
+
+
+def test_processes_of_the_version_before_find_what_they_ask_for(before: Database) -> None:
+    asked = set(before.rows(SIGNATURES))
+    before.manage("migrate", "--verbosity=0")
+    gone = asked - set(before.rows(SIGNATURES))
+    assert gone == {("billing_dispatch(text,timestamp with time zone,text) boolean",)}  # which only tests called
