@@ -1,6 +1,6 @@
 """Who calls, proven: DPoP proof and access token of a protected request. RFC 9449 section 7.
 
-`verify` does every check that needs no I/O; taking the proof, so that it serves once, is the caller's next step:
+`verify` does every check but one; taking the proof, so that it serves once, is the caller's next step:
 `DPoPAuthentication` does it for the management routes, the metered path does it inside its own statement.
 """
 
@@ -18,6 +18,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.operations import nonces, presented_tokens, replays
+from accounts.operations.keyring import KeysOutdated, keyring
 from accounts.rules import dpop, htu, jwt
 from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.principal import Principal
@@ -35,17 +36,29 @@ class Verified:
     ticket: ProofTicket
 
 
-def verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
-    """Check a request's proof and token without I/O at Unix time `now`.
+async def verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
+    """Check a request's proof and token at Unix time `now`, without I/O but for signing keys that are not here yet.
 
     `raw_path` is the path as it came over the wire. `headers` maps names (text or bytes; in lower case where the
     mapping minds case) to values, duplicates joined by a comma, which are refused. Raises InvalidDpopProof,
     UseDpopNonce, InvalidToken or NotReady, each with its challenge.
     """
+    await keyring.current()
     try:
         return _verify(method, raw_path, headers, now)
-    except (InvalidDpopProof, InvalidToken) as error:
-        raise challenged(error) from None
+    except KeysOutdated:
+        await keyring.renewed()
+        return _verify(method, raw_path, headers, now)
+
+
+def verify_sync(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
+    """Check a request as `verify` does, in a thread that may block."""
+    keyring.current_sync()
+    try:
+        return _verify(method, raw_path, headers, now)
+    except KeysOutdated:
+        keyring.renew_sync()
+        return _verify(method, raw_path, headers, now)
 
 
 def verify_proof(
@@ -74,7 +87,7 @@ class DPoPAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Principal, ProofTicket]:
         """Return who calls, or raise the catalogue error with its challenge. One SQL statement."""
         now = timezone.now().timestamp()
-        verified = verify(request.method or "", raw_path_of(request), request.headers, now)
+        verified = verify_sync(request.method or "", raw_path_of(request), request.headers, now)
         principal = verified.principal
         replays.admit(verified.ticket, did=principal.did, session_id=principal.session_id)
         return principal, verified.ticket
@@ -101,6 +114,13 @@ def raw_path_of(request: Request | HttpRequest) -> str:
 
 
 def _verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
+    try:
+        return _verify_unchallenged(method, raw_path, headers, now)
+    except (InvalidDpopProof, InvalidToken) as error:
+        raise challenged(error) from None
+
+
+def _verify_unchallenged(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
     credentials = _header(headers, "authorization")
     if credentials is not None and not credentials[:5].lower() == "dpop ":
         raise InvalidToken("Send the access token as Authorization: DPoP <token>, with a proof.")

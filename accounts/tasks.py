@@ -1,13 +1,21 @@
 """The jobs of the accounts app. Each may run twice."""
 
 from datetime import timedelta
-from importlib import import_module
 
 from celery import shared_task
-from django.conf import settings
 from django.utils import timezone
 
-from accounts.operations import authorize, cache_entries, codes, devices, exchange, limits, replays, signing_keys
+from accounts.operations import (
+    authorize,
+    cache_entries,
+    codes,
+    devices,
+    exchange,
+    limits,
+    portal_sessions,
+    replays,
+    signing_keys,
+)
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
 PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys
@@ -45,9 +53,9 @@ def purge_limits() -> int:
 
 
 @shared_task
-def purge_portal_sessions() -> None:
-    """Delete the sessions that have run out."""
-    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+def purge_portal_sessions() -> int:
+    """Delete the sessions that have run out, and what is known of their browsers; return how many browsers."""
+    return portal_sessions.purge_ended()
 
 
 @shared_task

@@ -101,6 +101,12 @@ def purge_replays() -> int:
 
 
 @shared_task
+def purge_events() -> int:
+    """Delete the payment provider's events that are of no more use."""
+    return events.purge(now=timezone.now())
+
+
+@shared_task
 def seal_ledger() -> str | None:
     """Seal what closed since the last run."""
     return seals.seal()

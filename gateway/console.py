@@ -84,6 +84,28 @@ class ConsoleAdmin(ModelAdmin):
         self.log_change(request, self.get_queryset(request).get(pk=object_id), f"{done}: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, f"{done}.", messages.SUCCESS)
 
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what is typed and never read: whoever may not change a row is shown each of its fields as text."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        fields = getattr(self.form, "base_fields", {})
+        typed = {name for name, each in fields.items() if isinstance(each, SecretField) or not hasattr(obj, name)}
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name not in typed]})
+            for title, options in fieldsets
+        ]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Allow the queries of the table's filters alone.
+
+        The library allows every column of the table, so that one that no page shows, such as a session's key, could be
+        read letter by letter: `?session_key__startswith=a`.
+        """
+        names = [_parameter(each) for each in self.get_list_filter(request)]
+        is_filter = any(lookup == name or lookup.startswith(f"{name}__") for name in names)
+        return is_filter and bool(super().lookup_allowed(lookup, value, request))
+
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
         """Refuse rows whose ids no row of this table can have; the library's own look-up would break."""
         try:
@@ -105,6 +127,13 @@ class WordFilter(SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """Keep the rows of the chosen word."""
         return queryset.filter(**{self.parameter_name or "": self.value()}) if self.value() else queryset
+
+
+def _parameter(list_filter: Any) -> str:
+    """Name the query parameter, or the beginning of the parameters, of one of a table's filters."""
+    if isinstance(list_filter, tuple):
+        return str(list_filter[0])
+    return str(list_filter if isinstance(list_filter, str) else list_filter.parameter_name)
 
 
 class ReadOnlyAdmin(ConsoleAdmin):

@@ -10,13 +10,21 @@ from django.utils import timezone
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from accounts.models import (
-    Account,
-)
-from accounts.operations import suspension
+from accounts.models import Account
+from accounts.operations import devices, suspension
 from gateway.console import ConsoleAdmin
 
 OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
+
+
+class PasswordForm(AdminPasswordChangeForm):
+    """Sets a password for somebody, and signs every device out, as a person's own new password does."""
+
+    def save(self, commit: bool = True) -> Account:
+        """Return the account."""
+        account: Account = super().save(commit)
+        devices.revoke_all(account=account, now=timezone.now())
+        return account
 
 
 class AccountCreationForm(UserCreationForm):
@@ -49,7 +57,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     form = AccountChangeForm
     add_form = AccountCreationForm
-    change_password_form = AdminPasswordChangeForm
+    change_password_form = PasswordForm
     list_display = ("did", "display_name", "email", "state", "is_staff", "created_at")
     list_filter = ("is_staff", "is_active", ("suspended_at", admin.EmptyFieldListFilter))
     search_fields = ("did", "email", "display_name")
@@ -70,6 +78,12 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         if obj is None:
             return ()
         return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *OPERATOR_FIELDS)
+
+    def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
+        """Save the account; one that is closed loses its sessions for good, as a suspended one does."""
+        super().save_model(request, obj, form, change)
+        if change and not obj.is_active:
+            suspension.end_sessions(account=obj, now=timezone.now())
 
     def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         """Keep operators' accounts, passwords included, to operators with every right."""

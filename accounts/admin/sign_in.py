@@ -5,8 +5,10 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts.operations import enrolments
 from gateway.console import ReadOnlyAdmin
 
 for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
@@ -32,13 +34,23 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
     list_display = ("user", "type", "created_at", "last_used_at")
     list_filter = ("type",)
     list_select_related = ("user",)
-    search_fields = ("user__did", "user__email")
+    search_fields = ("user__did", "user__email__iexact")
+    search_help_text = "A part of the DID, or the whole e-mail address."
     ordering = ("-id",)
     fields = ("user", "type", "created_at", "last_used_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
         """Let operators with every right help a person who is locked out."""
         return bool(request.user.is_superuser)
+
+    def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
+        """Remove one, and recovery codes that would be left alone."""
+        enrolments.remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
+        """Remove those that were chosen, one after the other."""
+        for authenticator in queryset:
+            enrolments.remove(authenticator)
 
 
 @admin.register(UserSession)
@@ -47,7 +59,8 @@ class UserSessionAdmin(ReadOnlyAdmin):
 
     list_display = ("user", "ip", "user_agent", "created_at", "last_seen_at")
     list_select_related = ("user",)
-    search_fields = ("user__did", "user__email", "ip")
+    search_fields = ("user__did", "user__email__iexact", "ip")
+    search_help_text = "A part of the DID or of the IP address, or the whole e-mail address."
     ordering = ("-id",)
     fields = ("user", "ip", "user_agent", "created_at", "last_seen_at")
 

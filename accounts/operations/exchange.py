@@ -23,7 +23,7 @@ def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -
     The account comes into being at its first exchange. Without `scope` all that the assertion may grant is granted.
     Raises InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
     """
-    keyring.picture()  # the very first keys must not be made inside a transaction that may roll back
+    keyring.current_sync()  # the very first keys must not be made inside a transaction that may roll back
     try:
         return _exchange(assertion, jkt, scope, now)
     except AssertionRefused as refused:

@@ -5,17 +5,24 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import F
 
-from accounts.models import Account
+from accounts.models import Account, AuthorizationCode
 from accounts.operations import devices
 
 
 @transaction.atomic
 def suspend(*, account: Account, now: datetime) -> bool:
-    """Suspend an account and end its device and portal sessions for good; False where it is suspended already."""
-    changes = {"suspended_at": now, "session_epoch": F("session_epoch") + 1}
-    is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(**changes) > 0
-    devices.revoke_all(account=account, now=now)
+    """Suspend an account and end its sessions for good; False where it is suspended already."""
+    is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=now) > 0
+    end_sessions(account=account, now=now)
     return is_new
+
+
+@transaction.atomic
+def end_sessions(*, account: Account, now: datetime) -> None:
+    """End an account's portal and device sessions, sign-ins that are under way, and codes that nobody has redeemed yet."""
+    Account.objects.filter(pk=account.pk).update(session_epoch=F("session_epoch") + 1)
+    AuthorizationCode.objects.filter(account=account, spent_at=None).update(spent_at=now)
+    devices.revoke_all(account=account, now=now)
 
 
 def unsuspend(*, account: Account) -> bool:

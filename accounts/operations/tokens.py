@@ -60,8 +60,8 @@ def mint(
 
 
 def _sign(principal: Principal) -> str:
-    picture = keyring.picture()
-    header = {"typ": access_token.TOKEN_TYPE, "kid": picture.signing_kid}
+    keys = keyring.current_sync()
+    header = {"typ": access_token.TOKEN_TYPE, "kid": keys.signing_kid}
     base_url = settings.GATEWAY_BASE_URL
     claims = access_token.claims_of(principal, issuer=base_url, audience=base_url)
-    return jwt.sign(header, claims, picture.signing_key)
+    return jwt.sign(header, claims, keys.signing_key)

@@ -21,7 +21,11 @@ from accounts.operations import addresses, devices
 from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
+from gateway.api.addresses import plain_address
 from gateway.contract.ids import new_id
+
+BEGUN = "sign_in_begun"
+"""Where a browser's session keeps what a session of the account had to know when its sign-in began."""
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -45,6 +49,10 @@ class AccountAdapter(DefaultAccountAdapter):
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
 
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """Return the client's address; an IPv4 one in IPv6 form would count with every other of them."""
+        return plain_address(super().get_client_ip(request))
+
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt to sign in, and refuse it beyond the limits of its browser or its address."""
         login = _login_of(credentials)
@@ -66,12 +74,16 @@ class AccountAdapter(DefaultAccountAdapter):
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
         """Let live accounts alone go on to their second factor, whatever they signed in with."""
         refused = super().pre_login(request, user, **more)
+        request.session[BEGUN] = user.get_session_auth_hash()
         return refused if refused or user.is_live else self.respond_user_inactive(request, user)
 
     def login(self, request: HttpRequest, user: Account) -> None:
-        """Begin a session, unless the account was suspended between the password and the second factor."""
+        """Begin a session, unless what ends sessions has happened between the password and the second factor."""
         if not user.is_live:
             raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
+        if request.session.pop(BEGUN, None) != user.get_session_auth_hash():
+            messages.error(request, "This account has changed meanwhile. Sign in again.")
+            raise ImmediateHttpResponse(redirect("account_login"))
         super().login(request, user)
 
     def post_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse:

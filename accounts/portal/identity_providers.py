@@ -4,13 +4,17 @@ import logging
 from typing import Any
 
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp
 from allauth.socialaccount.providers.base import ProviderException
+from allauth.socialaccount.providers.oauth2.utils import generate_code_challenge
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.http import HttpRequest
 
 from accounts.models import Account
 from accounts.operations import addresses
-from accounts.rules import identity_claims
+from accounts.portal.provider_requests import ProviderSession
+from accounts.rules import identity_claims, provider_answers
 from gateway.contract.names import cleaned
 
 log = logging.getLogger("accounts.identity_providers")
@@ -19,8 +23,44 @@ CONNECT = "connect"
 NAME_MAX_CHARACTERS = 120
 
 
+class CheckedAdapter(OpenIDConnectOAuth2Adapter):
+    """Speaks with a provider, and takes its answers for what was asked alone."""
+
+    verifier = ""
+
+    @property
+    def openid_config(self) -> dict[str, Any]:
+        """Return the provider's description of itself. Raises OddAnswer where it leads somewhere odd."""
+        description: dict[str, Any] = super().openid_config
+        provider_answers.check_endpoints(description, self.get_provider().server_url)
+        return description
+
+    def get_access_token_data(
+        self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str | None = None
+    ) -> dict[str, Any]:
+        """Redeem the code by this session's verifier; without an ID token it proves nobody's sign-in."""
+        self.verifier = pkce_code_verifier or ""
+        data: dict[str, Any] = super().get_access_token_data(request, app, client, pkce_code_verifier=self.verifier)
+        if not data.get("id_token"):
+            raise provider_answers.OddAnswer("no ID token")
+        return data
+
+    def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
+        claims: dict[str, Any] = super()._decode_id_token(app, id_token)
+        nonce = provider_answers.nonce_of(self.verifier)
+        provider_answers.check_id_token(claims, client_id=app.client_id, nonce=nonce)
+        return claims
+
+
 class CheckedProvider(OpenIDConnectProvider):
     """Reads the claims that we know, and refuses odd ones before anything is made of them."""
+
+    oauth2_adapter_class = CheckedAdapter
+
+    def get_pkce_params(self) -> dict[str, Any]:
+        """Bind the code to this browser's session twice: by PKCE, and by a nonce where a provider knows no PKCE."""
+        made = generate_code_challenge()
+        return {**made, "nonce": provider_answers.nonce_of(made["code_verifier"])}
 
     def sociallogin_from_response(self, request: HttpRequest, response: Any) -> Any:
         """Return the sign-in that the claims describe, or raise ProviderException, which is a page for the person."""
@@ -38,6 +78,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         """Return a provider whose claims are checked."""
         found = super().get_provider(request, provider, client_id=client_id)
         return CheckedProvider(request, app=found.app) if isinstance(found, OpenIDConnectProvider) else found
+
+    def get_requests_session(self) -> ProviderSession:
+        """Return what speaks with providers."""
+        return ProviderSession()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """Let an address that the provider has verified win over claims that nobody has proven."""
@@ -57,4 +101,4 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(self, request: HttpRequest, provider: Any, **about: Any) -> None:
         """Tell the operator what the person's page does not say."""
         if about.get("exception"):
-            log.warning("sign-in through %s failed: %s", provider.sub_id, about["exception"])
+            log.warning("sign-in through %s failed: %.300s", provider.sub_id, about["exception"])

@@ -6,12 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.mfa.adapter import get_adapter
+from allauth.mfa.models import Authenticator
 from allauth.mfa.webauthn import forms as allauth
+from allauth.mfa.webauthn.internal import auth
 from django import forms
+from django.core.exceptions import ValidationError
+from fido2.webauthn import AuthenticatorData
 
+from accounts.operations import enrolments
 from gateway.api.json import strict_loads
 from gateway.api.names import validate_name
 from gateway.contract.errors import InvalidJson
+from gateway.contract.limits import PASSKEYS_MAX
 from gateway.contract.names import cleaned
 
 # What reading a credential with missing, mistyped or broken members raises.
@@ -29,12 +35,23 @@ class StrictDecoder(json.JSONDecoder):
             raise json.JSONDecodeError("not a JSON object", "", 0) from None
 
 
-def _read(read: Callable[[], Any]) -> Any:
-    """Return what a form reads of a credential, or raise the form's error where the credential is an odd one."""
+def _once(read: Callable[[], Any]) -> Any:
+    """Return what a form reads of a credential, which answers the session's challenge and is the first to do so.
+
+    Raises the form's error, also where the credential is an odd one.
+    """
+    challenge = (auth.get_state() or {}).get("challenge", "")
     try:
-        return read()
+        found = read()
     except ODD_CREDENTIALS:
-        raise get_adapter().validation_error("incorrect_code") from None
+        raise _incorrect() from None
+    if not enrolments.spend(challenge):
+        raise _incorrect()
+    return found
+
+
+def _incorrect() -> ValidationError:
+    return get_adapter().validation_error("incorrect_code")
 
 
 CREDENTIAL = forms.JSONField(widget=forms.HiddenInput, decoder=StrictDecoder)
@@ -46,12 +63,26 @@ class AuthenticateForm(allauth.AuthenticateWebAuthnForm):
     credential = CREDENTIAL
 
     def clean_credential(self) -> Any:
-        """Return the person's passkey."""
-        return _read(super().clean_credential)
+        """Return the person's passkey, whose answer serves once."""
+        sent = self.cleaned_data["credential"]
+        passkey = _once(super().clean_credential)
+        said = auth.parse_authentication_response(sent).response.authenticator_data
+        registered = passkey.wrap().authenticator_data.counter
+        if not self.accepts(said) or not enrolments.count(passkey, said.counter, registered=registered):
+            raise _incorrect()
+        return passkey
+
+    def accepts(self, said: AuthenticatorData) -> bool:
+        """Tell whether what the authenticator says of the person's part is enough."""
+        return said.is_user_present()
 
 
 class SignInForm(AuthenticateForm, allauth.LoginWebAuthnForm):
     """Takes a passkey instead of a password."""
+
+    def accepts(self, said: AuthenticatorData) -> bool:
+        """Want the person verified, whatever page the challenge is from: a key alone is no more than a second factor."""
+        return said.is_user_verified()
 
 
 class ReauthenticateForm(AuthenticateForm, allauth.ReauthenticateWebAuthnForm):
@@ -69,8 +100,10 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
         return str(super().clean_name())
 
     def clean(self) -> dict[str, Any]:
-        """Return what the passkey is."""
-        return dict(_read(super().clean))
+        """Return what the passkey is, unless the person has too many."""
+        if Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN).count() >= PASSKEYS_MAX:
+            raise forms.ValidationError(f"You have {PASSKEYS_MAX} passkeys. Remove one first.")
+        return dict(_once(super().clean) if "credential" in self.cleaned_data else super().clean())
 
 
 class RenamePasskeyForm(allauth.EditWebAuthnForm):

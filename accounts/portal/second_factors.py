@@ -1,6 +1,8 @@
-"""How django-allauth keeps the secrets of second factors: encrypted, under the keys of every other secret at rest."""
+"""Authenticator apps: secrets rest encrypted, under the keys of every other secret at rest, and a code serves once."""
 
-from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
 
 from gateway import fields
 
@@ -18,3 +20,16 @@ class MfaAdapter(DefaultMFAAdapter):
         A process of an older version may still write a plain secret while the gateway is upgraded; `reencrypt` mends it.
         """
         return fields.decrypt(encrypted_text) if fields.is_encrypted(encrypted_text) else encrypted_text
+
+
+class ActivateForm(ActivateTOTPForm):
+    """Adds an authenticator app. The code that proves it has been used with that."""
+
+    def clean_code(self) -> str:
+        """Return the code, which does not sign anybody in any more."""
+        code = str(super().clean_code())
+        data = {"secret": get_adapter().encrypt(self.secret)}
+        app = Authenticator(user=self.user, type=Authenticator.Type.TOTP, data=data)
+        if not app.wrap().validate_code(code):
+            raise get_adapter().validation_error("incorrect_code")
+        return code

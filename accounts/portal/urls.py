@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from accounts.portal.views import authorize, devices, emails, home, identity_providers
+from accounts.portal.views import authorize, devices, emails, home, identity_providers, second_factors
 
 urlpatterns = [
     path("", home.home, name="portal_home"),
@@ -15,5 +15,13 @@ urlpatterns = [
     path("account/confirm-email/", emails.verification_sent, name="account_email_verification_sent"),
     path("account/oidc/<str:provider_id>/login/", identity_providers.login, name="openid_connect_login"),
     path("account/oidc/<str:provider_id>/login/callback/", identity_providers.callback, name="openid_connect_callback"),
+    path("account/2fa/totp/activate/", second_factors.activate_totp, name="mfa_activate_totp"),
+    path("account/2fa/totp/deactivate/", second_factors.deactivate_totp, name="mfa_deactivate_totp"),
+    path("account/2fa/recovery-codes/", second_factors.view_codes, name="mfa_view_recovery_codes"),
+    path("account/2fa/recovery-codes/download/", second_factors.download_codes, name="mfa_download_recovery_codes"),
+    path("account/2fa/recovery-codes/generate/", second_factors.generate_codes, name="mfa_generate_recovery_codes"),
+    path("account/2fa/webauthn/add/", second_factors.add_passkey, name="mfa_add_webauthn"),
+    path("account/2fa/webauthn/keys/<int:pk>/remove/", second_factors.remove_passkey, name="mfa_remove_webauthn"),
+    path("account/2fa/webauthn/keys/<int:pk>/edit/", second_factors.rename_passkey, name="mfa_edit_webauthn"),
     path("account/", include("allauth.urls")),
 ]

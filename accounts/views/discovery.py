@@ -30,7 +30,7 @@ class SigningKeys(ApiViewSet):
     @public
     def retrieve(self, request: Request) -> Response:
         """Return the JWK set: pending, active and passive keys."""
-        return Response({"keys": keyring.picture().jwks}, headers=CACHED)
+        return Response({"keys": keyring.current_sync().jwks}, headers=CACHED)
 
 
 class Metadata(ApiViewSet):

@@ -6,13 +6,24 @@ object is needed. Amounts there are whole cents.
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import stripe
 
 from billing.adapters.base import Event, ProviderRejected, ProviderUnavailable, SessionRequest, SignatureInvalid
+from billing.adapters.stripe_records import (
+    ID,
+    SENSELESS,
+    TRANSACTION,
+    Record,
+    account_of,
+    event_of,
+    has_taken,
+    microusd,
+    session_of,
+    transaction_of,
+)
 from billing.adapters.stripe_signature import verify
 from billing.rules.provider_records import ConnectedAccount, Session, TakenBack
 from gateway.contract.limits import CENT_MICROUSD
@@ -21,29 +32,15 @@ from gateway.outbound.redaction import redacted
 RETRIES_MAX = 1
 PAGE_SIZE = 100
 PAGES_MAX = 20
-ID = re.compile(r"[A-Za-z0-9_]{1,255}")
 LIVE_KEY = re.compile(r"[a-z]+_live_")
-TRANSACTION = "transaction_id"
 DESCRIPTION = "Wallet top-up"
 
-# The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
-RELEVANT = ("checkout.session.", "payment_intent.", "charge.", "refund.")
 # A refund that failed gave the money back; one in any other state has taken it or is about to.
 RETURNED_REFUNDS = ("failed", "canceled")
-# What was won came back; what ended in a refund is counted as that; an inquiry has taken nothing yet.
-HARMLESS_DISPUTES = ("won", "charge_refunded")
-INQUIRY = "warning_"
-PREVENTED = "prevented"
-# Whether a session of this mode keeps a payment method; no other mode is ever asked for.
-MODES = {"payment": False, "setup": True}
 # A payment that these end is over, although its session says `complete`.
 FAILED_PAYMENTS = ("canceled", "requires_payment_method")
 
-# What reading an object raises that is not of the shape that every honest one has.
-SENSELESS = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
-
 Answer = TypeVar("Answer")
-Record = Mapping[str, Any]
 
 stripe.enable_telemetry = False
 
@@ -66,15 +63,15 @@ class Stripe:
     def create_session(self, request: SessionRequest) -> Session:
         """Make the transaction's session; Stripe makes it once per idempotency key, which is the transaction's id."""
         made = self._ask("post", "/v1/checkout/sessions", **_wanted(request), idempotency_key=request.transaction_id)
-        return _read(_session, made)
+        return _read(session_of, made)
 
     def session(self, ref: str) -> Session:
         """Read a session; one whose payment was refused for good counts as expired."""
         record = self._get("/v1/checkout/sessions/", ref)
-        found = _read(_session, record)
+        found = _read(session_of, record)
         waits = found.status == "complete" and found.payment_status == "unpaid" and found.payment_ref
         if waits and self._payment(str(found.payment_ref)).get("status") in FAILED_PAYMENTS:
-            return _read(_session, {**record, "status": "expired"})
+            return _read(session_of, {**record, "status": "expired"})
         return found
 
     def taken_back(self, payment_ref: str) -> TakenBack:
@@ -89,14 +86,14 @@ class Stripe:
     def transaction_of(self, payment_ref: str) -> str | None:
         """Read the transaction's id from the metadata that its session put on the payment."""
         try:
-            return _read(_transaction, self._payment(payment_ref))
+            return _read(transaction_of, self._payment(payment_ref))
         except ProviderRejected:
             return None
 
     def connected_account(self, ref: str) -> ConnectedAccount | None:
         """Read a connected account; Stripe refuses those that the platform is not connected with."""
         try:
-            return _read(_account, self._get("/v1/accounts/", ref))
+            return _read(account_of, self._get("/v1/accounts/", ref))
         except ProviderRejected:
             return None
 
@@ -104,7 +101,7 @@ class Stripe:
         """Verify the signature by one of the endpoint's secrets and its time, and read what the event is about."""
         verify(payload, signature, secrets)
         try:
-            return _event(json.loads(payload))
+            return event_of(json.loads(payload))
         except (RecursionError, *SENSELESS) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
@@ -113,13 +110,13 @@ class Stripe:
 
     def _refunded(self, charge: Record) -> int:
         """Sum up the refunds that stand; where they cannot be listed the charge's own sum is gone by."""
-        told = _microusd(charge.get("amount_refunded") or 0)
+        told = microusd(charge.get("amount_refunded") or 0)
         if not told:
             return 0
         refunds = self._all_of(charge, "/v1/refunds")
         if not refunds:
             return told
-        return sum(_microusd(one["amount"]) for one in refunds if one.get("status") not in RETURNED_REFUNDS)
+        return sum(microusd(one["amount"]) for one in refunds if one.get("status") not in RETURNED_REFUNDS)
 
     def _disputed(self, charge: Record) -> int:
         dispute = charge.get("dispute")
@@ -128,7 +125,7 @@ class Stripe:
         disputes = self._all_of(charge, "/v1/disputes")
         if not disputes and dispute:
             disputes = [self._get("/v1/disputes/", dispute) if isinstance(dispute, str) else dispute]
-        return sum(_microusd(one["amount"]) for one in disputes if _has_taken(one))
+        return sum(microusd(one["amount"]) for one in disputes if has_taken(one))
 
     def _all_of(self, charge: Record, path: str) -> list[Record]:
         """List all that belongs to a charge; nothing where no such list is offered."""
@@ -215,77 +212,3 @@ def _wanted(request: SessionRequest) -> dict[str, Any]:
         "line_items": [{"quantity": 1, "price_data": price}],
         "payment_intent_data": {"metadata": metadata},
     }
-
-
-def _session(record: Record) -> Session:
-    amount, expires_at = record.get("amount_total"), record.get("expires_at")
-    currency = record.get("currency")
-    return Session(
-        ref=_text(record["id"]),
-        url=record.get("url"),
-        status=_text(record["status"]),
-        payment_status=_text(record["payment_status"]),
-        keeps_method=MODES[record["mode"]],
-        amount_microusd=None if amount is None else _microusd(amount),
-        currency=None if currency is None else _text(currency).lower(),
-        is_live=record["livemode"] is True,
-        transaction_id=_transaction(record) or record.get("client_reference_id"),
-        payment_ref=_ref(record.get("payment_intent")),
-        customer_ref=_ref(record.get("customer")),
-        expires_at=None if expires_at is None else datetime.fromtimestamp(expires_at, UTC),
-    )
-
-
-def _event(record: Record) -> Event:
-    about, kind = record["data"]["object"], _text(record["type"])
-    ref = _text(about.get("id") or "-")
-    return Event(
-        event_id=_text(record["id"]),
-        type=kind,
-        object_ref=ref,
-        payment_ref=ref if about.get("object") == "payment_intent" else _ref(about.get("payment_intent")),
-        transaction_id=_ref(about.get("client_reference_id")) or _transaction(about),
-        is_relevant=kind.startswith(RELEVANT),
-    )
-
-
-def _account(record: Record) -> ConnectedAccount:
-    return ConnectedAccount(
-        ref=_text(record["id"]),
-        charges_enabled=record["charges_enabled"] is True,
-        details_submitted=record["details_submitted"] is True,
-        metadata={name: str(value) for name, value in (record.get("metadata") or {}).items()},
-    )
-
-
-def _has_taken(dispute: Record) -> bool:
-    status = _text(dispute["status"])
-    if status in HARMLESS_DISPUTES or status.startswith(INQUIRY):
-        return False
-    moved = dispute.get("balance_transactions")
-    if moved:
-        return sum(one["amount"] for one in moved) < 0
-    return status != PREVENTED
-
-
-def _transaction(record: Record) -> str | None:
-    return _ref((record.get("metadata") or {}).get(TRANSACTION))
-
-
-def _ref(value: Any) -> str | None:
-    """Read a reference, which is an id, or the object itself where it came expanded."""
-    if value is None or value == "":
-        return None
-    return _text(value["id"] if isinstance(value, Mapping) else value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or "\x00" in value:
-        raise TypeError("text expected")
-    return value
-
-
-def _microusd(cents: Any) -> int:
-    if isinstance(cents, bool) or not isinstance(cents, int) or cents < 0:
-        raise TypeError("cents expected")
-    return cents * CENT_MICROUSD

@@ -3,16 +3,18 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.shortcuts import redirect
 from django.utils import timezone
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts.models import Account, Product
+from billing.admin.forms import ReasonField
 from billing.models import CreditLot, OwnerKind, Wallet
-from billing.operations.credits import grant
+from billing.operations.credits import GrantConflict, grant
 from gateway.console import ReadOnlyAdmin, money
 from gateway.contract.amounts import usd
 from gateway.contract.ids import new_id
@@ -42,7 +44,7 @@ class GrantForm(forms.ModelForm):
         empty_label="any product",
         widget=UnfoldAdminSelectWidget,
     )
-    reason = forms.CharField(max_length=200, help_text="Kept in the log.", widget=UnfoldAdminTextInputWidget)
+    reason = ReasonField()
     key = forms.RegexField(r"^crd_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("crd"))
 
     class Meta:
@@ -100,10 +102,18 @@ class CreditLotAdmin(ReadOnlyAdmin):
         """Let operators with that right grant."""
         return bool(request.user.has_perm("billing.add_creditlot"))
 
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        """Show the form anew where one that was sent before comes again and says something else."""
+        try:
+            return super().changeform_view(request, *args, **kwargs)
+        except GrantConflict:
+            self.message_user(request, "This form has granted another credit. Fill in a new one.", messages.ERROR)
+            return redirect("admin:billing_creditlot_add")
+
     def save_model(self, request: HttpRequest, obj: CreditLot, form: Any, change: bool) -> None:
         """Grant by the operation, and show the lot that it made."""
         values = form.cleaned_data
-        obj.pk, _ = grant(
+        obj.pk, form.is_new = grant(
             values["owner_kind"],
             values["owner_key"],
             amount_microusd=values["amount_microusd"],
@@ -115,8 +125,9 @@ class CreditLotAdmin(ReadOnlyAdmin):
         obj.refresh_from_db()
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """Log why."""
-        return f"Granted {usd(form.cleaned_data['amount_microusd'])}: {form.cleaned_data['reason']}"
+        """Log why, and whether this was the form's first time."""
+        done = "Granted" if form.is_new else "Already granted"
+        return f"{done} {usd(form.cleaned_data['amount_microusd'])}: {form.cleaned_data['reason']}"
 
     @display(description="Owner", ordering="wallet__owner_key")
     def owner(self, lot: CreditLot) -> str:

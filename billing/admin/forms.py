@@ -1,11 +1,23 @@
 """Dialogs that several of billing's console pages open."""
 
+from typing import Any
+
 from django import forms
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextInputWidget
+
+from gateway.api.names import validate_name
+
+
+class ReasonField(forms.CharField):
+    """Why an operator does something: a line that shows in the log as it was written."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", UnfoldAdminTextInputWidget)
+        super().__init__(max_length=200, help_text="Kept in the log.", validators=[validate_name], **kwargs)
 
 
 class ReasonForm(BaseDialogForm):
     """Asks why."""
 
-    reason = forms.CharField(max_length=200, help_text="Kept in the log.", widget=UnfoldAdminTextInputWidget)
+    reason = ReasonField()

@@ -15,19 +15,37 @@ LIMIT_MAX_MICROUSD = 10**15
 
 
 def put(
-    org_id: str, *, limit_microusd: int, product: str | None = None, membership_id: str | None = None, now: datetime
+    org_id: str,
+    *,
+    limit_microusd: int,
+    product: str | None = None,
+    membership_id: str | None = None,
+    now: datetime | None = None,
 ) -> Budget:
     """Set the limit of the subject's budget, enabling it where it was disabled.
 
     A subject's first budget begins with what the month has already spent and what open calls hold, so that the same
-    limit refuses the same calls however late in the month it is set. Calls go on while the month is added up.
+    limit refuses the same calls however late in the month it is set. Calls go on while the month is added up. The month
+    is that of the database's clock, as everywhere in the ledger, unless `now` is given.
     """
-    subject = Subject(("organization", org_id), product, membership_id, month_of(now))
-    past = None if _of(subject).exists() else spending.before(subject)
+    owner = ("organization", org_id)
+    budget = None
+    while budget is None:
+        at = locked.instant(owner)
+        subject = Subject(owner, product, membership_id, month_of(now or at))
+        past = None if _of(subject).exists() else spending.before(subject, at)
+        budget = _put(subject, past, limit_microusd, now)
+    return budget
+
+
+def _put(subject: Subject, past: Past | None, limit_microusd: int, now: datetime | None) -> Budget | None:
+    """Set the limit; None where the subject's month ended before its first budget could begin."""
     with transaction.atomic():
         wallet = locked.wallet(subject.owner)
         budget = _of(subject).first()
         if budget is None:
+            if month_of(now or locked.clock()) != subject.month:
+                return None
             assert past is not None, "a subject keeps its budget for ever"
             budget = _open(wallet, subject, past)
         budget.limit_microusd = limit_microusd

@@ -1,7 +1,7 @@
 """Take in what a payment provider tells us, and look into it."""
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 
@@ -13,6 +13,9 @@ from billing.queries import checkouts as queries
 from gateway.contract.errors import IntegrationUnavailable, InvalidRequest
 
 log = logging.getLogger("billing.events")
+
+KEPT = timedelta(days=30)
+BATCH = 1000
 
 
 def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent | None:
@@ -57,6 +60,18 @@ def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
     event.handled_at = now
     event.save(update_fields=["checkout_id", "handled_at"])
     return checkout
+
+
+def purge(*, now: datetime) -> int:
+    """Delete the events that are of no more use, a batch at a time; return how many there were.
+
+    The provider repeats an event for three days. What an older one was about, the schedule has compared many times.
+    """
+    purged = 0
+    old = ProviderEvent.objects.filter(received_at__lt=now - KEPT)
+    while batch := list(old.values_list("pk", flat=True)[:BATCH]):
+        purged += ProviderEvent.objects.filter(pk__in=batch).delete()[0]
+    return purged
 
 
 def _asked_about(provider: PaymentProvider, event: ProviderEvent) -> Checkout | None:

@@ -30,11 +30,18 @@ def instant(owner: Owner) -> datetime:
 
     The ledger reads the clock under the lock: what is stamped earlier is committed, what comes later is stamped later.
     """
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         wallet(owner)
+        time = clock()
+        transaction.set_rollback(True)  # lets go of the lock inside of a caller's transaction, too
+    return time
+
+
+def clock() -> datetime:
+    """Return the database's time, which the ledger stamps by; whoever holds a wallet's lock reads it as the ledger does."""
+    with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         [time] = cursor.fetchone()
-        transaction.set_rollback(True)  # lets go of the lock inside of a caller's transaction, too
     return time
 
 

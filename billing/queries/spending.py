@@ -11,7 +11,6 @@ from typing import NamedTuple
 from django.db.models import Q, QuerySet, Sum
 
 from billing.models import Reservation, Transfer
-from billing.queries import locked
 from billing.rules.owners import Owner
 
 CLOCK_STEP = timedelta(seconds=5)
@@ -35,9 +34,9 @@ class Past(NamedTuple):
     open_ids: Sequence[str]
 
 
-def before(subject: Subject) -> Past:
-    """Count what is old, for `total`. Takes as long as it takes, and keeps nobody waiting."""
-    until = locked.instant(subject.owner) - CLOCK_STEP
+def before(subject: Subject, at: datetime) -> Past:
+    """Count what is old at an instant of `locked.instant`, for `total`. It keeps nobody waiting, however long it takes."""
+    until = at - CLOCK_STEP
     charged = _charged(subject, Q(created_at__lte=until))
     is_open = _calls(subject).filter(closed_at=None, created_at__lte=until)
     return Past(until, charged, list(is_open.values_list("id", flat=True)))

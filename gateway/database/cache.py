@@ -1,5 +1,6 @@
 """Django's cache in a PostgreSQL table, so that what it counts is counted across processes."""
 
+import hashlib
 import pickle
 from typing import Any
 
@@ -20,6 +21,9 @@ _CLEAR = "DELETE FROM {}"
 FOREVER = 253_402_300_799  # the last second of the year 9999
 """When an entry without a timeout expires, in Unix seconds."""
 
+
+KEY_MAX_CHARACTERS = 200
+"""A longer key, of something that a stranger made, is kept by its hash: PostgreSQL indexes no text of some kilobytes."""
 
 SALT = "gateway.database.cache"
 
@@ -46,6 +50,13 @@ class SharedCache(BaseCache):
     def __init__(self, table: str, params: dict[str, Any]) -> None:
         super().__init__(params)
         self._table = connection.ops.quote_name(table)
+
+    def make_key(self, key: str, version: int | None = None) -> str:
+        """Return what an entry is kept by: printable text of bounded length."""
+        made = str(super().make_key(key, version))
+        if len(made) <= KEY_MAX_CHARACTERS and made.isprintable():
+            return made
+        return hashlib.sha256(made.encode("utf-8", "surrogatepass")).hexdigest()
 
     def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
         """Return a live entry's value, or the default."""
@@ -79,7 +90,7 @@ class SharedCache(BaseCache):
 
     def _expiry(self, timeout: Any) -> float:
         at = self.get_backend_timeout(timeout)
-        return FOREVER if at is None else at
+        return FOREVER if at is None else min(at, FOREVER)
 
     def _execute(self, statement: str, *values: Any) -> int:
         with connection.cursor() as cursor:

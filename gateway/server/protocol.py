@@ -14,6 +14,7 @@ from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from gateway.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
+from gateway.server.heads import is_plain
 from gateway.server.watch import watch_of
 
 WRITE_PROGRESS_BYTES = 16 * 1024
@@ -39,7 +40,7 @@ class Bounded(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or refuse it where there are too many."""
         super().connection_made(transport)
-        _keep_unsent_here(transport)
+        _bound_unsent(transport)
         if status := self._watch.refusal(self):
             self._refuse(status)
         self._watch.add(self)
@@ -82,9 +83,15 @@ class Bounded(HttpToolsProtocol):
         if len(self.headers) > HEADERS_MAX or self._undigested_bytes > HEAD_MAX_BYTES < self._head_bytes():
             self._is_too_large = True
             raise HttpParserError("the head is too large")
+        if not is_plain(self.parser.get_method(), self.parser.get_http_version(), self.headers):
+            raise HttpParserError("the head could be read in two ways")
+        if self._is_handshake() and self._is_busy():
+            raise HttpParserError("a handshake behind a request that is not answered yet")
         self._undigested_bytes = 0
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()
+        if self.parser.should_upgrade() and not self._is_handshake():
+            self.cycle.keep_alive = False  # what follows such a head is not parsed as requests any more
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body; its chunk's head and extensions are digested with it."""
@@ -159,6 +166,13 @@ class Bounded(HttpToolsProtocol):
         cycle = self.cycle
         return bool(cycle) and not cycle.response_complete and (cycle.response_started or not cycle.more_body)
 
+    def _is_handshake(self) -> bool:
+        return bool(self.parser.should_upgrade() and self._should_upgrade())
+
+    def _is_busy(self) -> bool:
+        """Tell whether a request before this one is unanswered. A handshake would be answered in its place."""
+        return self.cycle is not None and not self.cycle.response_complete
+
     def _head_bytes(self) -> int:
         return len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
 
@@ -167,11 +181,17 @@ class Bounded(HttpToolsProtocol):
         self.transport.close()
 
 
-def _keep_unsent_here(transport: asyncio.Transport) -> None:
-    """Have the system take little more of an answer than its client's window holds: the rest stays here, in sight.
+def _bound_unsent(transport: asyncio.Transport) -> None:
+    """Have the system take little more of an answer than its client's window holds, and keep that for so long.
 
-    It would take megabytes otherwise, and ask for more of them only when a third has gone.
+    It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is closed
+    (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the client; the system
+    only forgets it.
     """
     connection = transport.get_extra_info("socket")
-    if connection.family != socket.AF_UNIX and hasattr(socket, "TCP_NOTSENT_LOWAT"):
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
+    if connection.family == socket.AF_UNIX:
+        return
+    limits = {"TCP_NOTSENT_LOWAT": UNSENT_BYTES, "TCP_USER_TIMEOUT": int(settings.WRITE_SECONDS * 2000)}
+    for name, limit in limits.items():
+        if hasattr(socket, name):  # some systems lack one
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), limit)

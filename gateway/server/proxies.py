@@ -3,7 +3,25 @@
 from collections.abc import Sequence
 from typing import Any
 
-from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware, _TrustedHosts
+
+from gateway.api.addresses import plain_address
+
+
+class Proxies(_TrustedHosts):
+    """The networks whose word counts. IPv4 addresses in IPv6 form are the same addresses."""
+
+    def __contains__(self, host: str | None) -> bool:
+        """Tell whether a host is one of the proxies."""
+        return super().__contains__(plain_address(host) or host)
+
+    def get_trusted_client_address(self, x_forwarded_for: str) -> tuple[str, int]:
+        """Return the client's address and port, or an empty address where the proxies name none.
+
+        The request keeps its peer's address then: what is no address could not be counted, and would be under no limit.
+        """
+        host, port = super().get_trusted_client_address(x_forwarded_for)
+        return plain_address(host), port
 
 
 def behind(proxies: Sequence[str], application: Any) -> Any:
@@ -12,4 +30,8 @@ def behind(proxies: Sequence[str], application: Any) -> Any:
     Everything behind it, Django, its pages and the sign-in limits, sees one client address. Without proxies the headers
     are a client's own words and are left alone.
     """
-    return ProxyHeadersMiddleware(application, list(proxies)) if proxies else application
+    if not proxies:
+        return application
+    seen = ProxyHeadersMiddleware(application)
+    seen.trusted_hosts = Proxies(list(proxies))
+    return seen

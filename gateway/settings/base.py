@@ -34,8 +34,8 @@ TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
 
 INSTALLED_APPS = [
-    "unfold",
-    "django.contrib.admin",
+    "unfold.apps.BasicAppConfig",
+    "gateway.site.ConsoleConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -239,6 +239,8 @@ DEMO_ADAPTER = False
 
 SUSPICIOUS = (
     "DisallowedHost",
+    "DisallowedModelAdminLookup",
+    "DisallowedModelAdminToField",
     "DisallowedRedirect",
     "RequestDataTooBig",
     "SuspiciousMultipartForm",

@@ -5,6 +5,8 @@ from typing import Any
 
 import environ
 
+from gateway.contract.limits import EMAIL_ADDRESSES_MAX
+
 env = environ.Env()
 
 PORTAL_APPS = [
@@ -46,6 +48,7 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_UNIQUE_EMAIL = True
+ACCOUNT_MAX_EMAIL_ADDRESSES = EMAIL_ADDRESSES_MAX
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
 ACCOUNT_FORMS = {"signup": "accounts.portal.forms.SignupForm"}
@@ -76,7 +79,6 @@ SOCIALACCOUNT_LOGIN_ON_GET = False
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
 if OIDC_ISSUER := env("OIDC_ISSUER", default=""):
     SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
-        "OAUTH_PKCE_ENABLED": True,
         "APPS": [
             {
                 "provider_id": "sso",
@@ -95,6 +97,7 @@ MFA_PASSKEY_LOGIN_ENABLED = True
 # Where no mail is sent no address is ever verified, and second factors must not wait for it.
 MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
 MFA_FORMS = {
+    "activate_totp": "accounts.portal.second_factors.ActivateForm",
     "add_webauthn": "accounts.portal.passkeys.AddPasskeyForm",
     "authenticate_webauthn": "accounts.portal.passkeys.AuthenticateForm",
     "login_webauthn": "accounts.portal.passkeys.SignInForm",

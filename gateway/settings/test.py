@@ -8,3 +8,6 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 WHITENOISE_AUTOREFRESH = True  # there is no collected static directory to index
+
+# An authenticator's code is good for as long as a test runs, however slow the machine.
+MFA_TOTP_PERIOD = 1_000_000_000

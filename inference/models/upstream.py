@@ -1,8 +1,9 @@
 """A provider of models: where it is, what it speaks, and the credential that opens it."""
 
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
+from gateway.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from gateway.fields import EncryptedTextField
 
 
@@ -24,7 +25,10 @@ class Upstream(models.Model):
     adapter = models.CharField(max_length=32, choices=Adapter.choices)
     base_url = models.CharField(max_length=500, blank=True, default="")
     api_key = EncryptedTextField(blank=True, default="")
-    timeout_seconds = models.FloatField(default=120.0, validators=[MinValueValidator(0.1)])
+    timeout_seconds = models.FloatField(
+        default=120.0,
+        validators=[MinValueValidator(UPSTREAM_TIMEOUT_MIN_SECONDS), MaxValueValidator(UPSTREAM_TIMEOUT_MAX_SECONDS)],
+    )
     bills_errors = models.BooleanField(
         default=False, help_text="An error answer may have cost money: such a call waits for reconciliation."
     )
@@ -33,7 +37,10 @@ class Upstream(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=models.Q(timeout_seconds__gt=0), name="upstream_timeout_positive"),
+            models.CheckConstraint(
+                condition=models.Q(timeout_seconds__gt=0, timeout_seconds__lte=UPSTREAM_TIMEOUT_MAX_SECONDS),
+                name="upstream_timeout_in_range",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ ServedAnswer = WholeAnswer | StreamedAnswer
 
 async def serve(request: MeteredRequest, rules: RouteRules) -> ServedAnswer:
     """Answer a metered request, or raise the catalogue's error."""
-    arrived = intake.begin(request, rules)
+    arrived = await intake.begin(request, rules)
     checked = await intake.check(arrived)
     if isinstance(checked, intake.Refused):
         return answer_again(await opening.refuse(arrived, checked))

@@ -70,10 +70,10 @@ class Refused:
     stop_before: str
 
 
-def begin(request: MeteredRequest, rules: RouteRules) -> Intake:
+async def begin(request: MeteredRequest, rules: RouteRules) -> Intake:
     """Check proof and token, or raise: where they fail, there is nothing to take."""
     path = request.raw_path.partition(b"?")[0].decode("latin-1")
-    verified = verify(request.method, path, _joined(request.raw_headers), time.time())
+    verified = await verify(request.method, path, _joined(request.raw_headers), time.time())
     return Intake(request, rules, verified)
 
 

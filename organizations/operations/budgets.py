@@ -22,9 +22,7 @@ def put(*, org_id: str, limit_microusd: int, product: str | None, membership_id:
         if membership_id is not None:
             memberships.active_in(org_id, membership_id)
         before = queries.of_organization(org_id).filter(product=product, membership_id=membership_id).first()
-        budget = budgets.put(
-            org_id, limit_microusd=limit_microusd, product=product, membership_id=membership_id, now=change.now
-        )
+        budget = budgets.put(org_id, limit_microusd=limit_microusd, product=product, membership_id=membership_id)
         if before is None or before.disabled_at or before.limit_microusd != limit_microusd:
             change.record("budget.set", budget.id, scope=budget.scope, limitMicrousd=limit_microusd)
     return budget

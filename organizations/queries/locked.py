@@ -2,8 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from django.db import connection
-
+from billing.queries.locked import clock
 from gateway.contract.errors import NotMember
 from organizations.models import Organization
 
@@ -17,11 +16,4 @@ def organization(org_id: str) -> tuple[Organization, datetime]:
     found = Organization.objects.select_for_update(no_key=True).filter(pk=org_id).first()
     if found is None:
         raise NotMember
-    return found, max(_clock(), found.changed_at + timedelta(microseconds=1))
-
-
-def _clock() -> datetime:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        (now,) = cursor.fetchone()
-    return now
+    return found, max(clock(), found.changed_at + timedelta(microseconds=1))

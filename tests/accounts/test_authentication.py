@@ -12,7 +12,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from accounts.authentication import Verified, verify, verify_proof
+from accounts.authentication import Verified, verify_proof, verify_sync
 from accounts.models import ProofReplay, SigningKey
 from accounts.operations import nonces, presented_tokens, signing_keys
 from accounts.operations.keyring import keyring
@@ -38,12 +38,12 @@ def attempt(token: str, proof: str | None, *, scheme: str = "DPoP", now: float |
     headers = {"authorization": f"{scheme} {token}"}
     if proof is not None:
         headers["dpop"] = proof
-    return verify("GET", PATH, headers, time.time() if now is None else now)
+    return verify_sync("GET", PATH, headers, time.time() if now is None else now)
 
 
 def refused(kind: type[ApiError], headers: dict[Any, Any], *, path: str = PATH, now: float | None = None) -> ApiError:
     with pytest.raises(kind) as raised:
-        verify("GET", path, headers, time.time() if now is None else now)
+        verify_sync("GET", path, headers, time.time() if now is None else now)
     error = raised.value
     assert error.status == 401
     assert error.headers["WWW-Authenticate"].startswith(f'DPoP error="{error.code}", error_description="')
@@ -83,7 +83,7 @@ def test_an_organizations_token_speaks_for_the_organization(signer: Signer) -> N
 def test_headers_may_be_bytes_and_the_scheme_in_any_case(signer: Signer) -> None:
     token = mint_token(DID, [], signer)
     headers = {b"authorization": f"dpop  {token}".encode(), b"dpop": signer.proof("GET", URL, token).encode()}
-    assert verify("GET", PATH, headers, time.time()).principal.did == DID
+    assert verify_sync("GET", PATH, headers, time.time()).principal.did == DID
 
 
 def test_no_headers_at_all() -> None:
@@ -195,9 +195,9 @@ def test_a_token_that_the_gateway_did_not_sign(signer: Signer) -> None:
 def test_a_token_of_the_gateways_key_for_something_else(overrides: dict[str, Any]) -> None:
     signer = Signer()
     claims = {**jwt.parse(mint_token(DID, [], signer)).claims, **overrides}
-    picture = keyring.picture()
+    keys = keyring.current_sync()
     claims = {name: value for name, value in claims.items() if value is not None}
-    token = jwt.sign({"typ": "at+jwt", "kid": picture.signing_kid}, claims, picture.signing_key)
+    token = jwt.sign({"typ": "at+jwt", "kid": keys.signing_kid}, claims, keys.signing_key)
     refused(InvalidToken, {"authorization": f"DPoP {token}", "dpop": signer.proof("GET", URL, token)})
 
 
@@ -205,8 +205,8 @@ def test_a_token_of_the_gateways_key_for_something_else(overrides: dict[str, Any
 def test_another_kind_of_token_of_the_gateways_key(typ: str) -> None:
     signer = Signer()
     claims = jwt.parse(mint_token(DID, [], signer)).claims
-    picture = keyring.picture()
-    token = jwt.sign({"typ": typ, "kid": picture.signing_kid}, claims, picture.signing_key)
+    keys = keyring.current_sync()
+    token = jwt.sign({"typ": typ, "kid": keys.signing_kid}, claims, keys.signing_key)
     refused(InvalidToken, {"authorization": f"DPoP {token}", "dpop": signer.proof("GET", URL, token)})
 
 
@@ -383,7 +383,7 @@ def test_whatever_comes_in_a_catalogue_error_comes_out(
         name: value for name, value in {"authorization": authorization, "dpop": proof}.items() if value is not None
     }
     with pytest.raises(ApiError) as raised:
-        verify(method, path, headers, now)
+        verify_sync(method, path, headers, now)
     assert raised.value.code in ("invalid_dpop_proof", "invalid_token")
 
 
@@ -400,7 +400,7 @@ def test_a_good_request_with_one_wound_is_refused(caller: Caller, cut: int, inse
     if re.fullmatch(r"(?i)dpop +", value[: at + 1]) and re.fullmatch(r"(?i)dpop +\S+ *", headers[which]):
         return  # another spelling of the scheme
     with pytest.raises(ApiError) as raised:
-        verify("GET", PATH, lower, time.time())
+        verify_sync("GET", PATH, lower, time.time())
     assert raised.value.code in ("invalid_dpop_proof", "invalid_token")
 
 

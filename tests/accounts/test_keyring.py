@@ -1,8 +1,9 @@
-"""Each process's picture of the signing keys."""
+"""The signing keys as each process knows them."""
 
 import asyncio
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 from django.db import OperationalError, connection
@@ -11,7 +12,8 @@ from django.utils import timezone
 from accounts.models import SigningKey
 from accounts.operations import keyring as module
 from accounts.operations import signing_keys
-from accounts.operations.keyring import Keyring
+from accounts.operations.keyring import Keyring, KeysOutdated, SigningKeys
+from gateway.api import snapshots
 from gateway.contract.errors import NotReady
 from tests.support.leftovers import connect
 
@@ -21,28 +23,42 @@ def ring() -> Keyring:
     return Keyring()
 
 
-@pytest.mark.django_db
-def test_a_picture_is_kept_for_its_time_to_live(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = ring.picture()
-    signing_keys.rotate(now=timezone.now())
-    assert ring.picture() is first
-    monkeypatch.setattr(module, "TTL_SECONDS", 0.0)
+@pytest.fixture(autouse=True)
+def no_thread_is_left(ring: Keyring) -> Iterator[None]:
+    yield
+    ring._thread.shutdown()
+
+
+@pytest.fixture
+def always_due(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FRESH_SECONDS", 0.0)
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
-    assert ring.picture().signing_kid != first.signing_kid
 
 
 @pytest.mark.django_db
-def test_an_unknown_key_renews_the_picture_at_most_once_a_second(
+def test_keys_are_kept_while_they_are_fresh(ring: Keyring, request: pytest.FixtureRequest) -> None:
+    first = ring.current_sync()
+    signing_keys.rotate(now=timezone.now())
+    assert ring.current_sync() is first
+    request.getfixturevalue("always_due")
+    assert ring.current_sync().signing_kid != first.signing_kid
+
+
+@pytest.mark.django_db
+def test_an_unknown_key_asks_for_newer_keys_at_most_once_a_second(
     ring: Keyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ring.picture()
-    added = signing_keys.rotate(now=timezone.now())
+    ring.current_sync()
+    signing_keys.rotate(now=timezone.now())
     pending = SigningKey.objects.get(state="pending")
-    assert ring.verifying_key(added.kid) is not None
     assert ring.verifying_key(pending.kid) is None  # too soon after the first look
     monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
+    with pytest.raises(KeysOutdated):
+        ring.verifying_key(pending.kid)
+    ring.renew_sync()
     assert ring.verifying_key(pending.kid) is not None
-    assert ring.verifying_key("made-up") is None
+    with pytest.raises(KeysOutdated):
+        ring.verifying_key("made-up")
 
 
 @pytest.mark.parametrize("kid", [None, 1, True, [], {}, ["x"]])
@@ -51,51 +67,42 @@ def test_a_key_id_that_is_no_text_is_unknown(ring: Keyring, kid: object) -> None
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("always_due")
 def test_a_short_absence_of_the_database_is_no_event(ring: Keyring, monkeypatch: pytest.MonkeyPatch) -> None:
-    picture = ring.picture()
-    monkeypatch.setattr(module, "TTL_SECONDS", 0.0)
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
+    keys = ring.current_sync()
     monkeypatch.setattr(signing_keys, "ensure_active_key", refuse)
-    assert ring.picture() is picture
-    monkeypatch.setattr(module, "STALE_MAX_SECONDS", 0.0)
+    assert ring.current_sync() is keys
+    monkeypatch.setattr(module, "USABLE_SECONDS", 0.0)
     with pytest.raises(NotReady):
-        ring.picture()
+        ring.current_sync()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_beside_an_event_loop_the_first_picture_is_waited_for(ring: Keyring) -> None:
-    async def look() -> str:
-        return ring.picture().signing_kid
-
-    assert asyncio.run(look()) == SigningKey.objects.get(state="active").kid
+def test_beside_an_event_loop_the_first_keys_are_waited_for(ring: Keyring) -> None:
+    assert asyncio.run(ring.current()).signing_kid == SigningKey.objects.get(state="active").kid
 
 
 @pytest.mark.django_db(transaction=True)
-def test_beside_an_event_loop_an_old_picture_serves_while_a_new_one_is_made(
-    ring: Keyring, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = ring.picture()
+@pytest.mark.usefixtures("always_due")
+def test_beside_an_event_loop_old_keys_serve_while_new_ones_are_read(ring: Keyring) -> None:
+    async def look_twice() -> tuple[SigningKeys, SigningKeys]:
+        now = await ring.current()
+        await ring.renewed()
+        return now, ring.at_hand()
+
+    first = ring.current_sync()
     signing_keys.rotate(now=timezone.now())
-    monkeypatch.setattr(module, "TTL_SECONDS", 0.0)
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
-
-    async def look() -> str:
-        assert ring.picture() is first
-        for _ in range(200):
-            await asyncio.sleep(0.02)
-            if ring._picture is not first:
-                break
-        return ring.picture().signing_kid
-
-    assert asyncio.run(look()) != first.signing_kid
+    old, new = asyncio.run(look_twice())
+    assert old is first
+    assert new.signing_kid != first.signing_kid
 
 
 @pytest.mark.django_db(transaction=True)
-def test_threads_share_one_picture(ring: Keyring) -> None:
+def test_threads_share_one_snapshot(ring: Keyring) -> None:
     seen: list[object] = []
 
     def look() -> None:
-        seen.append(ring.picture())
+        seen.append(ring.current_sync())
         connection.close()
 
     threads = [threading.Thread(target=look) for _ in range(8)]
@@ -109,7 +116,7 @@ def test_threads_share_one_picture(ring: Keyring) -> None:
 
 @pytest.mark.django_db
 def test_looking_up_a_key_costs_next_to_nothing(ring: Keyring) -> None:
-    kid = ring.picture().signing_kid
+    kid = ring.current_sync().signing_kid
     began = time.perf_counter()
     for _ in range(10_000):
         ring.verifying_key(kid)
@@ -125,26 +132,25 @@ def test_a_failed_read_is_tried_again_by_the_next_request(ring: Keyring, monkeyp
     with monkeypatch.context() as away:
         away.setattr(signing_keys, "ensure_active_key", refuse)
         with pytest.raises(NotReady):
-            ring.picture()
-    assert ring.picture().signing_kid
+            ring.current_sync()
+    assert ring.current_sync().signing_kid
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_event_loop_stands_still_once_for_a_database_that_does_not_answer(ring: Keyring) -> None:
-    async def look() -> float:
-        began = time.monotonic()
-        with pytest.raises(NotReady):
-            ring.picture()
-        return time.monotonic() - began
+def test_an_event_loop_goes_on_while_the_database_does_not_answer(
+    ring: Keyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look() -> set[type]:
+        looks = [asyncio.ensure_future(ring.current()) for _ in range(6)]
+        await asyncio.sleep(0)  # all of them begin to wait, which they could not if one held the loop up
+        assert not any(look.done() for look in looks)
+        return {type(result) for result in await asyncio.gather(*looks, return_exceptions=True)}
 
-    async def look_often() -> list[float]:
-        return [await look() for _ in range(6)]
-
+    monkeypatch.setattr(snapshots, "WAIT_SECONDS", 0.2)
     with connect() as other:
         other.execute("BEGIN")
         other.execute("LOCK TABLE accounts_signing_key IN ACCESS EXCLUSIVE MODE")
-        seconds = asyncio.run(look_often())
+        assert asyncio.run(look()) == {NotReady}
         other.rollback()
-    assert max(seconds) < 1.5
-    assert sum(seconds) < 2.0
-    assert ring.picture().signing_kid
+    asyncio.run(ring.renewed())
+    assert ring.at_hand().signing_kid

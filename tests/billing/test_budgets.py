@@ -1,16 +1,17 @@
 """An organization's budgets count every hold and charge of their subject, and refuse what would pass their limit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
 from billing.models import Budget, Reservation, Transfer, UsageRecord
 from billing.operations import budgets
-from billing.queries import spending
+from billing.queries import locked, spending
 from billing.queries.spending import Subject
 from billing.rules.budgets import month_of, scope_of, spent_microusd
 from gateway.contract.ids import new_id
@@ -144,13 +145,14 @@ def test_what_happens_while_the_month_is_added_up_is_counted_once(org: Purse) ->
     settle(org.call(40, now=long_ago), 30, now=long_ago)
     open_before = [org.call(10, now=long_ago) for _ in range(4)]
     subject = Subject(("organization", ORG), None, None, month_of(long_ago))
-    past = spending.before(subject)
+    past = spending.before(subject, locked.instant(subject.owner))
     assert spending.total(subject, past) == (30, 40)
     settle(open_before[0], 7)
     release(open_before[1])
     settle(org.call(9), 5)
     org.call(6)
-    assert spending.total(subject, past) == spending.total(subject, spending.before(subject)) == (42, 26)
+    again = spending.before(subject, locked.instant(subject.owner))
+    assert spending.total(subject, past) == spending.total(subject, again) == (42, 26)
 
 
 def test_another_organizations_calls_do_not_count(org: Purse) -> None:
@@ -203,6 +205,45 @@ def test_a_month_never_moves_backward(org: Purse, last_month: Callable[[], datet
     release(org.call(20), now=last_month())
     assert counted(budget) == (20, 0)
     assert budget.period_start == month_of(timezone.now())
+
+
+CLOCK = """
+CREATE SCHEMA later;
+CREATE SEQUENCE later.readings;
+CREATE FUNCTION later.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS $$
+  SELECT CASE WHEN nextval('later.readings') <= {earlier} THEN '{begin}'::timestamptz - interval '1 microsecond'
+              ELSE '{begin}'::timestamptz END $$;
+SET LOCAL search_path = later, public, pg_catalog;
+"""
+
+
+@contextmanager
+def clock_at(begin: datetime, earlier: int = 0) -> Iterator[None]:
+    """Let the database's clock stand at an instant, and just before it at so many first readings."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLOCK.format(begin=begin.isoformat(), earlier=earlier))
+        yield
+        cursor.execute("SET LOCAL search_path = public")
+
+
+MARCH = datetime(2100, 3, 1, tzinfo=UTC)
+
+
+def test_the_month_is_that_of_the_databases_clock(org: Purse) -> None:
+    settle(org.pay(1000).call(40), 30)
+    with clock_at(MARCH):
+        budget = budgets.put(ORG, limit_microusd=100)
+        assert (budget.period_start, counted(budget)) == (MARCH.date(), (0, 0))
+        settle(org.call(40), 7)
+        assert counted(budget) == (7, 0)
+
+
+def test_a_month_that_ends_while_it_is_added_up_is_no_budgets_first(org: Purse) -> None:
+    settle(org.pay(1000).call(40, now=MARCH), 30, now=MARCH)
+    with clock_at(MARCH, earlier=1):
+        budget = budgets.put(ORG, limit_microusd=100)
+    assert (budget.period_start, counted(budget)) == (MARCH.date(), (30, 0))
+    assert org.reserve(71, now=MARCH).outcome == "budget_exceeded"
 
 
 def test_reads_a_stored_month_as_of_an_instant() -> None:

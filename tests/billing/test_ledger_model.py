@@ -26,7 +26,8 @@ from gateway.contract.ids import new_id
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
 from tests.factories import batches, payers
-from tests.factories.billing import ANSWER, price_version, take_back, top_up
+from tests.factories.billing import ANSWER, price_version
+from tests.factories.payments import take_back, top_up
 from tests.support.clock import set_clock, stop_clock
 
 amounts = st.integers(1, 100)
@@ -98,7 +99,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule(target=payments, amount=amounts, product=products)
     def top_up(self, amount: int, product: str | None) -> Payment:
         """Have a checkout paid."""
-        checkout = top_up(self.purse, amount, product)
+        checkout = top_up(self.purse.owner, amount, product)
         payment = Payment(checkout.id, product, amount)
         self.model.top_up(payment, self.newest_lot(payment))
         return payment

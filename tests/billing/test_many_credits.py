@@ -9,7 +9,8 @@ from billing import tasks
 from billing.models import CreditLot, Reservation, Transfer
 from billing.queries import audit
 from gateway.contract.ids import new_id
-from tests.factories.billing import Purse, release, settle, top_up
+from tests.factories.billing import Purse, release, settle
+from tests.factories.payments import top_up
 from tests.support.unguarded import unguarded
 
 LOTS_MAX = 64
@@ -61,7 +62,7 @@ def test_other_terms_and_payments_stay_apart(purse: Purse) -> None:
         for _ in range(31):
             purse.grant(1, product=product, expires_at=expiry)
     for _ in range(33):
-        top_up(purse, 1, "studio")
+        top_up(purse.owner, 1, "studio")
     assert tasks.merge_lots() == 0
     purse.grant(1)
     assert tasks.merge_lots() == 32

@@ -7,7 +7,8 @@ import pytest
 from billing.models import Transfer
 from billing.operations import ledger
 from billing.tasks import reconcile_payments
-from tests.factories.billing import Purse, release, settle, take_back, top_up
+from tests.factories.billing import Purse, release, settle
+from tests.factories.payments import take_back, top_up
 
 
 def money(purse: Purse) -> tuple[int, int, int]:
@@ -17,7 +18,7 @@ def money(purse: Purse) -> tuple[int, int, int]:
 
 
 def test_released_credit_repays_at_once(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 500)
     assert money(purse) == (0, 400, 400)
@@ -28,7 +29,7 @@ def test_released_credit_repays_at_once(purse: Purse) -> None:
 
 
 def test_what_a_settlement_leaves_repays_and_the_rest_is_owed(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 500)
     settle(call, 300)
@@ -36,7 +37,7 @@ def test_what_a_settlement_leaves_repays_and_the_rest_is_owed(purse: Purse) -> N
 
 
 def test_only_what_is_owed_is_repaid(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 200)
     assert money(purse) == (0, 400, 100)
@@ -47,7 +48,7 @@ def test_only_what_is_owed_is_repaid(purse: Purse) -> None:
 
 
 def test_several_calls_repay_one_after_the_other(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     calls = [purse.call(100, product="studio") for _ in range(5)]
     take_back(payment, 300)
     owed = []
@@ -58,7 +59,7 @@ def test_several_calls_repay_one_after_the_other(purse: Purse) -> None:
 
 
 def test_another_payments_credit_is_left_alone(purse: Purse) -> None:
-    first, second = top_up(purse, 500, "studio"), top_up(purse, 500, "studio")
+    first, second = top_up(purse.owner, 500, "studio"), top_up(purse.owner, 500, "studio")
     call = purse.call(700, product="studio")
     take_back(first, 500)
     assert money(purse) == (0, 1000, 500)
@@ -71,7 +72,7 @@ def test_another_payments_credit_is_left_alone(purse: Purse) -> None:
 
 
 def test_two_payments_repay_each_its_own(purse: Purse) -> None:
-    first, second = top_up(purse, 500, "studio"), top_up(purse, 500, "studio")
+    first, second = top_up(purse.owner, 500, "studio"), top_up(purse.owner, 500, "studio")
     call = purse.call(1000, product="studio")
     take_back(first, 500)
     take_back(second, 200)
@@ -82,12 +83,12 @@ def test_two_payments_repay_each_its_own(purse: Purse) -> None:
 
 @pytest.mark.parametrize("order", permutations(["refund", "release", "payment"]))
 def test_whatever_comes_first_the_same_is_left(purse: Purse, order: tuple[str, ...]) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     steps = {
         "refund": lambda: take_back(payment, 450),
         "release": lambda: release(call),
-        "payment": lambda: top_up(purse, 70),
+        "payment": lambda: top_up(purse.owner, 70),
     }
     for step in order:
         steps[step]()
@@ -97,7 +98,7 @@ def test_whatever_comes_first_the_same_is_left(purse: Purse, order: tuple[str, .
 
 
 def test_a_debt_that_comes_later_is_repaid_by_the_job(purse: Purse) -> None:
-    general, payment = top_up(purse, 200), top_up(purse, 500, "studio")
+    general, payment = top_up(purse.owner, 200), top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 500)
     assert money(purse) == (0, 400, 200)
@@ -111,7 +112,7 @@ def test_a_debt_that_comes_later_is_repaid_by_the_job(purse: Purse) -> None:
 
 
 def test_a_dispute_that_is_won_returns_what_was_repaid_to_the_product(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 500)
     release(call)
@@ -122,7 +123,7 @@ def test_a_dispute_that_is_won_returns_what_was_repaid_to_the_product(purse: Pur
 
 
 def test_a_dispute_that_is_won_repays_what_was_spent_meanwhile(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 500)
     settle(call, 300)
@@ -133,7 +134,7 @@ def test_a_dispute_that_is_won_repays_what_was_spent_meanwhile(purse: Purse) -> 
 
 
 def test_a_dispute_that_is_won_while_the_call_is_open(purse: Purse) -> None:
-    payment = top_up(purse, 500, "studio")
+    payment = top_up(purse.owner, 500, "studio")
     call = purse.call(400, product="studio")
     take_back(payment, 500)
     take_back(payment, 0)

@@ -14,7 +14,8 @@ from billing.operations import ledger
 from billing.operations.statement import Statement
 from billing.queries import audit
 from tests.billing.parallel import conninfo
-from tests.factories.billing import Purse, release, state, take_back, top_up
+from tests.factories.billing import Purse, release, state
+from tests.factories.payments import take_back, top_up
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -71,7 +72,7 @@ def test_expired_credits(purses: list[Purse], busy: int) -> None:
 @pytest.mark.parametrize("busy", [0, 1])
 def test_debts(purses: list[Purse], busy: int) -> None:
     for purse in purses:
-        payment = top_up(purse, 100)
+        payment = top_up(purse.owner, 100)
         call = purse.call(1100)
         take_back(payment, 100)
         release(call)

@@ -10,9 +10,8 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 from psycopg.types.numeric import Int8
 
-from billing.models import Checkout, PriceVersion, Reservation
-from billing.operations import checkouts, credits, ledger
-from billing.operations.checkouts import Seen
+from billing.models import PriceVersion, Reservation
+from billing.operations import credits
 from billing.operations.ledger import (
     AMOUNT_MAX_MICROUSD,
     CloseOutcome,
@@ -26,7 +25,6 @@ from billing.operations.ledger import (
 from billing.operations.statement import Statement, call
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
-from billing.rules.provider_records import Session, TakenBack
 from gateway.contract.ids import new_id
 from tests.factories import payments
 
@@ -63,9 +61,9 @@ class Purse:
         payments.top_up(self.owner, amount, product)
         return self
 
-    def refund(self, amount: int) -> ledger.Refund:
-        """Take back what was paid in, the newest first."""
-        return payments.take_back(self.owner, amount)
+    def refund(self, amount: int) -> int:
+        """Take back what was paid in, the newest first, and give what became a debt of it."""
+        return payments.refund(self.owner, amount)
 
     def grant(self, amount: int, product: str | None = None, expires_at: datetime | None = None) -> str:
         """Give a credit and return its lot."""
@@ -126,57 +124,6 @@ class Purse:
         assert placed.outcome == "reserved", placed
         assert placed.usage_id
         return placed.usage_id
-
-
-def top_up(purse: Purse, amount: int, product: str | None = None) -> Checkout:
-    """Have a checkout paid."""
-    kind, key = purse.owner
-    checkout = Checkout.objects.create(
-        id=new_id("txn"),
-        owner_kind=kind,
-        owner_key=key,
-        kind="top_up",
-        product=product,
-        amount_microusd=amount,
-        idempotency_key=new_id("key"),
-        requested_by=key,
-        provider="stripe",
-        is_live=False,
-        session_ref=new_id("cs"),
-        url="https://pay.example",
-        status="open",
-    )
-    return _apply(checkout, Seen(0, _paid(checkout), None))
-
-
-def take_back(checkout: Checkout, total: int) -> Checkout:
-    """Have the provider's record say that so much of a payment is refunded or disputed, all in all."""
-    checkout.refresh_from_db()
-    return _apply(checkout, Seen(checkout.checks, None, TakenBack(total, 0)))
-
-
-def _apply(checkout: Checkout, seen: Seen) -> Checkout:
-    applied = checkouts.apply(checkout.id, seen, now=timezone.now())
-    assert applied is not None
-    assert applied.status == "paid"
-    return applied
-
-
-def _paid(checkout: Checkout) -> Session:
-    return Session(
-        ref=str(checkout.session_ref),
-        url=None,
-        status="complete",
-        payment_status="paid",
-        keeps_method=False,
-        amount_microusd=checkout.amount_microusd,
-        currency="usd",
-        is_live=False,
-        transaction_id=checkout.id,
-        payment_ref=new_id("pi"),
-        customer_ref=None,
-        expires_at=None,
-    )
 
 
 def settle(usage_id: str, cost: int, **fields: Any) -> Settlement:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
-from billing.operations import budgets, ledger, reviews, seals, wallets
+from billing.operations import budgets, ledger, reviews, seals
 from tests.factories import payments
 from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
 
@@ -34,15 +34,12 @@ def furnish() -> dict[str, str]:
 def _money(purse: Purse, org: Purse, now: datetime) -> dict[str, str]:
     """Pay, grant, refund, and let a credit expire."""
     checkout = payments.top_up(purse.owner, 1_000_000)
-    payments.take_back(purse.owner, 200)
+    payments.refund(purse.owner, 200)
     org.pay(2000)
     payments.top_up(org.owner, 300, product="studio")
     disputed = payments.top_up(purse.owner, 500)
-    payments.take_back(purse.owner, 500)
-    wallets.give_back(*purse.owner, amount_microusd=100, source=f"{disputed.id}/2", payment=disputed.id)
-    disputed.refresh_from_db()
-    disputed.movements, disputed.taken_back_microusd = 2, 400
-    disputed.save()
+    payments.refund(purse.owner, 500)
+    payments.take_back(disputed, 400)
     expired = purse.grant(70, expires_at=now + timedelta(seconds=60))
     ledger.sweep_lots(now=now + timedelta(seconds=60)).rows()
     indebted = Purse().pay(300)

@@ -1,61 +1,75 @@
-"""Payments with the checkout that each came by."""
-
-from datetime import datetime
-from typing import Any
+"""Payments, each by a checkout that the provider says is paid, refunded or disputed."""
 
 from django.utils import timezone
 
 from billing.models import Checkout, CheckoutStatus
-from billing.operations import ledger, wallets
+from billing.operations import checkouts
+from billing.operations.checkouts import Seen
+from billing.queries import wallets
 from billing.rules.owners import Owner
+from billing.rules.provider_records import Session, TakenBack
 from gateway.contract.ids import new_id
 
 
-def top_up(owner: Owner, amount: int, product: str | None = None, now: datetime | None = None) -> Checkout:
+def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
     """Have a checkout of the owner's paid."""
-    checkout = Checkout.objects.create(**paid(owner, amount, product, now or timezone.now()))
-    wallets.take_payment(*owner, amount_microusd=amount, source=checkout.id, product=product)
-    return checkout
-
-
-def paid(owner: Owner, amount: int, product: str | None, now: datetime) -> dict[str, Any]:
-    """Return the columns of a checkout that was paid."""
     checkout_id = new_id("txn")
-    return {
-        "id": checkout_id,
-        "owner_kind": owner[0],
-        "owner_key": owner[1],
-        "kind": "top_up",
-        "product": product,
-        "amount_microusd": amount,
-        "idempotency_key": checkout_id,
-        "requested_by": owner[1],
-        "provider": "elsewhere",
-        "is_live": False,
-        "session_ref": f"cs_{checkout_id}",
-        "url": "https://pay.example",
-        "status": "paid",
-        "paid_at": now,
-    }
+    checkout = Checkout.objects.create(
+        id=checkout_id,
+        owner_kind=owner[0],
+        owner_key=owner[1],
+        kind="top_up",
+        product=product,
+        amount_microusd=amount,
+        idempotency_key=checkout_id,
+        requested_by=owner[1],
+        provider="elsewhere",
+        is_live=False,
+        session_ref=f"cs_{checkout_id}",
+        url="https://pay.example",
+        status="open",
+    )
+    return _apply(checkout, Seen(0, _paid(checkout), None))
 
 
-def take_back(owner: Owner, amount: int) -> ledger.Refund:
-    """Have that much of the owner's payments refunded, the newest first; it must have paid as much."""
-    taken = debt = 0
-    for checkout in Checkout.objects.filter(
-        owner_kind=owner[0], owner_key=owner[1], status=CheckoutStatus.PAID, product=None
-    ).order_by("-created_at", "-id"):
-        part = min(amount - taken - debt, (checkout.amount_microusd or 0) - checkout.taken_back_microusd)
-        if part:
-            refund = _take_back_of(checkout, part)
-            taken, debt = taken + refund.taken_microusd, debt + refund.debt_microusd
-    assert taken + debt == amount, "more than was ever paid"
-    return ledger.Refund("taken", taken, debt)
+def take_back(checkout: Checkout, total: int) -> Checkout:
+    """Have the provider's record say that so much of a payment is refunded or disputed, all in all."""
+    checkout.refresh_from_db()
+    return _apply(checkout, Seen(checkout.checks, None, TakenBack(total, 0)))
 
 
-def _take_back_of(checkout: Checkout, amount: int) -> ledger.Refund:
-    checkout.movements += 1
-    checkout.taken_back_microusd += amount
-    checkout.save()
-    source = f"{checkout.id}/{checkout.movements}"
-    return wallets.take_back(*checkout.owner, amount_microusd=amount, source=source, payment=checkout.id)
+def refund(owner: Owner, amount: int) -> int:
+    """Have that much of the owner's payments refunded, the newest first, and give what became a debt of it."""
+    debt = wallets.view(owner, timezone.now()).debt_microusd
+    left = amount
+    paid = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status=CheckoutStatus.PAID, product=None)
+    for checkout in paid.order_by("-created_at", "-id"):
+        part = min(left, (checkout.amount_microusd or 0) - checkout.taken_back_microusd)
+        take_back(checkout, checkout.taken_back_microusd + part)
+        left -= part
+    assert left == 0, "more than was ever paid"
+    return wallets.view(owner, timezone.now()).debt_microusd - debt
+
+
+def _apply(checkout: Checkout, seen: Seen) -> Checkout:
+    applied = checkouts.apply(checkout.id, seen, now=timezone.now())
+    assert applied is not None
+    assert applied.status == "paid"
+    return applied
+
+
+def _paid(checkout: Checkout) -> Session:
+    return Session(
+        ref=str(checkout.session_ref),
+        url=None,
+        status="complete",
+        payment_status="paid",
+        keeps_method=False,
+        amount_microusd=checkout.amount_microusd,
+        currency="usd",
+        is_live=False,
+        transaction_id=checkout.id,
+        payment_ref=new_id("pi"),
+        customer_ref=None,
+        expires_at=None,
+    )

@@ -65,7 +65,9 @@ def test_a_call_is_paid(stage: Stage, role: str) -> None:
     assert audit.findings() == []
 
 
-@pytest.mark.parametrize("job", ["reap", "reconcile", "sweep_lots", "purge_replays", "seal_ledger", "audit_ledger"])
+@pytest.mark.parametrize(
+    "job", [*("reap", "reconcile", "sweep_lots", "purge_replays", "purge_events", "seal_ledger", "audit_ledger")]
+)
 def test_the_jobs_run(stage: Stage, role: str, job: str) -> None:
     stage.caller(balance=5000)
     with connection.cursor() as cursor:

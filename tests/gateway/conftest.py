@@ -1,4 +1,32 @@
-"""What tests of the console share: a running gateway and a payment provider, for those who ask for one."""
+"""What tests of the console share: operators, a configuration, a running gateway and a payment provider."""
 
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.gateway.config_files import WHOLE, apply_text
+from tests.gateway.console import furnish
+from tests.gateway.operators import superuser
 from tests.support.stage_fixtures import gateway  # noqa: F401
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    """An operator with every right, signed in."""
+    return superuser()
+
+
+@pytest.fixture
+def configured(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway with a row for everything that a configuration file states."""
+    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+    apply_text(tmp_path, WHOLE)
+
+
+@pytest.fixture
+def furnished(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gateway with at least one row in every table of the console."""
+    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+    furnish(tmp_path)

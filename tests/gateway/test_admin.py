@@ -1,6 +1,5 @@
 """The operator console: every page opens for an operator and for nobody else, and shows no secret."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from django.urls import reverse
 
 from accounts.models import Account
 from billing.models import Wallet
-from tests.gateway.console import ALICE, furnish, make_call
+from tests.gateway.console import ALICE, make_call
 
 pytestmark = pytest.mark.django_db
 
@@ -38,19 +37,6 @@ TABLES = sorted(
     if model._meta.app_label in OURS
 )
 LIST_QUERIES_MAX = 15
-
-
-@pytest.fixture
-def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
-    furnish(tmp_path)
-
-
-@pytest.fixture
-def operator() -> Client:
-    client = Client()
-    client.force_login(Account.objects.create_superuser("did:web:localhost:operator", "operator@localhost", "x"))
-    return client
 
 
 def page(table: tuple[str, str], kind: str, *arguments: Any) -> str:

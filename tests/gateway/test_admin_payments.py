@@ -1,7 +1,6 @@
 """What an operator does about payments in the console: by operations, once, with a log entry and a right for it."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,21 +10,15 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import Account
 from billing.models import Checkout
 from billing.operations import checkouts
 from billing.queries import audit
 from gateway.contract.ids import new_id
-from tests.gateway.console import ALICE, furnish, make_checkout
-from tests.gateway.test_admin_actions import address, clerk, logged, signed_in
+from tests.gateway.console import ALICE, make_checkout
+from tests.gateway.operators import address, clerk, logged
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def operator() -> Client:
-    return signed_in(Account.objects.create_superuser("did:web:localhost:operator", "operator@localhost", "x"))
 
 
 def begun() -> Checkout:
@@ -148,9 +141,8 @@ def test_an_operator_without_the_right_may_look_only(provider: FakeStripe, revie
 
 
 @pytest.mark.parametrize("name", ["pk", "session_ref", "owner_key"])
-def test_a_checkout_is_found_by(operator: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
-    furnish(tmp_path)
+@pytest.mark.usefixtures("furnished")
+def test_a_checkout_is_found_by(operator: Client, name: str) -> None:
     wanted = make_checkout(owner_key="did:web:studio.example:bob")
     page = operator.get(address("billing_checkout_changelist"), {"q": getattr(wanted, name)})
     assert [row.pk for row in page.context["cl"].result_list] == [wanted.pk]

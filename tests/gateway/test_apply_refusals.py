@@ -78,6 +78,7 @@ PROBLEMS = {
     "seat price": ("products: [{slug: a, name: A, seat_price_microusd: -1}]", "1 products[0].seat_price_microusd: must be at least 0"),
     "alias name": ("aliases: [{name: 'a b'}]", "1 aliases[0].name: must be letters, digits and . _ : / @ -, at most 200 characters"),
     "timeout": (upstream("timeout_seconds: 0"), "5 upstreams[0].timeout_seconds: must be at least 0.1"),
+    "long timeout": (upstream("timeout_seconds: 3601"), "5 upstreams[0].timeout_seconds: must be at most 3600.0"),
     "adapter": ("upstreams:\n - name: u\n   adapter: azure", "3 upstreams[0].adapter: must be one of 'openai', 'voyage', 'cohere', 'representation', 'judgement', 'realtime' or 'demo'"),
     "route": (alias("routes: [chat]"), "4 aliases[0].routes[0]: must be one of chat.completions, embeddings, embeddings.contextual, late-interaction.score, rerank, responses, images.generations, audio.speech, audio.transcriptions, audio.translations, realtime, judgement"),
     # prices

@@ -1,17 +1,25 @@
-"""Ids of another organization below one's own, and organizations of others: they look as if there were none."""
+"""Ids that are not one's own, on every path that has an organization's: they get the answers of ids that never were.
+
+The paths come from the URLconf, so a new one is attacked as soon as it is there.
+"""
 
 import itertools
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db import transaction
 from django.test import Client
+from django.utils import timezone
 
+from accounts.operations import suspension
+from billing.models import Budget, Checkout
 from gateway.api.json import dumps
 from gateway.contract.capabilities import Capability
 from gateway.contract.ids import new_id
-from organizations.models import AuditEntry, Organization
-from organizations.operations import budgets, invitations
+from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
+from organizations.operations import budgets, invitations, members
 from organizations.rules.roles import Role
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, account
@@ -23,42 +31,49 @@ pytestmark = pytest.mark.django_db
 
 ROOTS = ("/v1/organizations/{org_id}", "/api/organizations/{org_id}", "/organizations/{org_id}")
 PATHS = sorted(path for path in templates() if path.startswith(ROOTS))
-METHODS = ("GET", "POST", "PUT", "DELETE")
 IDS = {"membership_id": "mem", "invitation_id": "inv", "budget_id": "bud", "transaction_id": "txn"}
 BODIES = (
     {"role": "member"},
     {"maxSeats": 1},
     {"scope": "member", "limitMicrousd": 1, "membershipId": "{membership_id}"},
 )
+SENDS = [("GET", {}), ("DELETE", {}), *itertools.product(("POST", "PUT"), BODIES)]
+# Who asks: from outside, from inside in a role that does not suffice, and with a token of an organization.
+OWNER, MALLORY, STRANGER, REMOVED, SUSPENDED = "olivia", "mallory", "stranger", "removed", "suspended"
+OUTSIDERS = (MALLORY, STRANGER, REMOVED, SUSPENDED)
+INSIDERS = ("demoted", "seatless", "seatless with the product's token")
+TOKENS = ("mallory with her organization's token", "removed with the organization's token")
 
 
-class Neighbours:
+class House:
     """Two organizations with people, products, invitations, budgets and payments; Mallory owns the second alone."""
 
     def __init__(self) -> None:
-        self.team, self.other = Team("olivia"), Team("mallory", "Other")
+        self.team, self.other = Team(OWNER), Team(MALLORY, "Other")
         for team in (self.team, self.other):
             team.enable("studio")
-        self.bob = self.team.join("bob", Role.MEMBER)
+        self.bob = self.team.join("bob")
         self.ids = self._ids()
-        self.client = Client()
-        self.client.force_login(account("mallory"), backend="django.contrib.auth.backends.ModelBackend")
-        signer, scopes = Signer(), tuple(Capability)
-        self.caller = Caller(
-            account("mallory"), scopes, signer, mint_token("did:web:studio.example:mallory", scopes, signer)
-        )
+        self._people()
+        self.askers = {name: Asker(self, name) for name in (OWNER, *OUTSIDERS, *INSIDERS, *TOKENS)}
+        suspension.suspend(account=account(SUSPENDED), now=timezone.now())
+
+    def _people(self) -> None:
+        """Bring in who was more once than they are now."""
+        for name in (REMOVED, SUSPENDED, "demoted"):
+            self.team.join(name, Role.OWNER)
+        self.team.join("seatless")
+        actor = self.team.owner.did
+        members.remove(org_id=self.team.id, membership_id=self.team[REMOVED].id, actor_did=actor)
+        demoted = self.team["demoted"].id
+        members.change_role(org_id=self.team.id, membership_id=demoted, role=Role.MEMBER, actor_did=actor)
 
     def _ids(self) -> dict[str, str]:
         """Return ids of the first organization, by the names that paths have for them."""
-        invitation, _ = invitations.invite(
-            org_id=self.team.id, role=Role.MEMBER, email=None, actor_did=self.team.owner.did
-        )
+        actor = self.team.owner.did
+        invitation, _ = invitations.invite(org_id=self.team.id, role=Role.MEMBER, email=None, actor_did=actor)
         budget = budgets.put(
-            org_id=self.team.id,
-            limit_microusd=9,
-            product=None,
-            membership_id=self.bob.id,
-            actor_did=self.team.owner.did,
+            org_id=self.team.id, limit_microusd=9, product=None, membership_id=self.bob.id, actor_did=actor
         )
         payment = top_up(("organization", self.team.id), 5_000_000)
         return {
@@ -67,6 +82,33 @@ class Neighbours:
             "budget_id": budget.id,
             "transaction_id": payment.pk,
         }
+
+    def state(self) -> list[Any]:
+        """Return everything of the first organization that a request could change."""
+        mine = {"organization": self.team.id}
+        rows: list[Any] = [each.objects.filter(**mine) for each in (AuditEntry, Entitlement, Invitation, Membership)]
+        rows += [
+            Organization.objects.filter(pk=self.team.id),
+            Seat.objects.filter(membership__organization=self.team.id),
+        ]
+        rows += [Budget.objects.filter(wallet__owner_key=self.team.id), Checkout.objects.filter(owner_key=self.team.id)]
+        return [list(each.order_by("pk").values()) for each in rows]
+
+
+class Asker:
+    """Somebody with a browser that is signed in and a token for every capability."""
+
+    def __init__(self, house: House, name: str) -> None:
+        who = account(name.partition(" ")[0])
+        narrowed: dict[str, Any] = {}
+        if "organization's" in name:
+            narrowed = {"org_id": (house.other if who.did.endswith(MALLORY) else house.team).id}
+        if "product's" in name:
+            narrowed = {"org_id": house.team.id, "product": "studio"}
+        self.client = Client(raise_request_exception=False)
+        self.client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
+        signer, scopes = Signer(), tuple(Capability)
+        self.caller = Caller(who, scopes, signer, mint_token(who.did, scopes, signer, **narrowed))
 
     def ask(self, method: str, path: str, body: Any) -> tuple[int, str]:
         """Return status and body of an answer, and of the page that it leads to, without what differs between any two."""
@@ -81,28 +123,29 @@ class Neighbours:
         return (chain[0][1] if chain else answer.status_code), text
 
 
+@pytest.fixture(scope="module")
+def house(django_db_setup: None, django_db_blocker: Any) -> Iterator[House]:
+    """Make one house for all; each test's own transaction is a savepoint in this one."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield House()
+        transaction.set_rollback(True)
+
+
 def unknown() -> dict[str, str]:
     return {name: new_id(prefix) for name, prefix in IDS.items()}
-
-
-def state(team: Team) -> tuple[int, int]:
-    return (
-        Organization.objects.values_list("version", flat=True).get(pk=team.id),
-        AuditEntry.objects.filter(organization=team.id).count(),
-    )
 
 
 def filled(value: Any, ids: dict[str, str]) -> Any:
     return {key: each.format(**ids) if isinstance(each, str) else each for key, each in value.items()}
 
 
-def compare(house: Neighbours, path: str, foreign: dict[str, str], nobody: dict[str, str]) -> set[int]:
+def compare(asker: Asker, path: str, theirs: dict[str, str], nobodys: dict[str, str]) -> set[int]:
     """Check that two sets of ids get the same answers to every method and body; return the statuses."""
     statuses = set()
-    for method, body in itertools.product(METHODS, BODIES):
+    for method, body in SENDS:
         answers = []
-        for ids in (foreign, nobody):
-            status, text = house.ask(method, path.format(product="studio", **ids), filled(body, ids))
+        for ids in (theirs, nobodys):
+            status, text = asker.ask(method, path.format(product="studio", **ids), filled(body, ids))
             for name, each in ids.items():
                 text = text.replace(each, name)
             answers.append((status, text))
@@ -116,17 +159,45 @@ BUDGETS = [f"{root}/budgets" for root in ROOTS[:2]]
 
 
 @pytest.mark.parametrize("path", [*WITH_IDS, *BUDGETS])
-def test_an_id_of_another_organization_is_as_unknown_as_one_that_never_was(path: str) -> None:
-    house = Neighbours()
-    own, before = {"org_id": house.other.id}, state(house.team)
-    statuses = compare(house, path, own | house.ids, own | unknown())
+def test_an_id_of_another_organization_is_as_unknown_as_one_that_never_was(house: House, path: str) -> None:
+    own, before = {"org_id": house.other.id}, house.state()
+    statuses = compare(house.askers[MALLORY], path, own | house.ids, own | unknown())
     assert not statuses & {200, 201}
-    assert state(house.team) == before
+    assert house.state() == before
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_an_organization_of_others_is_as_unknown_as_one_that_never_was(path: str) -> None:
-    house = Neighbours()
-    before = state(house.team)
-    compare(house, path, {"org_id": house.team.id} | house.ids, {"org_id": new_id("org")} | unknown())
-    assert state(house.team) == before
+@pytest.mark.parametrize("who", [*OUTSIDERS, *TOKENS])
+def test_an_organization_of_others_is_as_unknown_as_one_that_never_was(house: House, who: str, path: str) -> None:
+    before = house.state()
+    statuses = compare(
+        house.askers[who], path, {"org_id": house.team.id} | house.ids, {"org_id": new_id("org")} | unknown()
+    )
+    assert not statuses & {200, 201} or path.endswith("/access")  # whose answer is the decision: not allowed
+    assert house.state() == before
+
+
+@pytest.mark.parametrize("product", [{}, {"product": "studio"}])
+@pytest.mark.parametrize("who", [*OUTSIDERS, *TOKENS])
+def test_no_token_is_to_be_had_for_an_organization_of_others(house: House, who: str, product: dict[str, str]) -> None:
+    ids = (house.team.id, new_id("org"))
+    theirs, nobodys = [house.askers[who].ask("POST", "/v1/auth/context", {"orgId": each, **product}) for each in ids]
+    assert theirs == nobodys
+    assert theirs[0] in (401, 403)
+
+
+@pytest.mark.parametrize("path", WITH_IDS)
+@pytest.mark.parametrize("who", INSIDERS)
+def test_a_member_whose_role_does_not_suffice_learns_of_no_id(house: House, who: str, path: str) -> None:
+    own, before = {"org_id": house.team.id}, house.state()
+    statuses = compare(house.askers[who], path, own | house.ids, own | unknown())
+    assert not statuses & {200, 201}
+    assert house.state() == before
+
+
+@pytest.mark.parametrize("path", WITH_IDS)
+def test_the_owner_gets_through(house: House, path: str) -> None:
+    """The same requests work for whom they are meant, so the refusals above are about who asks."""
+    ids = {"org_id": house.team.id, "product": "studio"} | house.ids
+    statuses = {house.askers[OWNER].ask(method, path.format(**ids), filled(body, ids))[0] for method, body in SENDS}
+    assert statuses & {200, 201, 303}

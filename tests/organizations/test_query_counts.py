@@ -43,8 +43,9 @@ STATEMENTS = {
     ("GET", "/{org}/billing", None): 9,
     ("GET", "/{org}/billing/members", None): 3,
     ("GET", "/{org}/usage?month=current", None): 8,
-    # The first budget of a subject sums its month in two parts, the long one before the wallet is locked.
-    ("PUT", "/{org}/budgets", '{"scope": "org", "limitMicrousd": 5}'): 19,
+    # The first budget of a subject sums its month in two parts, the long one before the wallet is locked, and then asks
+    # whether it is the same month still.
+    ("PUT", "/{org}/budgets", '{"scope": "org", "limitMicrousd": 5}'): 20,
 }
 
 

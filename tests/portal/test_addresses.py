@@ -9,6 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account
+from gateway.contract.limits import EMAIL_ADDRESSES_MAX
 from tests.factories.accounts import make_account
 from tests.organizations.race import at_once
 
@@ -232,3 +233,16 @@ class TestWithoutMail:
         assert client.post("/account/signup/", {"email": OWNER, "password1": STRANGERS_PASSWORD}).status_code == 200
         assert Account.objects.filter(email=OWNER).count() == 1
         assert signs_in(OWNER, OWNERS_PASSWORD)
+
+
+@pytest.mark.usefixtures("_with_mail")
+def test_a_person_has_only_so_many() -> None:
+    owner = person(OWNER, OWNERS_PASSWORD)
+    client = signed_in(owner, OWNERS_PASSWORD)
+    for number in range(EMAIL_ADDRESSES_MAX - 1):
+        EmailAddress.objects.create(user=owner, email=f"{number}@example.com")
+    client.post("/account/email/", {"action_add": "", "email": "more@example.com"})
+    assert EmailAddress.objects.filter(user=owner).count() == EMAIL_ADDRESSES_MAX
+    EmailAddress.objects.get(email="0@example.com").delete()
+    client.post("/account/email/", {"action_add": "", "email": "more@example.com"})
+    assert EmailAddress.objects.filter(user=owner, email="more@example.com").exists()

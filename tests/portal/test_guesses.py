@@ -3,16 +3,19 @@
 import subprocess
 import sys
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core import signing
 from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
 from accounts import tasks
 from accounts.models import Account, CacheEntry
-from accounts.portal.known_devices import ACCOUNTS_MAX, device_of
+from accounts.operations.suspension import suspend, unsuspend
+from accounts.portal.known_devices import ACCOUNTS_MAX, SALT, device_of
 from tests.organizations.race import at_once
 from tests.portal.test_pages import PASSWORD, sign_up
 from tests.support.processes import database_url
@@ -89,6 +92,54 @@ def test_a_forged_cookie_makes_no_browser_known(alices: Client, cookie: str) -> 
     assert not attempt(forger, PASSWORD, GUESSER)
 
 
+def thief_of(browser: Client) -> Client:
+    """Return another browser with a copy of the cookie."""
+    thief = Client()
+    thief.cookies["known_device"] = browser.cookies["known_device"].value
+    return thief
+
+
+def test_a_stolen_cookie_shares_its_count_whatever_it_is_carried_to(alices: Client) -> None:
+    carried = thief_of(alices)
+    sign_up(carried, email="mallory@example.com")  # the cookie is another one now, and still of this browser
+    carried.post("/account/logout/")
+    for browser in (thief_of(alices), carried):
+        for _ in range(5):
+            assert not attempt(browser, "wrong password", GUESSER)
+    assert not attempt(carried, PASSWORD, GUESSER)
+    assert attempt(Client(), PASSWORD, HOME)
+
+
+def changed(account: Account) -> str:
+    account.set_password("another horse battery")
+    account.save()
+    return "another horse battery"
+
+
+def suspended_for_a_while(account: Account) -> str:
+    suspend(account=account, now=timezone.now())
+    unsuspend(account=account)
+    return PASSWORD
+
+
+@pytest.mark.parametrize("ended", [changed, suspended_for_a_while])
+def test_a_browser_is_known_no_longer_than_its_sessions_could_go_on(alices: Client, ended: Any) -> None:
+    password = ended(Account.objects.get(email=ALICE))
+    guess(GUESSER)
+    assert not attempt(thief_of(alices), password, GUESSER)
+    assert attempt(alices, password, HOME)
+    alices.post("/account/logout/")
+    assert attempt(alices, password, GUESSER), "it is known again"
+
+
+def test_a_cookie_of_an_older_version_makes_no_browser_known(alices: Client) -> None:
+    old = Client()
+    old.cookies["known_device"] = signing.dumps(["device", [Account.objects.get(email=ALICE).pk]], salt=SALT)
+    guess(GUESSER)
+    assert not attempt(old, PASSWORD, GUESSER)
+    assert attempt(old, PASSWORD, HOME)
+
+
 def test_the_cookie_is_for_no_script_and_keeps_few_accounts(client: Client) -> None:
     for number in range(ACCOUNTS_MAX + 1):
         sign_up(client, email=f"{number}@example.com")
@@ -105,6 +156,12 @@ def test_an_ipv6_network_is_one_guesser(alices: Client) -> None:
         assert not attempt(Client(), "wrong password", f"2001:db8:1:2::{number}")
     assert not attempt(Client(), PASSWORD, "2001:db8:1:2:3::1")
     assert attempt(Client(), PASSWORD, "2001:db8:1:3::1")
+
+
+def test_addresses_of_ipv4_in_ipv6_are_not_one_guesser(alices: Client) -> None:
+    guess(f"::ffff:{GUESSER}")
+    assert not attempt(Client(), PASSWORD, GUESSER)
+    assert attempt(Client(), PASSWORD, f"::ffff:{HOME}")
 
 
 def test_a_host_of_ones_own_choice_is_no_new_count(alices: Client) -> None:

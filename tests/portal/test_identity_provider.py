@@ -1,7 +1,6 @@
 """Signing in through an operator's identity provider, over real sockets."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,32 +15,14 @@ from pytest_django import Settings
 from accounts.models import Account
 from accounts.operations.suspension import suspend
 from tests.factories.accounts import make_account
-from tests.support.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
+from tests.support.identity_provider import PAT, IdentityProvider
 
 pytestmark = pytest.mark.django_db
 
-PAT = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[IdentityProvider]:
-    with serving() as provider:
-        yield provider
-
 
 @pytest.fixture
-def provider(running: IdentityProvider, settings: Settings) -> IdentityProvider:
-    app = {
-        "provider_id": "sso",
-        "name": "Example SSO",
-        "client_id": CLIENT_ID,
-        "secret": CLIENT_SECRET,
-        "settings": {"server_url": running.issuer},
-    }
-    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": [app]}}
-    running.claims = dict(PAT)
-    running.user_information, running.answers = None, {}
-    return running
+def provider(identity_provider: IdentityProvider) -> IdentityProvider:
+    return identity_provider
 
 
 def come_back(client: Client, query: str = "") -> Any:

@@ -4,8 +4,12 @@ import base64
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
 from django.test import Client
 
+from accounts.portal.passkeys import AddPasskeyForm
+from gateway.contract.limits import PASSKEYS_MAX
+from tests.factories.accounts import make_account
 from tests.portal.test_pages import PASSWORD, sign_up
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +73,13 @@ def test_no_odd_credential_is_added(client: Client, odd: str, passwordless: str)
     form = {"credential": odd, "name": "Key", "passwordless": passwordless}
     assert client.post(f"{PASSKEYS}add/", form).status_code == 200
     assert not client.get(PASSKEYS).context["authenticators"]
+
+
+@pytest.mark.parametrize(("number", "is_full"), [(PASSKEYS_MAX - 1, False), (PASSKEYS_MAX, True)])
+def test_a_person_has_only_so_many(number: int, is_full: bool) -> None:
+    alice = make_account()
+    Authenticator.objects.bulk_create(Authenticator(user=alice, type="webauthn", data={}) for _ in range(number))
+    form = AddPasskeyForm(user=alice, data={"credential": "{}", "name": "Key"})
+    told = " ".join(form.non_field_errors())
+    assert (f"You have {PASSKEYS_MAX} passkeys" in told) is is_full
+    assert not form.is_valid()

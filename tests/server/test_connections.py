@@ -1,5 +1,7 @@
 """What one connection may hold, and how many one address may have."""
 
+import contextlib
+import socket
 import time
 from typing import Any
 
@@ -169,3 +171,37 @@ def test_a_client_that_reads_slowly_is_served(stage: Stage, settings: Any) -> No
                 break
     assert b'"charge_microusd":' in received[-500:], received[-500:]
     assert caller.only_call.state == "settled"
+
+
+def trickle(client: socket.socket) -> None:
+    """Read a byte now and then until the gateway has ended the connection."""
+
+    def is_ended() -> bool:
+        with contextlib.suppress(ConnectionResetError):
+            client.recv(1)
+        return not count_open([client])
+
+    wait_until(is_ended, 20)
+
+
+def test_a_stream_that_is_read_by_the_byte_is_cut_and_charged_by_what_was_delivered(
+    stage: Stage, settings: Any
+) -> None:
+    settings.WRITE_SECONDS = 1.0
+    alias = stage.model("small-1?endless=1", max_output_tokens=500_000)
+    caller = stage.caller(balance=5_000_000)
+    request = raw_request(caller, chat(alias, stream=True)).replace(b"100000", b"900000")
+    with crowd(stage.origin, [request]) as [client]:
+        trickle(client)
+    wait_until(lambda: caller.only_call.state == "settled", 30)
+    charged = caller.only_call.charge_microusd
+    assert 0 < charged < 900_000
+    assert caller.wallet == {"balance": 5_000_000 - charged, "held": 0, "debt": 0}
+
+
+@pytest.mark.parametrize("times", [1, 4])
+def test_a_large_page_that_is_read_by_the_byte_is_cut(stage: Stage, settings: Any, times: int) -> None:
+    settings.WRITE_SECONDS = settings.KEEP_ALIVE_SECONDS = settings.HEAD_SECONDS = 1.0
+    page = b"GET /openapi.json HTTP/1.1\r\nHost: gateway\r\n\r\n"
+    with crowd(stage.origin, [times * page]) as [client]:
+        trickle(client)

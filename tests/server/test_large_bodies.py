@@ -10,6 +10,7 @@ from gateway.api.budget import ByteBudget
 from gateway.api.lean.memory import parsed_bytes
 from tests.inference.calls.test_disconnects import raw_request
 from tests.server.crowd import crowd
+from tests.server.test_connections import ask
 from tests.support.stage import Caller, Stage, chat
 
 PATIENCE_SECONDS = 0.2
@@ -40,6 +41,13 @@ def test_a_large_body_that_does_not_arrive_holds_up_large_ones_alone(world: Any)
         assert refused.headers["retry-after"] == "5"
     assert told(caller.post(large(alias))) == (200, None)
     assert [call.state for call in caller.calls] == ["settled", "settled"]
+
+
+def test_a_length_behind_zeros_is_weighed_as_well(world: Any) -> None:
+    stage, alias, caller = world
+    with crowd(stage.origin, [raw_request(caller, large(alias, 250_000))[:100_000]]):
+        request = raw_request(caller, large(alias)).replace(b"Content-Length: ", b"Content-Length: " + b"0" * 30)
+        assert ask(stage, request).startswith(b"HTTP/1.1 503 ")
 
 
 def test_what_a_body_takes_is_given_back_when_its_answer_is_out(world: Any) -> None:

@@ -12,10 +12,14 @@ from gateway.server.descriptors import raise_descriptor_limit
 from tests.factories.accounts import make_account, make_integration
 from tests.factories.proofs import ProductServer, Signer
 from tests.server.crowd import count_open, crowd, wait_until
+from tests.server.test_worst_bodies import peak_kib
 from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
 
 CLIENTS = 2_000
+CLIENT_MAX_KIB = 64
+"""What the server may keep for each of them, whatever it does."""
+
 LIMIT_SECONDS = 10
 LIMITS = {
     name: str(LIMIT_SECONDS)
@@ -95,10 +99,11 @@ def test_two_thousand_slow_clients_keep_nobody_waiting_and_are_gone(
     with gateway_process("uvicorn", SERVER + BOUNDED, **environment) as (caller.origin, process):
         assert_serves(caller, alias, product_server, email)
         server = psutil.Process(process.pid)
-        before = server.num_fds()
+        before, before_kib = server.num_fds(), peak_kib(process.pid)
         with crowd(caller.origin, openings()) as clients:
             assert count_open(clients) == CLIENTS
             assert_serves(caller, alias, product_server, email)
+            assert peak_kib(process.pid) < before_kib + CLIENTS * CLIENT_MAX_KIB
             wait_until(lambda: count_open(clients) == 0, 6 * LIMIT_SECONDS)
             assert server.num_fds() < before + 50
             assert_serves(caller, alias, product_server, email)

@@ -11,13 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 
 CLIENT_ID, CLIENT_SECRET = "gateway-portal", "client-secret"
+PAT = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
 SIGNING_SECRET = "a secret of the identity provider that is long enough"
 
 
@@ -25,13 +26,28 @@ class IdentityProvider:
     """Its person is `claims`; codes are single-use and bound to redirect URI and PKCE challenge."""
 
     def __init__(self) -> None:
-        self.claims: dict[str, Any] = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
+        self.issuer = ""
+        self.reset()
+
+    def reset(self) -> None:
+        """Be an honest provider again."""
+        self.claims: dict[str, Any] = dict(PAT)
         self.user_information: Any = None
         """What /userinfo says, where it is not the same as the ID token's claims."""
         self.answers: dict[str, tuple[int, bytes]] = {}
         """Whole answers by path, status and body, in place of proper ones."""
+        self.redirects: dict[str, str] = {}
+        """Where these paths lead instead of answering."""
+        self.endless: set[str] = set()
+        """Paths whose answers go on, a byte now and then, for 20 seconds."""
+        self.left: list[str] = []
+        """Endless answers whose reader has left."""
+        self.closed: dict[str, Event] = {}
+        """Paths that answer when their event is set."""
+        self.asked: list[str] = []
+        """The paths that were asked for."""
         self.codes: dict[str, dict[str, str]] = {}
-        self.issuer = ""
+        self.wants_pkce = True
 
     def configuration(self) -> dict[str, Any]:
         """Describe the provider (OpenID Connect Discovery section 4)."""
@@ -54,13 +70,19 @@ class IdentityProvider:
         asked = self.codes.pop(form.get("code", ""), None)
         if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
             return None
-        digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
-        if asked.get("code_challenge") != base64.urlsafe_b64encode(digest).rstrip(b"=").decode():
+        if self.wants_pkce and not _is_verified(asked, form):
             return None
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT_ID, "iat": now, "exp": now + 60, **self.claims}
+        claims |= {"nonce": asked["nonce"]} if "nonce" in asked and "nonce" not in self.claims else {}
         id_token = jwt.encode(claims, SIGNING_SECRET, algorithm="HS256")
         return {"access_token": "upstream-token", "token_type": "Bearer", "id_token": id_token}
+
+
+def _is_verified(asked: dict[str, str], form: dict[str, str]) -> bool:
+    """Tell whether the code is redeemed by who asked for it (RFC 7636 section 4.6)."""
+    digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+    return asked.get("code_challenge") == base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 @contextmanager
@@ -83,11 +105,13 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
+            if _is_odd(provider, self, parts.path):
+                return
             match parts.path:
                 case "/.well-known/openid-configuration":
                     self._json(200, provider.configuration())
                 case "/authorize":
-                    self._redirect(provider.authorize(dict(parse_qsl(parts.query))))
+                    _redirect(self, provider.authorize(dict(parse_qsl(parts.query))))
                 case "/userinfo":
                     self._json(200, provider.told())
                 case _:
@@ -95,6 +119,8 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if _is_odd(provider, self, self.path):
+                return
             token = provider.token(dict(parse_qsl(body)))
             self._json(200 if token else 400, token or {"error": "invalid_grant"})
 
@@ -107,13 +133,36 @@ def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(content)
 
-        def _redirect(self, location: str) -> None:
-            self.send_response(302)
-            self.send_header("Location", location)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Keep the test's output quiet."""
 
     return Handler
+
+
+def _is_odd(provider: IdentityProvider, handler: BaseHTTPRequestHandler, path: str) -> bool:
+    """Do what the test wants of a path in place of an answer; tell whether that was all."""
+    provider.asked.append(path)
+    if path in provider.closed:
+        provider.closed[path].wait(30)
+    if path in provider.endless:
+        _go_on(provider, handler, path)
+    elif path in provider.redirects:
+        _redirect(handler, provider.redirects[path])
+    return path in provider.endless or path in provider.redirects
+
+
+def _go_on(provider: IdentityProvider, handler: BaseHTTPRequestHandler, path: str) -> None:
+    try:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Long: ")
+        for _ in range(400):
+            handler.wfile.write(b"x")
+            time.sleep(0.05)
+    except OSError:
+        provider.left.append(path)
+
+
+def _redirect(handler: BaseHTTPRequestHandler, location: str) -> None:
+    handler.send_response(302)
+    handler.send_header("Location", location)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()

@@ -66,7 +66,7 @@ class BodyReader:
 def _announced_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     for name, value in headers:
         if name == b"content-length":
-            return int(value[:20]) if value.isdigit() else 0  # 20 digits are enough for any limit
+            return int(value.lstrip(b"0")[:20] or 0) if value.isdigit() else 0  # 20 digits are enough for any limit
     return None
 
 

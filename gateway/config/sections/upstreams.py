@@ -11,9 +11,8 @@ from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import UpstreamName
 from gateway.config.urls import BaseUrl
+from gateway.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from inference.models import Upstream
-
-TIMEOUT_MAX_SECONDS = 3600
 
 AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement", "realtime", "demo"]
 
@@ -33,7 +32,9 @@ class UpstreamRow(SectionRow):
     adapter: Annotated[AdapterName, AfterValidator(_allowed_here)]
     base_url: BaseUrl | None = None
     api_key: Secret = None
-    timeout_seconds: Annotated[float, Field(ge=0.1, le=TIMEOUT_MAX_SECONDS, allow_inf_nan=False)] = 120.0
+    timeout_seconds: Annotated[
+        float, Field(ge=UPSTREAM_TIMEOUT_MIN_SECONDS, le=UPSTREAM_TIMEOUT_MAX_SECONDS, allow_inf_nan=False)
+    ] = 120.0
     bills_errors: bool = False
     enabled: bool = True
 

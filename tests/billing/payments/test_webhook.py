@@ -148,12 +148,61 @@ def test_a_forged_event_credits_nothing_even_when_it_is_signed(payer: Payer, pro
     assert (payer.money, status(checkout)) == ((0, 0, 0), "open")
 
 
+def odd_event(**members: Any) -> bytes:
+    """Make the body of an event that is as it should be but for these members."""
+    return json.dumps(
+        {"id": "evt_odd", "type": "charge.refunded", "data": {"object": {"id": "ch_1"}}, **members}
+    ).encode()
+
+
 @pytest.mark.parametrize(
-    "body", [b"", b"not json", b"[]", b"{}", b'{"id":"evt_1","type":"charge.refunded"}', b"\xff\xfe", b"[" * 100_000]
+    "body",
+    [
+        *(b"", b"not json", b"[]", b"{}", b'{"id":"evt_1","type":"charge.refunded"}', b"\xff\xfe", b"[" * 100_000),
+        *(odd_event(id=one) for one in (5, True, "", "evt_\x00", "evt_\ud800", "evt\nforged line", "e" * 256)),
+        *(odd_event(type=one) for one in (["charge."], "charge.\u202ex", "charge." + "x" * 300)),
+        odd_event(data={"object": []}),
+        odd_event(data={"object": {"id": 5}}),
+        odd_event(data={"object": {"id": "x", "metadata": "x"}}),
+        odd_event(amount=0).replace(b'"amount": 0', b'"amount": ' + b"9" * 5000),
+    ],
 )
 def test_a_signed_body_without_sense_is_refused(payer: Payer, provider: FakeStripe, body: bytes) -> None:
     mac = provider.webhooks.signature(body)
     assert send(payer, body, mac).status_code == 400
+    assert not ProviderEvent.objects.filter(event_id__startswith="evt_odd").exists()
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"id": "x" * 100_000},
+        {"id": "../../v1/refunds"},
+        {"id": "ch_1", "payment_intent": "../v1/refunds"},
+        {"id": "ch_1", "client_reference_id": "an order\nof somebody"},
+        {"id": "ch_1", "metadata": {"transaction_id": "\ud800" + "x" * 400}},
+    ],
+)
+def test_what_else_the_account_sells_may_be_named_in_any_way(payer: Payer, provider: FakeStripe, about: Any) -> None:
+    """Refused, such an event would come again and again."""
+    body = odd_event(id=f"evt_{uuid.uuid4().hex}", data={"object": about})
+    assert send(payer, body, provider.webhooks.signature(body)).status_code == 200
+    kept = ProviderEvent.objects.latest("pk")
+    assert {kept.object_ref, kept.payment_ref, kept.transaction_id} <= {"-", "ch_1", None}
+    assert kept.handled_at is not None
+
+
+def test_an_event_that_comes_under_the_id_of_another_changes_nothing(
+    payer: Payer, provider: FakeStripe, begun: Checkout
+) -> None:
+    """What the first one kept from being looked into, the schedule finds."""
+    event = completed(provider)
+    body = odd_event(id=event["id"])
+    assert send(payer, body, provider.webhooks.signature(body)).status_code == 200
+    assert provider.webhooks.deliver(event) == [200]
+    assert (payer.money, [kept.type for kept in stored(event)]) == ((0, 0, 0), ["charge.refunded"])
+    reconcile()
+    assert payer.money == (5 * USD, 0, 0)
 
 
 def test_a_body_beyond_the_limit_is_refused(payer: Payer, provider: FakeStripe) -> None:

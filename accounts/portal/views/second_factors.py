@@ -1,0 +1,46 @@
+"""Pages that change second factors, or read what a change decides by: one at a time for each account."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from allauth.mfa.recovery_codes import views as recovery_codes
+from allauth.mfa.totp import views as totp
+from allauth.mfa.webauthn import views as passkeys
+from django.contrib.auth import HASH_SESSION_KEY, logout
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
+
+from accounts.models import Account
+from accounts.operations import enrolments
+
+View = Callable[..., Any]
+
+
+def _in_turn(view: View) -> View:
+    @wraps(view)
+    @transaction.atomic
+    def page(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(request.user, Account) and not _is_still_signed_in(request, request.user):
+            logout(request)
+        return view(request, *args, **kwargs)
+
+    return page
+
+
+def _is_still_signed_in(request: HttpRequest, account: Account) -> bool:
+    """Tell whether the session goes on, now that it is its turn: who has ended it meanwhile wants nothing added."""
+    current = enrolments.lock(account)
+    known = request.session.get(HASH_SESSION_KEY, "")
+    return current.is_live and constant_time_compare(known, current.get_session_auth_hash())
+
+
+activate_totp = _in_turn(totp.activate_totp)
+deactivate_totp = _in_turn(totp.deactivate_totp)
+view_codes = _in_turn(recovery_codes.view_recovery_codes)
+download_codes = _in_turn(recovery_codes.download_recovery_codes)
+generate_codes = _in_turn(recovery_codes.generate_recovery_codes)
+add_passkey = _in_turn(passkeys.add_webauthn)
+remove_passkey = _in_turn(passkeys.remove_webauthn)
+rename_passkey = _in_turn(passkeys.edit_webauthn)

@@ -1,0 +1,120 @@
+"""What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of `SENSELESS`."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from billing.adapters.base import Event
+from billing.rules.provider_records import ConnectedAccount, Session
+from gateway.contract.limits import CENT_MICROUSD
+from gateway.contract.names import shows_as_written
+
+ID = re.compile(r"[A-Za-z0-9_]{1,255}")
+LINE_MAX_CHARACTERS = 255
+TRANSACTION = "transaction_id"
+
+# The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
+RELEVANT = ("checkout.session.", "payment_intent.", "charge.", "refund.")
+# What was won came back; what ended in a refund is counted as that; an inquiry has taken nothing yet.
+HARMLESS_DISPUTES = ("won", "charge_refunded")
+INQUIRY = "warning_"
+PREVENTED = "prevented"
+# Whether a session of this mode keeps a payment method; no other mode is ever asked for.
+MODES = {"payment": False, "setup": True}
+
+SENSELESS = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
+
+Record = Mapping[str, Any]
+
+
+def session_of(record: Record) -> Session:
+    """Read a checkout session."""
+    amount, expires_at = record.get("amount_total"), record.get("expires_at")
+    currency = record.get("currency")
+    return Session(
+        ref=_text(record["id"]),
+        url=record.get("url"),
+        status=_text(record["status"]),
+        payment_status=_text(record["payment_status"]),
+        keeps_method=MODES[record["mode"]],
+        amount_microusd=None if amount is None else microusd(amount),
+        currency=None if currency is None else _text(currency).lower(),
+        is_live=record["livemode"] is True,
+        transaction_id=transaction_of(record) or record.get("client_reference_id"),
+        payment_ref=_ref(record.get("payment_intent")),
+        customer_ref=_ref(record.get("customer")),
+        expires_at=None if expires_at is None else datetime.fromtimestamp(expires_at, UTC),
+    )
+
+
+def event_of(record: Record) -> Event:
+    """Read what an event is about; of what it names, only what may be ours."""
+    about, kind = record["data"]["object"], _line(record["type"])
+    ref = _own(_text(about.get("id") or "-")) or "-"
+    return Event(
+        event_id=_line(record["id"]),
+        type=kind,
+        object_ref=ref,
+        payment_ref=ref if about.get("object") == "payment_intent" else _own(_ref(about.get("payment_intent"))),
+        transaction_id=_own(_ref(about.get("client_reference_id")) or transaction_of(about)),
+        is_relevant=kind.startswith(RELEVANT),
+    )
+
+
+def _line(value: Any) -> str:
+    """Read a short line of text, as a log may show it."""
+    if not shows_as_written(_text(value)) or not 0 < len(value) <= LINE_MAX_CHARACTERS:
+        raise TypeError("a short line expected")
+    return str(value)
+
+
+def _own(ref: str | None) -> str | None:
+    """Give a reference that may be one of ours; what else the account sells may be named in any way."""
+    return ref if ref is not None and ID.fullmatch(ref) else None
+
+
+def account_of(record: Record) -> ConnectedAccount:
+    """Read a connected account."""
+    return ConnectedAccount(
+        ref=_text(record["id"]),
+        charges_enabled=record["charges_enabled"] is True,
+        details_submitted=record["details_submitted"] is True,
+        metadata={name: str(value) for name, value in (record.get("metadata") or {}).items()},
+    )
+
+
+def has_taken(dispute: Record) -> bool:
+    """Say whether a dispute has taken its money."""
+    status = _text(dispute["status"])
+    if status in HARMLESS_DISPUTES or status.startswith(INQUIRY):
+        return False
+    moved = dispute.get("balance_transactions")
+    if moved:
+        return sum(one["amount"] for one in moved) < 0
+    return status != PREVENTED
+
+
+def transaction_of(record: Record) -> str | None:
+    """Read the transaction's id that a session put on the object."""
+    return _ref((record.get("metadata") or {}).get(TRANSACTION))
+
+
+def _ref(value: Any) -> str | None:
+    """Read a reference, which is an id, or the object itself where it came expanded."""
+    if value is None or value == "":
+        return None
+    return _text(value["id"] if isinstance(value, Mapping) else value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or "\x00" in value:
+        raise TypeError("text expected")
+    return value
+
+
+def microusd(cents: Any) -> int:
+    """Turn whole cents into micro-USD."""
+    if isinstance(cents, bool) or not isinstance(cents, int) or cents < 0:
+        raise TypeError("cents expected")
+    return cents * CENT_MICROUSD

@@ -1,0 +1,28 @@
+"""The operator console as a whole, in place of the library's."""
+
+from typing import Any
+
+from django.contrib.admin.apps import AdminConfig
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from unfold.sites import UnfoldAdminSite
+
+
+class ConsoleSite(UnfoldAdminSite):
+    """The console's pages that are no table's."""
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Find tables. All that there are fit on one page, and the library breaks at any other."""
+        if request.GET.get("page", "1") != "1":
+            raise Http404
+        return super().search(request, extra_context)
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Lead to the portal's page, which limits guesses at the old password."""
+        return redirect("account_change_password")
+
+
+class ConsoleConfig(AdminConfig):
+    """Django's admin with this site."""
+
+    default_site = "gateway.site.ConsoleSite"

@@ -1,0 +1,43 @@
+"""Operators of the console, with every right or with some, and what they see and leave behind."""
+
+from typing import Any
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Account
+
+
+def superuser() -> Client:
+    """Sign an operator with every right in."""
+    return _signed_in(Account.objects.create_superuser("did:web:localhost:operator", "operator@localhost", "x"))
+
+
+def clerk(*rights: str, name: str = "clerk", **fields: Any) -> Client:
+    """Sign an operator with these rights in, each the codename of a permission."""
+    account = Account.objects.create_user(f"did:web:localhost:{name}", None, "x", is_staff=True, **fields)
+    account.user_permissions.set(Permission.objects.filter(codename__in=rights))
+    return _signed_in(account)
+
+
+def _signed_in(account: Account) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(account, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def address(name: str, *arguments: Any) -> str:
+    """Give the address of a page of the console."""
+    return reverse(f"admin:{name}", args=arguments)
+
+
+def logged() -> list[tuple[int, str]]:
+    """List the kind and the words of each log entry, oldest first."""
+    return list(LogEntry.objects.order_by("id").values_list("action_flag", "change_message"))
+
+
+def errors(response: Any) -> dict[str, list[str]]:
+    """Give the errors that a form came back with, by field."""
+    return {name: list(texts) for name, texts in response.context["adminform"].form.errors.items()}

@@ -1,0 +1,104 @@
+"""Accounts, groups, devices and signing keys in the console: who may change whom."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import CHANGE
+from django.contrib.auth.models import Group, Permission
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Account, DeviceSession, SigningKey
+from accounts.operations import signing_keys
+from tests.gateway.console import ALICE, make_session
+from tests.gateway.operators import address, clerk, logged
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
+
+
+def act(client: Client, page: str, action: str, *keys: object) -> Any:
+    return client.post(address(page), {"action": action, "_selected_action": [str(key) for key in keys]}, follow=True)
+
+
+def test_an_account_is_suspended_with_its_devices_and_let_back_in(operator: Client) -> None:
+    account, session = Account.objects.get(did=ALICE), make_session()
+
+    act(operator, "accounts_account_changelist", "suspend", account.pk)
+    session.refresh_from_db()
+    assert session.revoked_at is not None
+    assert Account.objects.get(did=ALICE).suspended_at is not None
+    act(operator, "accounts_account_changelist", "suspend", account.pk)
+
+    act(operator, "accounts_account_changelist", "unsuspend", account.pk)
+    assert Account.objects.get(did=ALICE).suspended_at is None
+    assert logged() == [(CHANGE, "Suspended."), (CHANGE, "Unsuspended.")]
+
+
+def test_an_account_is_never_deleted_and_keeps_its_did(operator: Client) -> None:
+    account = Account.objects.get(did=ALICE)
+    assert operator.post(address("accounts_account_delete", account.pk), {"post": "yes"}).status_code == 403
+    operator.post(address("accounts_account_change", account.pk), {"did": "did:web:other", "display_name": "Alice"})
+    account.refresh_from_db()
+    assert (account.did, account.display_name, account.email) == (ALICE, "Alice", None)
+
+
+def test_only_an_operator_with_every_right_makes_operators() -> None:
+    client = clerk("view_account", "change_account")
+    alice = Account.objects.get(did=ALICE)
+    client.post(
+        address("accounts_account_change", alice.pk),
+        {"display_name": "A", "is_active": "on", "is_staff": "on", "is_superuser": "on"},
+    )
+    alice.refresh_from_db()
+    assert (alice.display_name, alice.is_staff, alice.is_superuser) == ("A", False, False)
+
+    boss = Account.objects.create_superuser("did:web:localhost:boss", None, "x")
+    assert client.post(address("accounts_account_change", boss.pk), {"display_name": "B"}).status_code == 403
+    change_password = address("auth_user_password_change", boss.pk)
+    assert (
+        client.post(change_password, {"password1": "long-password-1", "password2": "long-password-1"}).status_code
+        == 403
+    )
+    assert Account.objects.get(pk=boss.pk).check_password("x")
+
+
+def test_only_an_operator_with_every_right_gives_rights_to_groups() -> None:
+    client = clerk("view_group", "add_group", "change_group", "delete_group")
+    group = Group.objects.create(name="Clerks")
+    Account.objects.get(did="did:web:localhost:clerk").groups.add(group)
+    every_right = {"name": "Clerks", "permissions": list(Permission.objects.values_list("pk", flat=True))}
+
+    assert client.get(address("auth_group_change", group.pk)).status_code == 200
+    assert client.post(address("auth_group_change", group.pk), every_right).status_code == 403
+    assert client.post(address("auth_group_add"), every_right).status_code == 403
+    assert client.post(address("auth_group_delete", group.pk), {"post": "yes"}).status_code == 403
+    assert not Group.objects.get().permissions.exists()
+
+
+def test_an_operator_suspends_nobody_above_them() -> None:
+    client = clerk("view_account", "change_account")
+    boss = Account.objects.create_superuser("did:web:localhost:boss", None, "x")
+    act(client, "accounts_account_changelist", "suspend", boss.pk)
+    assert Account.objects.get(pk=boss.pk).suspended_at is None
+
+
+def test_a_device_is_revoked(operator: Client) -> None:
+    session = make_session()
+    act(operator, "accounts_devicesession_changelist", "revoke", session.pk)
+    assert DeviceSession.objects.get().revoked_at is not None
+    assert logged() == [(CHANGE, "Revoked.")]
+
+
+def test_signing_keys_are_rotated(operator: Client) -> None:
+    first = signing_keys.ensure_active_key(now=timezone.now())
+    rotate = f"{address('accounts_signingkey_changelist')}rotate/"
+    operator.get(rotate)
+    assert SigningKey.objects.get(state="active") == first
+
+    answer = operator.post(rotate, {"_form_submitted": "on"})
+
+    assert answer["HX-Redirect"] == address("accounts_signingkey_changelist")
+    assert SigningKey.objects.get(pk=first.pk).state == "passive"
+    assert SigningKey.objects.filter(state="active").count() == 1
+    assert logged() == [(CHANGE, "Rotated: this key signs now.")]
+    assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on"}).status_code == 403

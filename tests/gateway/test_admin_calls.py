@@ -1,0 +1,111 @@
+"""Calls in review, resolved by an operator: once, with a reason and a log entry."""
+
+import re
+
+import pytest
+from django.contrib.admin.models import CHANGE
+from django.test import Client
+
+from accounts.models import Account
+from billing.models import CreditLot, Reservation, Transfer, UsageRecord
+from tests.gateway.console import make_call, make_review
+from tests.gateway.operators import address, clerk, logged
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
+
+
+def test_a_call_in_review_is_charged_once_with_a_reason(operator: Client) -> None:
+    call = make_review()
+    charge = f"{address('billing_reservation_changelist')}{call.pk}/charge/"
+    assert b"At most the hold, 50000." in operator.get(charge).content
+
+    answer = operator.post(charge, {"_form_submitted": "on", "amount_microusd": "1200", "reason": "seen in their log"})
+
+    assert answer["HX-Redirect"] == address("billing_reservation_change", call.pk)
+    call.refresh_from_db()
+    assert (call.state, call.charge_microusd, call.resolution) == ("settled", 1200, "operator")
+    assert UsageRecord.objects.values_list("charge_microusd", "basis").get() == (1200, "operator")
+    assert logged() == [(CHANGE, "Charged $0.0012: seen in their log")]
+    assert (
+        operator.post(charge, {"_form_submitted": "on", "amount_microusd": "9", "reason": "again"}).status_code == 403
+    )
+    assert Transfer.objects.filter(kind="charge").count() == 1
+
+
+def test_a_call_that_is_come_to_from_the_list_can_be_resolved(operator: Client) -> None:
+    call = make_review()
+    listed = operator.get(address("billing_reservation_changelist"), {"state__exact": "review"}).content.decode()
+    [link] = set(re.findall(r'href="(/admin/billing/reservation/use[^"/]+/change/)[^"]*"', listed))
+    page = operator.get(link).content.decode()
+    for verb in ("charge", "release"):
+        assert f'hx-get="{address("billing_reservation_changelist")}{call.pk}/{verb}/"' in page
+
+
+def test_a_call_in_review_is_released_with_a_reason(operator: Client) -> None:
+    call = make_review()
+    release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
+    operator.post(release, {"_form_submitted": "on", "reason": "never arrived"})
+    call.refresh_from_db()
+    assert (call.state, call.charge_microusd, call.resolution) == ("released", None, "operator")
+    assert CreditLot.objects.get(source_key="welcome-alice").held_microusd == 0
+    assert logged() == [(CHANGE, "Released: never arrived")]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"amount_microusd": "50001", "reason": "too much"},
+        {"amount_microusd": "-1", "reason": "negative"},
+        {"amount_microusd": "1.5", "reason": "a fraction"},
+        {"amount_microusd": "1200", "reason": ""},
+        {"amount_microusd": "1200", "reason": "seen \u2066there"},
+        {"amount_microusd": "", "reason": "nothing"},
+    ],
+)
+def test_a_charge_within_the_hold_and_a_reason_are_asked_for(operator: Client, sent: dict[str, str]) -> None:
+    call = make_review()
+    answer = operator.post(
+        f"{address('billing_reservation_changelist')}{call.pk}/charge/", {"_form_submitted": "on", **sent}
+    )
+    assert "HX-Redirect" not in answer
+    assert Reservation.objects.get(pk=call.pk).state == "review"
+    assert logged() == []
+
+
+def test_only_a_call_in_review_can_be_resolved(operator: Client) -> None:
+    usage_id = make_call()
+    page = operator.get(address("billing_reservation_change", usage_id)).content
+    assert b"Charge this call" not in page
+    for verb in ("charge", "release"):
+        answer = operator.post(
+            f"{address('billing_reservation_changelist')}{usage_id}/{verb}/",
+            {"_form_submitted": "on", "amount_microusd": "1", "reason": "r"},
+        )
+        assert answer.status_code == 403
+    assert Reservation.objects.get(pk=usage_id).state == "dispatched"
+
+
+def test_reading_the_page_of_an_action_changes_nothing(operator: Client) -> None:
+    call = make_review()
+    for verb in ("charge", "release"):
+        operator.get(f"{address('billing_reservation_changelist')}{call.pk}/{verb}/?reason=r&amount_microusd=1")
+    assert Reservation.objects.get(pk=call.pk).state == "review"
+
+
+def test_an_operator_without_the_right_resolves_nothing() -> None:
+    call = make_review()
+    client = clerk("view_reservation")
+    assert client.get(address("billing_reservation_change", call.pk)).status_code == 200
+    release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
+    assert client.post(release, {"_form_submitted": "on", "reason": "r"}).status_code == 403
+    assert Reservation.objects.get(pk=call.pk).state == "review"
+
+
+def test_a_page_without_its_csrf_token_does_nothing() -> None:
+    operator = Account.objects.create_superuser("did:web:localhost:operator", None, "x")
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(operator)
+    call = make_review()
+    release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
+    assert client.post(release, {"_form_submitted": "on", "reason": "r"}).status_code == 403
+    assert Reservation.objects.get(pk=call.pk).state == "review"

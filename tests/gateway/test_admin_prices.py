@@ -1,0 +1,65 @@
+"""Prices in the console: dated versions that nobody edits."""
+
+import pytest
+from django.contrib.admin.models import ADDITION
+from django.db import DatabaseError, connection, transaction
+from django.test import Client
+
+from billing.models import PriceVersion
+from billing.rules.prices import COMPONENTS
+from inference.admin.prices import PRICE_FIELDS
+from tests.gateway.operators import address, errors, logged
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
+
+
+def test_every_component_has_a_field() -> None:
+    assert set(PRICE_FIELDS) == {*COMPONENTS, "images"}
+
+
+def test_a_new_price_is_dated_and_the_old_one_stays(operator: Client) -> None:
+    response = operator.post(
+        address("billing_priceversion_add"), {"alias": "fast", "input_token": "0.2", "output_token": "0.8"}
+    )
+    assert response.status_code == 303
+    versions = PriceVersion.objects.filter(alias="fast").order_by("effective_at")
+    assert [version.components for version in versions] == [
+        {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"},
+        {"input_token": "0.2", "output_token": "0.8"},
+    ]
+    assert [flag for flag, _ in logged()] == [ADDITION]
+    page = operator.get(address("billing_priceversion_changelist"), {"q": "fast"}).content.decode()
+    assert page.index("input_token 0.2,") < page.index("input_token 0.15,")
+
+
+def test_images_have_prices_by_size_and_quality(operator: Client) -> None:
+    operator.post(address("billing_priceversion_add"), {"alias": "image", "images": "1024x1024/high 5\n512x512/low 1"})
+    version = PriceVersion.objects.filter(alias="image").order_by("-effective_at")[0]
+    assert version.components == {"image": {"1024x1024/high": "5", "512x512/low": "1"}}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.6"},
+        {},
+        {"input_token": "-1"},
+        {"input_token": "0.1234567"},
+        {"input_token": "free"},
+        {"images": "1024x1024/high"},
+        {"images": "large 5"},
+        {"images": "512x512/low 5\n512x512/low 6"},
+    ],
+)
+def test_a_price_that_is_none_or_no_news_is_refused(operator: Client, members: dict[str, str]) -> None:
+    before = PriceVersion.objects.count()
+    response = operator.post(address("billing_priceversion_add"), {"alias": "fast", **members})
+    assert response.status_code == 200
+    assert errors(response)
+    assert PriceVersion.objects.count() == before
+
+
+def test_the_database_itself_refuses_to_edit_a_price() -> None:
+    for statement in ("UPDATE billing_price_version SET components = '{}'", "DELETE FROM billing_price_version"):
+        with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)

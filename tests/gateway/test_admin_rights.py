@@ -1,0 +1,204 @@
+"""Operators with one right, and with every right but those to one table: what opens, what an action does, what is seen.
+
+What is expected follows from the rights alone, for every address that the URLconf has below a table.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, Permission
+from django.db import models, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Account
+from billing.operations import budgets
+from tests.gateway.console import ALICE, furnish
+from tests.gateway.every_url import templates
+from tests.gateway.operators import clerk
+from tests.gateway.test_admin import READ_ONLY, SECRETS, TABLES
+
+pytestmark = pytest.mark.django_db
+
+RIGHTS = ("view", "add", "change", "delete")
+ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount_microusd": "1", "name": "New"}
+FORM, FORM_TYPE = urlencode(ANSWER), "application/x-www-form-urlencoded"
+ACTIONS = ("delete_selected", "suspend", "unsuspend", "revoke", "charge", "release", "credit", "dismiss", "rotate")
+# Rows that no right but every right changes: groups give rights, and who lost a second factor is helped by few.
+SUPERUSERS_ONLY = {"group"}
+ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"judgementsettings"}
+EDITED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"creditlot", "priceversion"}
+DELETED = EDITED - {"account", "judgementsettings"}
+ACTED_ON = {("suspend", "account"), ("unsuspend", "account"), ("revoke", "devicesession")}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Make rows once; each test's own transaction is a savepoint in this one."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
+        patch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+        furnish(Path(tmp_path_factory.mktemp("config")))
+        Group.objects.create(name="Clerks")
+        budgets.put("org_1", limit_microusd=1, product=None, membership_id=None, now=timezone.now())
+        yield
+        transaction.set_rollback(True)
+
+
+def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
+    """Say whether a page of a table opens to somebody who has these rights to it."""
+    match kind:
+        case "" | "history":
+            return bool(rights & {"view", "change"})
+        case "change":
+            return bool(rights & {"view", "change"}) if method == "GET" else "change" in rights and name in EDITED
+        case "add":
+            return "add" in rights and name in ADDED and (name != "account" or "change" in rights)
+        case "delete":
+            return "delete" in rights and name in DELETED
+        case "rotate":
+            return False
+    return "change" in rights  # a password, and what is decided about a call or a checkout
+
+
+def pages(table: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield kind and address of each of the table's pages, for a row that is there."""
+    root, row = reverse("admin:{}_{}_changelist".format(*table)), row_of(table)
+    for template in templates():
+        kind = template.removeprefix(root).strip("/")
+        if template.startswith(root) and kind != "{object_id}":  # the last leads on to "change", whoever asks
+            yield kind.rpartition("/")[2], template.replace("{object_id}", str(row.pk)).replace("{id}", str(row.pk))
+
+
+def row_of(table: tuple[str, str]) -> Any:
+    """Give a row; of those that an operator decides about, one that waits."""
+    waiting = {"reservation": {"state": "review"}, "checkout": {"status": "review"}}
+    return rows(table).filter(**waiting.get(table[1], {})).first()
+
+
+def rows(table: tuple[str, str]) -> Any:
+    return apps.get_model(*table)._default_manager.order_by("pk")
+
+
+def somebody(table: tuple[str, str], *rights: str) -> Client:
+    return clerk(*(f"{right}_{table[1]}" for right in rights))
+
+
+def everybody_else(table: tuple[str, str]) -> Client:
+    others = Permission.objects.exclude(content_type__app_label=table[0], content_type__model=table[1])
+    return clerk(*others.values_list("codename", flat=True))
+
+
+@contextmanager
+def undone(table: tuple[str, str]) -> Iterator[list[bool]]:
+    """Undo what happens inside; then tell whether a row of the table, or the log, was another."""
+    before, changed = state(table), [False]
+    with transaction.atomic():
+        yield changed
+        changed[0] = state(table) != before
+        transaction.set_rollback(True)
+
+
+def state(table: tuple[str, str]) -> list[Any]:
+    kept = [{name: value for name, value in row.items() if name != "last_seen_at"} for row in rows(table).values()]
+    return [kept, LogEntry.objects.count()]
+
+
+@pytest.mark.parametrize("right", [*RIGHTS, None])
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_a_page_opens_by_its_own_right_alone(table: tuple[str, str], right: str | None) -> None:
+    operator = somebody(table, right) if right else everybody_else(table)
+    operator.get("/admin/")  # begins a portal session, which is a row of its own
+    found, expected = {}, {}
+    for kind, path in pages(table):
+        for method in ("GET", "POST"):
+            with undone(table) as changed:
+                status = operator.generic(method, path, FORM, content_type=FORM_TYPE).status_code
+            is_open = opens(table[1], kind, method, {right} if right else set())
+            assert is_open or not changed[0], (kind, method)
+            found[kind, method], expected[kind, method] = status in (200, 303), is_open
+            assert status in ((200, 303) if is_open else (403, 404)), (kind, method, status)
+    assert found == expected
+    assert len(found) >= 10
+
+
+@pytest.mark.parametrize("right", RIGHTS)
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_an_action_that_the_page_does_not_show_does_nothing(table: tuple[str, str], right: str) -> None:
+    operator, keys = somebody(table, right), list(rows(table).values_list("pk", flat=True))
+    operator.get("/admin/")
+    for action in ACTIONS:
+        with undone(table) as changed:
+            sent = {"action": action, "_selected_action": keys, "select_across": "1", "index": "0", **ANSWER}
+            operator.post(reverse("admin:{}_{}_changelist".format(*table)), sent)
+        may = right == "change" and (action, table[1]) in ACTED_ON
+        assert may or not changed[0], action
+
+
+@pytest.mark.parametrize("table", TABLES, ids=".".join)
+def test_whoever_may_only_look_reads_no_secret(table: tuple[str, str]) -> None:
+    """The library shows every field as text to whoever may not change it."""
+    viewer = somebody(table, "view")
+    alice = Account.objects.get(did=ALICE)
+    alice.set_password("a password")
+    alice.save()
+    hidden = (*SECRETS, *alice.password.split("$")[1:], UserSession.objects.earliest("pk").session_key)
+    paths = [reverse("admin:{}_{}_change".format(*table), args=[row.pk]) for row in rows(table)]
+    for path in (reverse("admin:{}_{}_changelist".format(*table)), *paths):
+        page = viewer.get(path).content.decode()
+        assert not [secret for secret in hidden if secret in page], path
+    assert paths
+
+
+INLINES = [
+    (each.opts.app_label, str(each.opts.model_name), inline.model._meta.label_lower)
+    for each in admin.site._registry.values()
+    for inline in getattr(each, "inlines", ())
+]
+
+
+@pytest.mark.parametrize(("app", "name", "inline"), INLINES)
+def test_rows_below_another_row_are_shown_by_their_own_right_alone(app: str, name: str, inline: str) -> None:
+    label, _, below = inline.partition(".")
+    path = reverse(f"admin:{app}_{name}_change", args=[row_of((app, name)).pk])
+    without = everybody_else((label, below)).get(path)
+    assert shown(without) == set(shown(without)) - {inline}
+    assert inline in shown(clerk(f"view_{name}", f"view_{below}", name="viewer").get(path))
+
+
+def shown(page: Any) -> set[str]:
+    assert page.status_code == 200
+    return {each.opts.model._meta.label_lower for each in page.context["inline_admin_formsets"]}
+
+
+RELATIONS = [
+    (field.model._meta.app_label, str(field.model._meta.model_name), field.name, field.related_model)
+    for model in apps.get_models()
+    for field in model._meta.get_fields()
+    if isinstance(field, models.ForeignKey | models.ManyToManyField) and field.related_model in admin.site._registry
+]
+
+
+def test_rows_are_offered_for_a_relation_by_the_right_to_see_them() -> None:
+    targets = {target for *_, target in RELATIONS}
+    for target in targets:
+        table = (target._meta.app_label, str(target._meta.model_name))
+        asked = [(app, name, field) for app, name, field, to in RELATIONS if to is target]
+        with transaction.atomic():
+            blind = everybody_else(table)
+            assert {offered(blind, *each) for each in asked} == {403}
+            transaction.set_rollback(True)
+    assert len(targets) > 5
+
+
+def offered(operator: Client, app: str, name: str, field: str) -> int:
+    query = {"app_label": app, "model_name": name, "field_name": field, "term": ""}
+    return int(operator.get("/admin/autocomplete/", query).status_code)

@@ -1,0 +1,87 @@
+"""Upstreams in the console: checked as in the file, and their credentials shown nowhere."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from inference.models import Upstream
+from tests.gateway.operators import address, errors, logged
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
+
+
+def upstream_form(**members: str) -> dict[str, str]:
+    return {
+        "name": "primary",
+        "adapter": "openai",
+        "base_url": "https://models.example/v1",
+        "api_key": "",
+        "timeout_seconds": "60",
+        "enabled": "on",
+        "options": "{}",
+    } | members
+
+
+def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client) -> None:
+    upstream = Upstream.objects.get(name="primary")
+    page = address("inference_upstream_change", upstream.pk)
+    assert b"sk-primary-secret" not in operator.get(page).content
+
+    assert operator.post(page, upstream_form(timeout_seconds="30")).status_code == 303
+    upstream.refresh_from_db()
+    assert (upstream.api_key, upstream.timeout_seconds) == ("sk-primary-secret", 30)
+
+    operator.post(page, upstream_form(api_key="sk-typed-secret"))
+    upstream.refresh_from_db()
+    assert upstream.api_key == "sk-typed-secret"
+
+    operator.post(page, upstream_form(remove_api_key="on"))
+    upstream.refresh_from_db()
+    assert upstream.api_key == ""
+    assert "sk-" not in json.dumps(logged())
+
+
+def test_a_stored_credential_is_sent_to_no_other_address(operator: Client) -> None:
+    upstream = Upstream.objects.get(name="primary")
+    page = address("inference_upstream_change", upstream.pk)
+
+    refused = operator.post(page, upstream_form(base_url="https://evil.example/v1"))
+    assert list(errors(refused)) == ["api_key"]
+    upstream.refresh_from_db()
+    assert upstream.base_url == "https://models.example/v1"
+
+    assert operator.post(page, upstream_form(base_url="https://models.example/v2")).status_code == 303
+    moved = upstream_form(base_url="https://other.example/v1", api_key="sk-typed-secret")
+    assert operator.post(page, moved).status_code == 303
+    upstream.refresh_from_db()
+    assert (upstream.base_url, upstream.api_key) == ("https://other.example/v1", "sk-typed-secret")
+
+
+def test_a_refused_form_shows_no_credential(operator: Client) -> None:
+    page = address("inference_upstream_change", Upstream.objects.get(name="primary").pk)
+    response = operator.post(page, upstream_form(api_key="sk-typed-secret", base_url="http://evil.example"))
+    assert list(errors(response)) == ["base_url"]
+    assert b"sk-" not in response.content
+
+
+@pytest.mark.parametrize(
+    ("members", "field"),
+    [
+        ({"base_url": "ftp://models.example"}, "base_url"),
+        ({"base_url": ""}, "base_url"),
+        ({"api_key": "two words"}, "api_key"),
+        ({"timeout_seconds": "0"}, "timeout_seconds"),
+        ({"timeout_seconds": "3600.1"}, "timeout_seconds"),
+        ({"timeout_seconds": "inf"}, "timeout_seconds"),
+        ({"timeout_seconds": "nan"}, "timeout_seconds"),
+        ({"options": "[1]"}, "options"),
+        ({"options": "{"}, "options"),
+        ({"options": "[" * 30_000}, "options"),
+        ({"options": '{"a": ' + "9" * 5_000 + "}"}, "options"),
+    ],
+)
+def test_an_upstream_is_checked_as_in_the_file(operator: Client, members: dict[str, str], field: str) -> None:
+    response = operator.post(address("inference_upstream_add"), upstream_form(name="other", **members))
+    assert list(errors(response)) == [field]
+    assert not Upstream.objects.filter(name="other").exists()

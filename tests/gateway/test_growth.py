@@ -1,0 +1,132 @@
+"""What grows: every table that somebody without an account, or anybody at will, can fill is emptied by a job."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from allauth.usersessions.models import UserSession
+from django.apps import apps
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from accounts.models import (
+    Account,
+    AuthorizationCode,
+    AuthorizationRequest,
+    CacheEntry,
+    ConsumedAssertion,
+    DeviceSession,
+    Limit,
+    ProofReplay,
+)
+from billing.models import ProviderEvent, StoredReplay
+from gateway.celery import app
+from gateway.schedule import INTERVAL_SECONDS
+from tests.factories.accounts import make_account
+from tests.factories.billing import ANSWER, Purse, settle
+
+pytestmark = pytest.mark.django_db
+
+LONG = timedelta(days=60)
+KEY = "kept"
+SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "https://app.example/cb", "scopes": []}
+
+# Books: what was agreed, paid and done; nothing is ever deleted.
+BOOKS = {
+    *("billing_budget", "billing_checkout", "billing_credit_lot", "billing_external_mapping", "billing_loss"),
+    *("billing_price_version", "billing_reservation", "billing_seal", "billing_transfer", "billing_usage_record"),
+    *("billing_wallet", "django_admin_log", "organizations_auditentry", "organizations_entitlement"),
+    *("organizations_entitlementinterval", "organizations_invitation", "organizations_membership"),
+    *("organizations_organization", "organizations_seat", "organizations_seatinterval"),
+}
+# What operators write.
+CONFIGURATION = {
+    *("accounts_appearance_product", "accounts_integration", "accounts_product", "accounts_public_client"),
+    *(
+        "accounts_account_groups",
+        "accounts_account_user_permissions",
+        "accounts_signing_key",
+        "socialaccount_socialapp",
+    ),
+    *("auth_group", "auth_group_permissions", "auth_permission", "django_content_type", "inference_alias"),
+    *("inference_deployment", "inference_rawmodel", "inference_rawmodel_integrations", "inference_upstream"),
+    *("judgement_judgementfallback", "judgement_judgementsettings"),
+}
+# People, with what they sign in by. Sign-ups of one address are limited.
+PEOPLE = {"accounts_account", "account_emailaddress", "mfa_authenticator", "socialaccount_socialaccount"}
+# One row, or none: confirmations are signed links, and no token of an identity provider is stored.
+FEW = {"accounts_replay_epoch", "account_emailconfirmation", "socialaccount_socialtoken"}
+
+
+def code(at: datetime, name: str) -> None:
+    who = Account.objects.first() or make_account()
+    AuthorizationCode.objects.create(
+        **SIGN_IN, code_sha256=name.encode(), account=who, code_challenge=name, created_at=at, expires_at=at
+    )
+
+
+def device(at: datetime, name: str) -> None:
+    who = Account.objects.first() or make_account()
+    DeviceSession.objects.create(id=name, account=who, client_id="mobile", created_at=at, expires_at=at)
+
+
+def browser(at: datetime, name: str) -> None:
+    who = Account.objects.first() or make_account()
+    Session.objects.create(session_key=name, session_data="", expire_date=at)
+    UserSession.objects.create(user=who, session_key=name, ip="192.0.2.1", user_agent="")
+
+
+def answer(at: datetime, name: str) -> None:
+    call = Purse().pay(100).call(10, name)
+    settle(call, 5, replay=ANSWER)
+    StoredReplay.objects.filter(pk=call).update(expires_at=at)
+
+
+FILL: dict[str, Callable[[datetime, str], object]] = {
+    "accounts_limit": lambda at, name: Limit.objects.create(digest=name.encode(), used=1, ends_at=at),
+    "accounts_cache_entry": lambda at, name: CacheEntry.objects.create(key=name, value="", expires_at=at),
+    "accounts_proof_replay": lambda at, name: ProofReplay.objects.create(digest=name.encode(), expires_at=at),
+    "accounts_consumed_assertion": lambda at, name: ConsumedAssertion.objects.create(
+        issuer="https://studio.example", jti=name, expires_at=at
+    ),
+    "accounts_authorization_request": lambda at, name: AuthorizationRequest.objects.create(
+        **SIGN_IN, id=name, browser_sha256=b"", state="", code_challenge="", created_at=at, expires_at=at
+    ),
+    "accounts_authorization_code": code,
+    "accounts_device_session": device,
+    "django_session": lambda at, name: Session.objects.create(session_key=name, session_data="", expire_date=at),
+    "usersessions_usersession": browser,
+    "billing_provider_event": lambda at, name: ProviderEvent.objects.create(
+        provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
+    ),
+    "billing_stored_replay": answer,
+}
+
+
+def run_the_jobs() -> None:
+    app.loader.import_default_modules()
+    for name in INTERVAL_SECONDS:
+        if "purge" in name:
+            app.tasks[name]()
+
+
+def test_every_table_is_emptied_by_a_job_or_kept_for_a_reason() -> None:
+    tables = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
+    kinds = (BOOKS, CONFIGURATION, PEOPLE, FEW, set(FILL))
+    assert set().union(*kinds) == tables
+    assert sum(map(len, kinds)) == len(tables)
+
+
+@pytest.mark.parametrize("table", FILL)
+def test_a_job_empties(table: str) -> None:
+    [model] = [each for each in apps.get_models() if each._meta.db_table == table]
+    now = timezone.now()
+    for number in range(5):
+        FILL[table](now - LONG, f"old {number}")
+    FILL[table](now + timedelta(minutes=5), KEY)
+    assert model._default_manager.count() == 6
+    run_the_jobs()
+    assert model._default_manager.count() == 1
+    run_the_jobs()
+    assert model._default_manager.count() == 1

@@ -1,0 +1,223 @@
+"""Passkeys in the hands of an attacker: answers that come again, copies, stolen keys, and the last one removed."""
+
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import Account
+from accounts.operations import enrolments
+from accounts.operations.suspension import suspend
+from tests.factories.accounts import make_account
+from tests.organizations.race import at_once
+from tests.portal.test_pages import PASSWORD, sign_up
+from tests.support.passkey import Passkey
+
+pytestmark = pytest.mark.django_db
+
+ADD, SIGN_IN = "/account/2fa/webauthn/add/", "/account/2fa/webauthn/login/"
+SECOND = "/account/2fa/authenticate/"
+STATE = "mfa.webauthn.state"
+
+
+@pytest.fixture
+def alice(client: Client) -> Account:
+    """Sign Alice up; the client is her browser, and she has just shown her password."""
+    sign_up(client)
+    client.post("/account/reauthenticate/", {"password": PASSWORD})
+    return Account.objects.get(email="alice@example.com")
+
+
+def challenge_of(client: Client) -> str:
+    return str(client.session[STATE]["challenge"])
+
+
+def add(client: Client, passkey: Passkey) -> Any:
+    client.get(ADD)
+    return client.post(ADD, {"name": "Key", "credential": passkey.made(challenge_of(client))})
+
+
+def begun(client: Client) -> str:
+    """Ask for a sign-in by passkey; return its challenge."""
+    client.get(SIGN_IN, HTTP_ACCEPT="application/json")
+    return challenge_of(client)
+
+
+def is_signed_in(client: Client) -> bool:
+    return client.get("/").status_code == 200
+
+
+def signs_in(passkey: Passkey, person: Account) -> bool:
+    stranger = Client()
+    stranger.post(SIGN_IN, {"credential": passkey.proof(begun(stranger), person)})
+    return is_signed_in(stranger)
+
+
+def test_a_passkey_signs_in_again_and_again(client: Client, alice: Account) -> None:
+    passkey = Passkey()
+    assert add(client, passkey).status_code == 303
+    assert signs_in(passkey, alice)
+    assert signs_in(passkey, alice)
+    assert not signs_in(Passkey(), alice)
+    assert not signs_in(passkey, make_account("bob"))
+
+
+def test_an_answer_serves_once_though_its_challenge_comes_back(client: Client, alice: Account) -> None:
+    passkey, stranger = Passkey(), Client()
+    add(client, passkey)
+    answer = passkey.proof(begun(stranger), alice)
+    state = stranger.session[STATE]
+    stranger.post(SIGN_IN, {"credential": answer})
+    assert is_signed_in(stranger)
+    thief = Client()
+    begun(thief)
+    session = thief.session
+    session[STATE] = state  # as a request beside the first one may have written it back
+    session.save()
+    thief.post(SIGN_IN, {"credential": answer})
+    assert not is_signed_in(thief)
+
+
+def test_a_registration_serves_once(client: Client, alice: Account) -> None:
+    passkey = Passkey()
+    client.get(ADD)
+    state, form = client.session[STATE], {"name": "Key", "credential": passkey.made(challenge_of(client))}
+    assert client.post(ADD, form).status_code == 303
+    session = client.session
+    session[STATE] = state
+    session.save()
+    assert client.post(ADD, form).status_code == 200
+    assert Authenticator.objects.filter(type="webauthn").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("counters", "accepted"),
+    [
+        ((0, 0, 0), (True, True)),
+        ((5, 6, 9), (True, True)),
+        ((5, 5, 6), (False, True)),
+        ((5, 4, 6), (False, True)),
+        ((5, 7, 7), (True, False)),
+        ((5, 7, 0), (True, False)),
+        ((0, 3, 2), (True, False)),
+    ],
+)
+def test_a_copy_is_known_by_its_count(
+    client: Client, alice: Account, counters: tuple[int, ...], accepted: tuple[bool, ...]
+) -> None:
+    passkey = Passkey(counter=counters[0])
+    add(client, passkey)
+    for counter, is_accepted in zip(counters[1:], accepted, strict=True):
+        passkey.counter = counter
+        assert signs_in(passkey, alice) is is_accepted
+
+
+def test_renaming_a_passkey_keeps_its_count(client: Client, alice: Account) -> None:
+    passkey = Passkey(counter=1)
+    add(client, passkey)
+    passkey.counter = 2
+    assert signs_in(passkey, alice)
+    [row] = Authenticator.objects.filter(type="webauthn")
+    assert client.post(f"/account/2fa/webauthn/keys/{row.pk}/edit/", {"name": "Other"}).status_code in (302, 303)
+    row.refresh_from_db()
+    assert (row.data["name"], row.data["signatures"]) == ("Other", 2)
+
+
+def test_a_key_that_asks_nobody_is_no_more_than_a_second_factor(client: Client, alice: Account) -> None:
+    stolen = Passkey(verifies=False)
+    add(client, stolen)
+    assert not signs_in(stolen, alice)
+    second = Client()
+    second.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
+    second.get(SECOND)
+    second.post(SECOND, {"credential": stolen.proof(challenge_of(second), alice)})
+    assert is_signed_in(second)
+
+
+def test_a_challenge_of_ones_own_second_factor_signs_nobody_in_with_a_stolen_key(
+    client: Client, alice: Account
+) -> None:
+    stolen = Passkey(verifies=False)
+    add(client, stolen)
+    thief = Client()
+    sign_up(thief, email="mallory@example.com")
+    thief.post("/account/reauthenticate/", {"password": PASSWORD})
+    add(thief, Passkey())
+    thief.post("/account/logout/")
+    thief.post("/account/login/", {"login": "mallory@example.com", "password": PASSWORD})
+    thief.get(SECOND)  # its challenge asks for no verification
+    session = thief.session
+    session["account_login"]["initiated_at"] -= 3600  # the sign-in has timed out, the challenge stays
+    session.save()
+    thief.post(SIGN_IN, {"credential": stolen.proof(challenge_of(thief), alice)})
+    assert not is_signed_in(thief)
+
+
+def test_a_suspended_account_has_no_use_of_it(client: Client, alice: Account) -> None:
+    passkey = Passkey()
+    add(client, passkey)
+    suspend(account=alice, now=timezone.now())
+    assert not signs_in(passkey, alice)
+
+
+def test_nobody_adds_one_whose_session_was_ended(client: Client, alice: Account) -> None:
+    client.get(ADD)
+    form = {"name": "Key", "credential": Passkey().made(challenge_of(client))}
+    other = Client()
+    other.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
+    other.get("/")
+    other.post("/account/sessions/")
+    assert client.post(ADD, form)["Location"].startswith("/account/login/")
+    assert not Authenticator.objects.exists()
+
+
+def types() -> list[str]:
+    return sorted(Authenticator.objects.values_list("type", flat=True))
+
+
+def test_recovery_codes_go_with_the_last_passkey_and_not_before(client: Client, alice: Account) -> None:
+    add(client, Passkey())
+    add(client, Passkey())
+    assert types() == ["recovery_codes", "webauthn", "webauthn"]
+    for left in (["recovery_codes", "webauthn"], []):
+        row = Authenticator.objects.filter(type="webauthn").first()
+        assert row is not None
+        client.post(f"/account/2fa/webauthn/keys/{row.pk}/remove/")
+        assert types() == left
+
+
+def test_an_operator_leaves_no_recovery_codes_behind(client: Client, alice: Account) -> None:
+    operator = Account.objects.create_superuser("did:web:localhost:operator", "operator@localhost", PASSWORD)
+    console = Client()
+    console.force_login(operator)
+    for form in ({"action": "delete_selected", "post": "yes"}, None):
+        add(client, Passkey())
+        row = Authenticator.objects.get(type="webauthn")
+        path = "/admin/mfa/authenticator/" if form else f"/admin/mfa/authenticator/{row.pk}/delete/"
+        console.post(path, {**form, "_selected_action": [row.pk]} if form else {"post": "yes"})
+        assert types() == []
+
+
+@pytest.mark.django_db(transaction=True)
+class TestAtOnce:
+    """Several requests of one browser at the same moment."""
+
+    @pytest.fixture
+    def passkey(self, client: Client, alice: Account) -> Passkey:
+        passkey = Passkey()
+        add(client, passkey)
+        return passkey
+
+    def test_of_the_same_answer_one_wins(self, passkey: Passkey, alice: Account) -> None:
+        first = Client()
+        answer = {"credential": passkey.proof(begun(first), alice)}
+        browsers = [Client() for _ in range(6)]
+        for browser in browsers:
+            browser.cookies["sessionid"] = first.cookies["sessionid"].value
+        at_once(*[lambda browser=browser: browser.post(SIGN_IN, answer).status_code for browser in browsers])
+        assert [is_signed_in(browser) for browser in browsers].count(True) == 1
+
+    def test_a_challenge_is_taken_once(self) -> None:
+        assert at_once(*[lambda: enrolments.spend("challenge") for _ in range(8)]).count(True) == 1
