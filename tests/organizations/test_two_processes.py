@@ -50,10 +50,11 @@ def test_seats_stay_within_their_limit(origins: list[str]) -> None:
 def test_owners_who_remove_each_other_leave_one(origins: list[str]) -> None:
     team = Team("odd")
     team.join("even", Role.OWNER)
-    ways = [("odd", team["even"].id), ("even", team["odd"].id)] * 2
+    ways = [(caller("odd"), team["even"].id), (caller("even"), team["odd"].id)] * 2
 
-    def remove(origin: str, way: tuple[str, str]) -> httpx.Response:
-        return send(caller(way[0]), origin, "DELETE", f"/v1/organizations/{team.id}/members/{way[1]}")
+    def remove(origin: str, way: tuple[Caller, str]) -> httpx.Response:
+        who, whom = way
+        return send(who, origin, "DELETE", f"/v1/organizations/{team.id}/members/{whom}")
 
     answers = at_once(*by_turns([origins[0], origins[1], origins[1], origins[0]], remove, ways))
     assert told(answers)[200] >= 1
