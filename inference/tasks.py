@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from inference.operations import recovery
+from inference.metering import recovery
 
 
 @shared_task

@@ -2,8 +2,8 @@
 
 from django.urls import URLPattern, path
 
-from inference.views.chat_completions import ChatCompletionViewSet
-from inference.views.embeddings import EmbeddingViewSet
+from inference.routes.chat.view import ChatCompletionViewSet
+from inference.routes.embeddings.view import EmbeddingViewSet
 from inference.views.models import ModelViewSet
 
 metered_urlpatterns: list[URLPattern] = [

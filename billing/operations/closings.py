@@ -1,11 +1,12 @@
-"""How a metered call ends: charged, released, or left to reconciliation. Each happens at most once.
+"""How a metered call ends: settled, released, or left to review. Each happens at most once.
 
-A closing is one element of the ledger's batches (`billing_close_calls`, which documents it). Its arguments name the call
-and the amounts, so that whoever finds them written down can close the call too.
+A closing is one element of the ledger's batches (`billing_close_calls`, which documents it). Its note names the call and
+the amounts, so that whoever finds it written down can close the call too.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
@@ -18,59 +19,77 @@ CLOSE = BatchFunction(0, "billing_close_calls")
 
 _AGAIN = "SELECT answer FROM billing_close_calls(%(closings)s::json, NULL, true)"
 
+Row = TypeVar("Row")
+
+
+class OpenCall(NamedTuple):
+    """The call to close: whose it is, its hold, and the deployment that was tried last, where one was."""
+
+    owner: Owner
+    usage_id: str
+    deployment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Closing(Generic[Row]):
+    """One closing. `note` is what of it fits into a journal."""
+
+    element: Element[Row]
+    note: bytes
+
 
 def settle(
+    call: OpenCall,
     *,
-    owner: Owner,
-    usage_id: str,
     cost_microusd: int,
     basis: str,
     quantities: Mapping[str, int],
     replay: Replay | None = None,
-    deployment: str | None = None,
-) -> Element[Settlement]:
-    """Build the closing that charges a call, at most its hold."""
-    arguments = {
-        "usage_id": usage_id,
-        "cost": min(cost_microusd, AMOUNT_MAX_MICROUSD),
-        "basis": basis,
-        "quantities": quantities,
-        "deployment": deployment,
-    }
-    return _element(owner, "settle", arguments, replay, _read_settlement)
+    kept: Mapping[str, Any] | None = None,
+    function: BatchFunction = CLOSE,
+) -> Closing[Settlement]:
+    """Build the closing that charges a call, at most its hold.
+
+    `function` closes as `billing_close_calls` does, and may keep what `kept` says in the same transaction.
+    """
+    arguments = {"cost": min(cost_microusd, AMOUNT_MAX_MICROUSD), "basis": basis, "quantities": quantities}
+    return _closing(call, "settle", arguments, _read_settlement, replay, kept, function)
 
 
-def release(*, owner: Owner, usage_id: str, resolution: str) -> Element[Release]:
-    """Build the closing that gives a call's hold back and frees its idempotency key."""
-    return _element(owner, "release", {"usage_id": usage_id, "resolution": resolution}, None, _read_release)
+def release(call: OpenCall, *, resolution: str) -> Closing[Release]:
+    """Build the closing that releases a call's hold and frees its idempotency key."""
+    return _closing(call, "release", {"resolution": resolution}, _read_release)
 
 
 def review(
-    *,
-    owner: Owner,
-    usage_id: str,
-    reason: str,
-    evidence: Mapping[str, int] | None = None,
-    replay: Replay | None = None,
-    deployment: str | None = None,
-) -> Element[bool]:
-    """Build the closing that leaves a call to reconciliation; it reads False where the call is not dispatched."""
-    arguments = {"usage_id": usage_id, "reason": reason, "evidence": evidence, "deployment": deployment}
-    return _element(owner, "review", arguments, replay, lambda answer, body: answer["outcome"] == "review")
+    call: OpenCall, *, reason: str, evidence: Mapping[str, int] | None = None, replay: Replay | None = None
+) -> Closing[bool]:
+    """Build the closing that leaves a call to review; it reads False where the call is not dispatched."""
+    return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay)
 
 
-def again(arguments: bytes) -> Statement[str]:
-    """Build the statement for a closing of which only the arguments were kept, not its replay; it reads the outcome."""
-    kept = orjson.loads(arguments)
-    closing = {name: value for name, value in kept.items() if not name.startswith("replay_")}
+def again(note: bytes) -> Statement[str]:
+    """Build the statement for a closing of which only the note was kept; it reads the outcome."""
+    noted = orjson.loads(note)
+    closing = {name: value for name, value in noted.items() if not name.startswith("replay_")}
     return Statement(_AGAIN, {"closings": orjson.dumps([closing]).decode()}, _read_outcome)
 
 
-def _element(owner: Owner, action: str, arguments: dict[str, Any], replay: Replay | None, read: Any) -> Element[Any]:
-    arguments["action"] = action
+def _closing(
+    call: OpenCall,
+    action: str,
+    arguments: dict[str, Any],
+    read: Any,
+    replay: Replay | None = None,
+    kept: Mapping[str, Any] | None = None,
+    function: BatchFunction = CLOSE,
+) -> Closing[Any]:
+    arguments |= {"action": action, "usage_id": call.usage_id, "deployment": call.deployment}
     if replay is not None:
-        arguments["replay_status"], arguments["replay_headers"] = replay.status, replay.headers
-    return Element(CLOSE, owner, orjson.dumps(arguments), read, replay.body if replay else None)
+        arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
+    note = orjson.dumps(arguments)
+    sent = orjson.dumps({**arguments, "kept": kept}) if kept else note
+    return Closing(Element(function, call.owner, sent, read, replay.body if replay else None), note)
 
 
 def _read_settlement(answer: dict[str, Any], body: bytes | None) -> Settlement:
@@ -80,6 +99,10 @@ def _read_settlement(answer: dict[str, Any], body: bytes | None) -> Settlement:
 
 def _read_release(answer: dict[str, Any], body: bytes | None) -> Release:
     return Release(CloseOutcome(answer["outcome"]), answer["hold_microusd"])
+
+
+def _read_review(answer: dict[str, Any], body: bytes | None) -> bool:
+    return bool(answer["outcome"] == "review")
 
 
 def _read_outcome(row: Any) -> str:

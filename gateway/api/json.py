@@ -14,7 +14,6 @@ import orjson
 
 from gateway.api.json_pieces import PIECEWISE_BYTES, dumps_in_pieces
 from gateway.api.json_size import has_members, has_more_values
-from gateway.api.offload import is_large, offload
 from gateway.contract.errors import InvalidJson
 from gateway.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
 
@@ -43,11 +42,6 @@ def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_i
     if not isinstance(value, dict):
         raise InvalidJson("The body must be a JSON object.")
     return value
-
-
-async def strict_loads_async(body: bytes) -> dict[str, Any]:
-    """Parse like `strict_loads`; a large body is parsed beside the event loop."""
-    return await offload(strict_loads, body) if is_large(body) else strict_loads(body)
 
 
 def canonical(value: Any, size_bytes: int = 0) -> bytes:

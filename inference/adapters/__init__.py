@@ -1,1 +1,1 @@
-"""Upstreams: one vendor a file, all behind the protocol of `base`."""
+"""How upstreams are spoken to: one vendor's protocol a folder. A route's own folder has its endpoint for each."""

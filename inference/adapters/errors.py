@@ -8,15 +8,15 @@ from typing import Any
 
 from gateway.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable
 from gateway.outbound.redaction import redacted
-from inference.adapters.base import Attempt, Failed, Outcome, Overloaded, Rejected
 from inference.adapters.exchange import Refusal
 from inference.adapters.vendor_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
+from inference.rules.upstream import Attempt, Failed, Outcome, Overloaded, Rejected
 
 _PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)
 _RETRY_AFTER_MAX_SECONDS = 3600.0
 
 
-def outcome_of(attempt: Attempt, refusal: Refusal) -> Outcome:
+def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
     """Read a complete answer that is not a 2xx."""
     error = error_object(refusal.body)
     match refusal.status:
@@ -36,7 +36,7 @@ def outcome_of(attempt: Attempt, refusal: Refusal) -> Outcome:
     return Failed(refusal.status, alarm=describe(attempt, refusal) if needs_operator else None)
 
 
-def _quota_alarm(attempt: Attempt, refusal: Refusal) -> str | None:
+def _quota_alarm(attempt: Attempt[Any], refusal: Refusal) -> str | None:
     """Waiting does not mend an account at the upstream that has run out of money."""
     return describe(attempt, refusal) if _code(error_object(refusal.body)) in OUT_OF_QUOTA_CODES else None
 
@@ -47,7 +47,7 @@ def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
     return error if isinstance(error, Mapping) else {"message": error}
 
 
-def describe(attempt: Attempt, refusal: Refusal) -> str:
+def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
     """Tell the operator's log what an upstream said, on one line and without secrets."""
     error = error_object(refusal.body)
     said = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
@@ -68,7 +68,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return min(max(seconds, 0.0), _RETRY_AFTER_MAX_SECONDS)
 
 
-def _invalid_request(attempt: Attempt, error: Mapping[str, Any]) -> ApiError:
+def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiError:
     """Keep a recognised code and the parameter at fault; the text is ours, for the upstream's may hold anything."""
     code = _code(error)
     private = redacted(f"upstream {attempt.target.name} refused: {error.get('message')}", [attempt.target.api_key])
@@ -78,12 +78,12 @@ def _invalid_request(attempt: Attempt, error: Mapping[str, Any]) -> ApiError:
     return InvalidRequest(TEXT_OF_CODE[code], param=param, details={"code": code}, private=private)
 
 
-def _param(attempt: Attempt, param: Any) -> str | None:
+def _param(attempt: Attempt[Any], param: Any) -> str | None:
     """Pass on the name of a parameter only where the client sent it, or the vendor's API has it."""
     if not isinstance(param, str):
         return None
     named = _PARAM.fullmatch(param)
-    return param if named and (named[1] in attempt.body or named[1] in PARAMS) else None
+    return param if named and (named[1] in attempt.request.members or named[1] in PARAMS) else None
 
 
 def _code(error: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from yarl import URL
 from gateway.outbound.bodies import read_bounded
 from gateway.outbound.failures import MisconfiguredError, TooLargeError
 from gateway.outbound.session import on_send, session
-from inference.adapters.base import Attempt
+from inference.rules.upstream import Attempt
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
@@ -34,20 +34,30 @@ class Refusal:
 
 
 async def post(
-    attempt: Attempt, path: str, body: bytes, *, accept: str, phases: aiohttp.ClientTimeout
+    attempt: Attempt[Any], path: str, payload: Any, *, accept: str, phases: aiohttp.ClientTimeout
 ) -> aiohttp.ClientResponse:
-    """Send a body to `<base_url>/<path>`; the caller closes the response. Raises as `gateway.outbound.failures` lists."""
+    """Send a payload, which brings its own media type, to `<base_url>/<path>`; the caller closes the response.
+
+    Raises as `gateway.outbound.failures` lists.
+    """
     token = on_send.set(attempt.on_send)
     try:
         return await session().post(
             _address(attempt.target.base_url, path),
-            data=body if len(body) <= _COPIED_BODY_MAX_BYTES else io.BytesIO(body),
+            data=payload,
             headers=_headers(attempt, accept),
             timeout=phases,
             allow_redirects=False,
         )
     finally:
         on_send.reset(token)
+
+
+def json_payload(body: bytes) -> aiohttp.payload.Payload:
+    """Build the payload of a JSON body, a large one such that it is not copied."""
+    if len(body) <= _COPIED_BODY_MAX_BYTES:
+        return aiohttp.BytesPayload(body, content_type="application/json")
+    return aiohttp.BytesIOPayload(io.BytesIO(body), content_type="application/json")
 
 
 async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
@@ -80,13 +90,13 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def is_json(response: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is JSON, or says nothing."""
+    """Return whether an answer says that it is JSON, or says nothing."""
     content_type = response.headers.get("Content-Type", "application/json").partition(";")[0].strip().lower()
     return content_type == "application/json" or content_type.endswith("+json")
 
 
 def is_event_stream(response: aiohttp.ClientResponse) -> bool:
-    """Tell whether an answer says that it is a stream of events."""
+    """Return whether an answer says that it is a stream of events."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/event-stream"
 
 
@@ -103,13 +113,12 @@ def _address(base_url: str, path: str) -> URL:
     return url
 
 
-def _headers(attempt: Attempt, accept: str) -> dict[str, str]:
+def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
     """Build the headers, or raise MisconfiguredError where a configured value cannot stand in one."""
     headers = {
         "Accept": accept,
-        "Content-Type": "application/json",
-        "Idempotency-Key": attempt.call_id,
-        "X-Client-Request-Id": attempt.call_id,
+        "Idempotency-Key": attempt.usage_id,
+        "X-Client-Request-Id": attempt.usage_id,
         **_configured(attempt),
     }
     if accept == "text/event-stream":
@@ -117,7 +126,7 @@ def _headers(attempt: Attempt, accept: str) -> dict[str, str]:
     return headers
 
 
-def _configured(attempt: Attempt) -> dict[str, str]:
+def _configured(attempt: Attempt[Any]) -> dict[str, str]:
     target = attempt.target
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}

@@ -1,13 +1,14 @@
 """What an exchange without a complete answer means, as an outcome or as the end of a stream."""
 
 import logging
+from typing import Any
 
 from gateway.contract.errors import ApiError, ModelUnavailable, UpstreamError, UpstreamInvalid, UpstreamTimeout
 from gateway.outbound.failures import Failure, failure_of
 from gateway.outbound.redaction import redacted
-from inference.adapters.base import Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.sse import EventTooLargeError
+from inference.rules.upstream import Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
 
 log = logging.getLogger("inference.adapters")
 
@@ -18,7 +19,7 @@ _ERRORS: dict[Failure, type[ApiError]] = {
 }
 
 
-def outcome_of_exception(attempt: Attempt, error: Exception) -> Outcome:
+def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
     """Decide what a call that raised came to. Only where no connection was made was surely nothing taken."""
     match failure_of(error):
         case Failure.MISCONFIGURED:
@@ -30,8 +31,8 @@ def outcome_of_exception(attempt: Attempt, error: Exception) -> Outcome:
     return Ambiguous(broken.error, broken.reason)
 
 
-def broken_by(attempt: Attempt, error: Exception) -> StreamBroken:
-    """Say how a call that was sent ended, to the client and to the operator."""
+def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
+    """Describe how a call that was sent ended, to the client and to the operator."""
     if isinstance(error, StreamBroken):
         return error
     failure = Failure.MALFORMED if isinstance(error, NotJSONError | EventTooLargeError) else failure_of(error)
@@ -39,7 +40,7 @@ def broken_by(attempt: Attempt, error: Exception) -> StreamBroken:
     return StreamBroken(_ERRORS.get(failure, UpstreamError)(private=cause), failure.value)
 
 
-def _logged(attempt: Attempt, failure: Failure, error: Exception) -> str:
+def _logged(attempt: Attempt[Any], failure: Failure, error: Exception) -> str:
     cause = redacted(f"upstream {attempt.target.name} {failure}: {error!r}", [attempt.target.api_key])
-    log.warning("%s (call %s)", cause, attempt.call_id)
+    log.warning("%s (call %s)", cause, attempt.usage_id)
     return cause

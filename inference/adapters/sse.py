@@ -22,7 +22,7 @@ class EventSplitter:
         self._at_start = True
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes and give every event that is now complete, without its blank line."""
+        """Take the next bytes and return every event that is now complete, without its blank line."""
         if self._after_return or b"\r" in data:
             data = self._unified(data)
         self._buffer += data
@@ -57,7 +57,7 @@ class EventSplitter:
 
 
 def data_of(block: bytes) -> bytes:
-    """Give an event's data, its lines joined by LF; empty for one that is only comments or other fields."""
+    """Return an event's data, its lines joined by LF; empty for one that is only comments or other fields."""
     if block.startswith(b"data: ") and b"\n" not in block:
         return block[6:]
     return b"\n".join(_data_of_line(line) for line in block.split(b"\n") if _is_data(line))

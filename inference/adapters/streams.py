@@ -1,38 +1,31 @@
 """An upstream's event stream, read, checked and rewritten event by event as its bytes come."""
 
 import asyncio
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import aiohttp
 
-from gateway.contract.errors import ApiError
-from inference.adapters.base import Attempt, Chunk, StreamBroken
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
 from inference.adapters.sse import EventSplitter, data_of
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt, Stream, StreamBroken
 
 STREAM_MAX_BYTES = 256 * 1024 * 1024
 CHUNK_MAX_EVENTS = 8
 """Events that arrive together are handed on together, up to so many: the caller's output limit is checked per chunk."""
 
-OnEnd = Callable[[bool], None]
-
 _DRAIN_SECONDS = 1.0
 _draining: set[asyncio.Task[None]] = set()
 
 
-class EventStream(ABC):
-    """A stream in one vendor's event shape: a subclass translates events and says which one is the last.
+class EventStream(Stream):
+    """A stream of server-sent events: a subclass translates them and says which one is the last."""
 
-    `on_end` hears once how the upstream ended it: whole, or broken off. A client that left is not told of.
-    """
-
-    terminator: ClassVar[bytes]
-
-    def __init__(self, attempt: Attempt, response: aiohttp.ClientResponse) -> None:
+    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
         self._attempt = attempt
         self._response = response
         self._splitter = EventSplitter()
@@ -40,19 +33,10 @@ class EventStream(ABC):
         self._read_bytes = 0
         self._ended = False
         self._broken: StreamBroken | None = None
-        self.on_end: OnEnd | None = None
 
     @abstractmethod
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one event's data for the client; None where it is the end. Raises StreamBroken or NotJSONError."""
-
-    @abstractmethod
-    def error_event(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error as an event of this stream."""
-
-    @abstractmethod
-    def cut_event(self) -> bytes:
-        """Render the end of a stream that reached its output limit."""
 
     async def begin(self) -> None:
         """Wait for the first event, so that a call which fails before it can still be answered by a status."""
@@ -67,18 +51,13 @@ class EventStream(ABC):
     async def __anext__(self) -> Chunk:
         while not self._ready:
             if self._broken:
-                self._tell(whole=False)
+                self.ended(whole=False)
                 raise self._broken
             if self._ended:
-                self._tell(whole=True)
+                self.ended(whole=True)
                 raise StopAsyncIteration
             await self._read()
         return self._ready.popleft()
-
-    def _tell(self, *, whole: bool) -> None:
-        if self.on_end is not None:
-            self.on_end(whole)
-            self.on_end = None
 
     async def close(self) -> None:
         """Hang up on a stream that is under way; let one that has ended free its connection for the next call.

@@ -96,7 +96,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
     )
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let operators with that right date a new price."""
+        """Allow operators with that right date a new price."""
         return request.user.has_perm("billing.add_priceversion")
 
     def save_model(self, request: HttpRequest, obj: PriceVersion, form: Any, change: bool) -> None:
@@ -121,7 +121,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
 
     @display(description="In force", boolean=True)
     def is_in_force(self, version: PriceVersion) -> bool:
-        """Tell whether it prices calls now."""
+        """Return whether it prices calls now."""
         return getattr(version, "current_id", None) == version.pk
 
 

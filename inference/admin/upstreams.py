@@ -101,12 +101,12 @@ class UpstreamAdmin(ConsoleAdmin):
 
     @display(description="Base URL", empty_value="-")
     def address(self, upstream: Upstream) -> str | None:
-        """Say where it is."""
+        """Return where it is."""
         return upstream.base_url or None
 
     @display(description="API key", label={"set": "success", "not set": "warning", "not needed": "info"})
     def credential(self, upstream: Upstream) -> str:
-        """Say whether there is a credential."""
+        """Return whether there is a credential."""
         if upstream.api_key:
             return "set"
         return "not needed" if upstream.adapter == Upstream.Adapter.DEMO else "not set"

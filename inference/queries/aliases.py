@@ -1,4 +1,4 @@
-"""Reads of aliases as rows; calls use the catalogue's picture instead."""
+"""Reads of aliases as rows; calls use the catalogue's snapshot instead."""
 
 from inference.models import Alias
 

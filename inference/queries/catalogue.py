@@ -1,6 +1,6 @@
-"""The catalogue as this process sees it: an immutable picture of models, upstreams and prices, renewed off the hot path.
+"""The catalogue as this process sees it: an immutable snapshot of models, upstreams and prices, renewed off the hot path.
 
-A picture older than `CATALOGUE_TTL_SECONDS` is still used while a thread takes the next one; one older than
+A snapshot older than `CATALOGUE_TTL_SECONDS` is still used while a thread takes the next one; one older than
 `AGE_MAX_SECONDS` is not, so a change is seen by every process within 15 s even where the database is slow.
 """
 
@@ -43,31 +43,31 @@ class Catalogue:
 
     @property
     def age_seconds(self) -> float:
-        """Tell how long ago the picture was taken."""
+        """Return how many seconds ago the snapshot was taken."""
         return time.monotonic() - self.taken_at
 
 
 class _Holder:
-    """The process's picture and the one refresh that may be under way."""
+    """The process's snapshot and the one refresh that may be under way."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="catalogue")
         self._refresh: Future[Catalogue] | None = None
         self._forgotten = 0
-        self.picture: Catalogue | None = None
+        self.snapshot: Catalogue | None = None
 
     def usable(self) -> Catalogue | None:
-        """Give the picture where it is young enough, and begin to renew it where it is not young."""
-        picture = self.picture
-        if picture is None or (age := picture.age_seconds) > AGE_MAX_SECONDS:
+        """Return the snapshot where it is young enough, and begin to renew it where it is not young."""
+        snapshot = self.snapshot
+        if snapshot is None or (age := snapshot.age_seconds) > AGE_MAX_SECONDS:
             return None
         if age > settings.CATALOGUE_TTL_SECONDS:
             self.refresh()
-        return picture
+        return snapshot
 
     def refresh(self) -> "Future[Catalogue]":
-        """Begin to take a new picture, or join the one who does."""
+        """Begin to take a new snapshot, or join the one who does."""
         with self._lock:
             if self._refresh is None or self._refresh.done():
                 self._refresh = self._executor.submit(self._take, self._forgotten)
@@ -75,41 +75,41 @@ class _Holder:
 
     def forget(self) -> None:
         with self._lock:
-            self.picture, self._refresh = None, None
+            self.snapshot, self._refresh = None, None
             self._forgotten += 1
 
     def _take(self, forgotten: int) -> Catalogue:
         try:
-            picture = take_picture()
+            snapshot = take_snapshot()
         finally:
             connections.close_all()  # this thread's own: back to the pool
         with self._lock:
             if forgotten == self._forgotten:
-                self.picture = picture
-        return picture
+                self.snapshot = snapshot
+        return snapshot
 
 
 _holder = _Holder()
 
 
 async def current() -> Catalogue:
-    """Give the catalogue without waiting, but for the first time and after the database was away for long."""
-    picture = _holder.usable()
-    return picture if picture is not None else await asyncio.wrap_future(_holder.refresh())
+    """Return the catalogue without waiting, but for the first time and after the database was away for long."""
+    snapshot = _holder.usable()
+    return snapshot if snapshot is not None else await asyncio.wrap_future(_holder.refresh())
 
 
 def current_sync() -> Catalogue:
-    """Give the catalogue to synchronous code."""
-    picture = _holder.usable()
-    return picture if picture is not None else _holder.refresh().result()
+    """Return the catalogue to synchronous code."""
+    snapshot = _holder.usable()
+    return snapshot if snapshot is not None else _holder.refresh().result()
 
 
 def forget() -> None:
-    """Drop the picture, so that the next caller sees the rows as they are now."""
+    """Drop the snapshot, so that the next caller sees the rows as they are now."""
     _holder.forget()
 
 
-def take_picture() -> Catalogue:
+def take_snapshot() -> Catalogue:
     """Read every row that a call can need."""
     taken_at = time.monotonic()
     horizon = datetime.now(UTC) + timedelta(seconds=AGE_MAX_SECONDS * 2)

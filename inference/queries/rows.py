@@ -1,20 +1,20 @@
-"""Makes the immutable pictures that calls use from the operator's rows."""
+"""Builds the immutable values that calls use from the operator's rows."""
 
 from collections.abc import Iterable, Mapping
 
 from django.conf import settings
 
 from gateway.contract.aliases import routes_of
-from inference.adapters.base import UpstreamTarget
 from inference.models import Alias, Deployment, RawModel, Upstream
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget
+from inference.rules.upstream import UpstreamTarget
 
 Versions = Mapping[str, tuple[PriceVersion, ...]]
 
 
 def of_alias(alias: Alias, versions: Versions) -> ServedModel:
-    """Picture an alias with its usable deployments and its prices."""
+    """Build an alias with its usable deployments and its prices."""
     return ServedModel(
         name=alias.name,
         enabled=alias.enabled,
@@ -28,7 +28,7 @@ def of_alias(alias: Alias, versions: Versions) -> ServedModel:
 
 
 def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
-    """Picture a raw model, which its one upstream knows under the same name."""
+    """Build a raw model, which its one upstream knows under the same name."""
     target = DeploymentTarget(id=f"raw:{raw.pk}", upstream=_upstream(raw.upstream), model=raw.model)
     return ServedModel(
         name=raw.model,
@@ -58,7 +58,7 @@ def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
 
 
 def _is_usable(upstream: Upstream) -> bool:
-    """Tell whether an upstream has what a call needs: an address and a credential, or the embedded backend's leave."""
+    """Return whether an upstream has what a call needs: an address and a credential, or the embedded backend's leave."""
     if upstream.adapter == Upstream.Adapter.DEMO:
         return upstream.enabled and settings.DEMO_ADAPTER
     return upstream.enabled and bool(upstream.base_url) and bool(upstream.api_key)

@@ -21,11 +21,11 @@ class Breaker:
     probing_until: float = 0.0
 
     def is_open(self, now: float) -> bool:
-        """Tell whether the deployment is set aside, or being probed by somebody else."""
+        """Return whether the deployment is set aside, or being probed by somebody else."""
         return now < self.aside_until or now < self.probing_until
 
     def comes_back_at(self) -> float:
-        """Say when the deployment may be tried again."""
+        """Return when the deployment may be tried again."""
         return max(self.aside_until, self.probing_until)
 
     def chosen(self, now: float) -> None:
@@ -46,7 +46,7 @@ class Breaker:
             self._set_aside(now, wait_seconds or 0.0)
 
     def probed(self) -> None:
-        """Let the next call probe: this one is not over yet, or was given up before anything was learnt."""
+        """Allow the next call to probe: this one is not over yet, or was given up before anything was learnt."""
         self.probing_until = 0.0
 
     def _set_aside(self, now: float, wait_seconds: float) -> None:

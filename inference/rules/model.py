@@ -13,7 +13,7 @@ from inference.rules.plan import DeploymentTarget
 
 @dataclass(frozen=True, slots=True)
 class PriceVersion:
-    """Prices from an instant on. `bound` and `bound_with_sound` are the same prices, for the worst case of a call.
+    """Prices from an instant on. `worst_case` and `worst_case_with_audio` are the same prices, to bound a call with.
 
     `components` is what the operator wrote, for people to read.
     """
@@ -21,8 +21,8 @@ class PriceVersion:
     id: int
     effective_at: datetime
     prices: PriceBook
-    bound: PriceBook
-    bound_with_sound: PriceBook
+    worst_case: PriceBook
+    worst_case_with_audio: PriceBook
     components: Mapping[str, Any]
 
 
@@ -45,15 +45,15 @@ class ServedModel:
 
     @property
     def is_served(self) -> bool:
-        """Tell whether a call can go anywhere at all."""
+        """Return whether a call can go anywhere at all."""
         return self.enabled and bool(self.deployments) and self.name not in NEVER_SERVED
 
     def price_at(self, now: datetime) -> PriceVersion | None:
-        """Give the prices in force at an instant."""
+        """Return the prices in force at an instant."""
         return next((version for version in self.versions if version.effective_at <= now), None)
 
     def is_visible_to(self, issuer: str) -> bool:
-        """Tell whether a caller of this integration may know of it."""
+        """Return whether a caller of this integration may know of it."""
         return self.issuers is None or issuer in self.issuers
 
 

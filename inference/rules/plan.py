@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Generic
 
 from gateway.contract.aliases import Route
 from gateway.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
-from inference.adapters.base import Attempt, UpstreamTarget
+from inference.rules.upstream import Attempt, Endpoint, Sent, UpstreamTarget
 
 STREAM_MIN_SECONDS = 600.0
 """A stream that keeps talking may last this long, also where its upstream answers plain calls sooner."""
@@ -16,7 +16,7 @@ RETRY_WINDOW_SECONDS = 10.0
 
 
 def stream_seconds(timeout_seconds: float) -> float:
-    """Say how long a whole stream may last at an upstream that answers plain calls within `timeout_seconds`."""
+    """Return how long a whole stream may last at an upstream that answers plain calls within `timeout_seconds`."""
     return max(timeout_seconds, STREAM_MIN_SECONDS)
 
 
@@ -32,17 +32,16 @@ class DeploymentTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class CallPlan:
-    """One call: vendor-shaped `body` with its output limit set, and where it may go. See `Attempt` for the rest."""
+class CallPlan(Generic[Sent]):
+    """One call and where it may go: its route's `endpoints` by adapter, and deployments. See `Attempt` for the rest."""
 
     route: Route
-    alias: str
+    endpoints: Mapping[str, Endpoint[Sent]]
     deployments: tuple[DeploymentTarget, ...]
-    body: Mapping[str, Any]
-    call_id: str
+    request: Sent
+    usage_id: str
+    public_model: str
     public_id: str
-    show_usage: bool = False
-    is_large: bool = False
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
 
     @property
@@ -51,17 +50,20 @@ class CallPlan:
         longest = max((at.upstream.timeout_seconds for at in self.deployments), default=0.0)
         return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
-    def attempt_at(self, deployment: DeploymentTarget) -> Attempt:
-        """Describe one attempt of this call at one of its deployments."""
+    def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
+        """Build one attempt of this call at one of its deployments."""
         return Attempt(
-            route=self.route,
-            target=deployment.upstream,
-            model=deployment.model,
-            body=self.body,
-            call_id=self.call_id,
-            public_model=self.alias,
-            public_id=self.public_id,
-            show_usage=self.show_usage,
-            is_large=self.is_large,
-            on_send=self.on_send,
+            deployment.upstream,
+            deployment.model,
+            self.request,
+            self.usage_id,
+            self.public_model,
+            self.public_id,
+            self.on_send,
         )
+
+
+def endpoint_for(endpoints: Mapping[str, Endpoint[Sent]], deployment: DeploymentTarget) -> Endpoint[Sent] | None:
+    """Return the endpoint of a deployment's protocol; None where the route has none, or may not use it."""
+    endpoint = endpoints.get(deployment.upstream.adapter)
+    return endpoint if endpoint is not None and endpoint.is_allowed else None

@@ -1,8 +1,8 @@
 """Whether and when a call is tried again upstream: only where nothing can have been taken."""
 
 from gateway.contract.limits import UPSTREAM_RETRIES_MAX
-from inference.adapters.base import Overloaded, Unreachable
 from inference.rules.plan import RETRY_WINDOW_SECONDS
+from inference.rules.upstream import Overloaded, Unreachable
 
 RETRY_AFTER_MAX_SECONDS = 2.0
 _BACKOFF_SECONDS = 0.1
@@ -11,7 +11,7 @@ _BACKOFF_SECONDS = 0.1
 def pause_before_retry(
     outcome: object, *, retries: int, elapsed_seconds: float, elsewhere: bool, jitter: float
 ) -> float | None:
-    """Say how many seconds to wait before the next attempt, or None where this outcome stands.
+    """Return how many seconds to wait before the next attempt, or None where this outcome stands.
 
     `elsewhere` tells that a deployment is left that this call has not tried; it is asked at once. `jitter` is a random
     number in [0, 1). An upstream that asks for a longer wait than a client should bear is not waited for.

@@ -6,6 +6,7 @@ from typing import Any
 
 from accounts.models import Account
 from billing.operations import closings
+from billing.operations.closings import OpenCall
 from billing.operations.ledger import Hold, Release, Settlement
 from gateway.contract.ids import new_id
 from gateway.database import Element
@@ -39,22 +40,19 @@ class Payer:
 
     def settlement(self, usage_id: str, cost: int, **given: Any) -> Element[Settlement]:
         """Build the closing that charges a call by its upstream's count."""
-        return closings.settle(
-            owner=self.purse.owner,
-            usage_id=usage_id,
-            cost_microusd=cost,
-            basis="upstream",
-            quantities=used_for(cost),
-            **given,
-        )
+        call, used = self._call(usage_id), used_for(cost)
+        return closings.settle(call, cost_microusd=cost, basis="upstream", quantities=used, **given).element
 
     def release(self, usage_id: str) -> Element[Release]:
         """Build the closing that gives a hold back."""
-        return closings.release(owner=self.purse.owner, usage_id=usage_id, resolution="upstream_refused")
+        return closings.release(self._call(usage_id), resolution="upstream_refused").element
 
     def review(self, usage_id: str) -> Element[bool]:
         """Build the closing that leaves a call to reconciliation."""
-        return closings.review(owner=self.purse.owner, usage_id=usage_id, reason="upstream_timeout")
+        return closings.review(self._call(usage_id), reason="upstream_timeout").element
+
+    def _call(self, usage_id: str) -> OpenCall:
+        return OpenCall(self.purse.owner, usage_id, None)
 
 
 def account() -> Payer:

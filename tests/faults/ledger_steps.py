@@ -14,6 +14,7 @@ import psycopg
 from psycopg import ClientCursor
 
 from billing.operations import closings
+from billing.operations.closings import OpenCall
 from billing.operations.ledger import Replay
 from billing.operations.statement import Statement
 from billing.rules.owners import Owner
@@ -43,14 +44,13 @@ def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[
     yield "open", statement(opening(owner=payer, did=owner, hold=HOLD, **hold))
     yield "check_in", statement(check_in(owner=payer, did=owner, usage_id=usage_id, evidence=evidence))
     settlement = closings.settle(
-        owner=payer,
-        usage_id=usage_id,
+        OpenCall(payer, usage_id, None),
         cost_microusd=COST,
         basis="upstream",
         quantities=used_for(COST),
         replay=Replay(200, [], b"answer"),
     )
-    yield "settle", statement(settlement)
+    yield "settle", statement(settlement.element)
 
 
 def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:

@@ -47,17 +47,17 @@ def die_when_marked(entry: Any) -> None:
 
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
-    from inference.adapters.openai import adapter as exchange
-    from inference.operations import attempts, calls, closing, conclusions, journal, opening, stream_runs
+    from inference.adapters.openai import endpoint
+    from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
 
-    run = stream_runs.StreamRun
+    run = streaming.StreamRun
     return {
-        "before the hold": lambda: die_before(opening, "_hold"),
-        "held": lambda: die_before(opening, "_read"),
-        "before sending": lambda: die_before(attempts, "send"),
-        "about to send": lambda: die_before(exchange, "post"),
+        "before the hold": lambda: die_before(opening, "hold_element"),
+        "held": lambda: die_before(hold, "_read"),
+        "before sending": lambda: die_before(sending, "send"),
+        "about to send": lambda: die_before(endpoint, "post"),
         "sending": lambda: die_when_marked(journal.Entry),
-        "answered": lambda: die_before(calls, "conclude"),
+        "answered": lambda: die_before(serving, "conclude"),
         "before the charge": lambda: die_before(closing, "settle"),
         "about to charge": lambda: die_before(closing, "_attempt"),
         "charged": lambda: die_after(closing, "_attempt"),
@@ -65,12 +65,12 @@ def moments() -> dict[str, Callable[[], None]]:
         "about to release": lambda: die_before(closing, "_attempt"),
         "before the review": lambda: die_before(closing, "close"),
         "in review": lambda: die_after(closing, "_attempt"),
-        "before opening a stream": lambda: die_before(attempts, "open_stream"),
+        "before opening a stream": lambda: die_before(sending, "open_stream"),
         "stream opened": lambda: die_before(run, "_take"),
         "stream done": lambda: die_before(run, "_finish"),
         "stream charged": lambda: die_after(run, "_settle"),
         "stream broken": lambda: die_before(run, "_break_off"),
-        "answer rendered": lambda: die_before(conclusions, "kept"),
+        "answer rendered": lambda: die_before(whole_answers, "kept"),
     }
 
 

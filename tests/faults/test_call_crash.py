@@ -15,7 +15,7 @@ from django.utils import timezone
 from billing.models import Transfer, UsageRecord
 from billing.operations import ledger, reviews
 from billing.queries import audit
-from inference.operations import recovery
+from inference.metering import recovery
 from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
 

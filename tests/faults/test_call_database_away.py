@@ -19,7 +19,7 @@ from psycopg import sql
 
 from billing.queries import audit
 from gateway.server.lifespan import DRAIN_SECONDS
-from inference.operations import recovery
+from inference.metering import recovery
 from tests.support.processes import database_url, gateway_process
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from billing.operations import ledger, reviews
 from billing.queries import audit
-from inference.operations import recovery
+from inference.metering import recovery
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage, chat
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.api.json import canonical, dumps, strict_loads, strict_loads_async
+from gateway.api.json import canonical, dumps, strict_loads
 from gateway.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
 from gateway.api.json_size import has_more_values
 from gateway.api.offload import offload
@@ -108,16 +108,6 @@ def test_an_integer_beyond_64_bits_goes_out_as_it_came(digits: str) -> None:
     value = strict_loads(b'{"seed":%b}' % digits.encode())
     assert not isinstance(value["seed"], int | float | str)
     assert canonical(value) == b'{"seed":%b}' % digits.encode()
-
-
-@pytest.mark.parametrize(("body", "waits"), [(b'{"a":[1]}', False), (b'{"a":[' + b"[]," * 5_000 + b"[]]}", True)])
-def test_the_event_loop_goes_on_while_a_large_body_is_parsed(body: bytes, waits: bool) -> None:
-    async def parse() -> tuple[dict, bool]:
-        went_on = asyncio.Event()
-        asyncio.get_running_loop().call_soon(went_on.set)
-        return await strict_loads_async(body), went_on.is_set()
-
-    assert asyncio.run(parse()) == (strict_loads(body), waits)
 
 
 async def where_it_runs() -> tuple[str, bool]:

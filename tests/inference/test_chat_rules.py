@@ -8,10 +8,13 @@ from billing.rules.prices import PriceBook
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.api.json import canonical
 from gateway.contract.errors import ImageRejected, InvalidRequest
-from inference.adapters.base import UpstreamTarget
-from inference.rules.chat import ChatRules
+from inference.routes.chat.bound import BoundedChat
+from inference.routes.chat.request import read_request
+from inference.rules.answer import Answer
+from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 from inference.rules.plan import DeploymentTarget
+from inference.rules.upstream import UpstreamTarget
 from inference.rules.usage import MissingUsage
 
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
@@ -23,7 +26,7 @@ PNG = "data:image/png;base64,iVBORw0KGgo="
 
 def read(model: Any = MODEL, **members: Any) -> Any:
     body = {"model": "fast", "messages": HELLO, **members}
-    return ChatRules().read(body, len(canonical(body)), model)
+    return read_request(JsonBody(body, len(canonical(body)), b"", is_large=False), model)
 
 
 def part(**members: Any) -> Any:
@@ -140,25 +143,25 @@ def test_the_bound_of_text_is_the_bytes_of_its_json() -> None:
     messages = [{"role": "user", "content": "naïve 日本語 🙂" * 100}]
     body = {"model": "fast", "messages": messages}
     wanted = read(messages=messages)
-    assert wanted.bound == Quantities(input_tokens=len(canonical(body)))
-    assert wanted.bound.input_tokens > len(("naïve 日本語 🙂" * 100).encode())
-    assert wanted.estimate == Quantities(input_tokens=-(-len(("naïve 日本語 🙂" * 100).encode()) // 4))
+    assert wanted.input_bound == len(canonical(body))
+    assert wanted.input_bound > len(("naïve 日本語 🙂" * 100).encode())
+    assert wanted.input_estimate == -(-len(("naïve 日本語 🙂" * 100).encode()) // 4)
 
 
 def test_the_bound_is_no_more_than_the_context() -> None:
     model = ServedModel("a", context_tokens=50)
-    assert read(model, messages=[{"role": "user", "content": "x" * 1000}]).bound.input_tokens == 50
+    assert read(model, messages=[{"role": "user", "content": "x" * 1000}]).input_bound == 50
 
 
 def test_what_a_vendor_adds_of_its_own_is_bounded_by_an_option() -> None:
     model = ServedModel("a", options={"input_overhead_tokens": 500})
-    assert read(model).bound.input_tokens == read(ServedModel("a")).bound.input_tokens + 500
+    assert read(model).input_bound == read(ServedModel("a")).input_bound + 500
 
 
 @pytest.mark.parametrize("overhead", [-500, "x", "500", True, 1.5, None, []])
 def test_an_overhead_that_is_no_count_neither_lowers_the_bound_nor_breaks_a_call(overhead: Any) -> None:
     model = ServedModel("a", options={"input_overhead_tokens": overhead})
-    assert read(model).bound == read(ServedModel("a")).bound
+    assert read(model).input_bound == read(ServedModel("a")).input_bound
 
 
 @pytest.mark.parametrize(
@@ -172,9 +175,9 @@ def test_an_overhead_that_is_no_count_neither_lowers_the_bound_nor_breaks_a_call
 )
 def test_the_bound_of_other_parts_is_the_context(other: Any) -> None:
     wanted = read(ServedModel("a", context_tokens=9_000), messages=part(**other))
-    assert wanted.bound.input_tokens == 9_000
-    assert wanted.estimate.input_tokens == 1001
-    assert wanted.has_sound == (other["type"] == "input_audio")
+    assert wanted.input_bound == 9_000
+    assert wanted.input_estimate == 1001
+    assert wanted.has_audio == (other["type"] == "input_audio")
 
 
 def test_an_upstream_may_want_the_older_name_of_the_limit() -> None:
@@ -183,11 +186,12 @@ def test_an_upstream_may_want_the_older_name_of_the_limit() -> None:
     assert read().limit_field == "max_completion_tokens"
 
 
-def usage(**members: Any) -> Any:
-    return ChatRules().read_usage(members, read(), PRICES)
+def usage(prices: PriceBook = PRICES, **members: Any) -> Any:
+    asked = read()
+    return BoundedChat(0, asked.body, False, asked, prices, 100).usage(Answer({}, members))
 
 
-def test_usage_is_read_with_what_of_it_was_cached_or_sound() -> None:
+def test_usage_is_read_with_what_of_it_was_cached_or_audio() -> None:
     details = {"cached_tokens": 4, "audio_tokens": 3}
     assert usage(prompt_tokens=10, completion_tokens=5, prompt_tokens_details=details) == Quantities(
         input_tokens=10, cached_input_tokens=4, input_audio_tokens=3, output_tokens=5
@@ -216,4 +220,4 @@ def test_usage_at_odds_with_itself_is_malformed(details: Any) -> None:
 
 def test_no_usage_is_needed_where_no_token_has_a_price() -> None:
     flat = PriceBook.parse({"request": "5"})
-    assert ChatRules().read_usage({}, read(), flat) == Quantities()
+    assert usage(flat) == Quantities()

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from gateway.contract.ids import new_id
-from inference.operations import journal
-from inference.operations.journal import CLOSING_MAX_BYTES, Entry, Journal, Leftover, Stage, is_of_this_boot, leftovers
+from inference.metering import journal
+from inference.metering.journal import CLOSING_MAX_BYTES, Entry, Journal, Leftover, Stage, is_of_this_boot, leftovers
 
 # A process that notes calls of every stage and dies by SIGKILL.
 MORTAL = """
 import os, pathlib, signal, sys
-from inference.operations.journal import Journal
+from inference.metering.journal import Journal
 made = Journal(pathlib.Path(sys.argv[1]))
 held, sent, closing, done = (made.begin(f"use_{n}") for n in range(4))
 sent.sent()

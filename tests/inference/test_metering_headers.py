@@ -5,27 +5,27 @@ from typing import Any
 import pytest
 
 from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostRequired
-from inference.rules.headers import Metering, read_metering
+from inference.rules.terms import Terms, read_terms
 
 KEY = (b"idempotency-key", b"one")
 COST = (b"x-service-max-cost-microusd", b"5000")
 
 
 def test_both_are_read() -> None:
-    assert read_metering([KEY, COST, (b"host", b"x")]) == Metering("one", 5000)
-    assert read_metering([(b"idempotency-key", b"a" * 255), COST]).idempotency_key == "a" * 255
+    assert read_terms([KEY, COST, (b"host", b"x")]) == Terms("one", 5000)
+    assert read_terms([(b"idempotency-key", b"a" * 255), COST]).idempotency_key == "a" * 255
 
 
 def test_the_key_is_missed_first() -> None:
     with pytest.raises(IdempotencyKeyRequired):
-        read_metering([])
+        read_terms([])
     with pytest.raises(MaxCostRequired):
-        read_metering([KEY])
+        read_terms([KEY])
 
 
 @pytest.mark.parametrize("value", [b"1", b"1000000000", b" 7 "])
 def test_a_maximum_is_whole_digits_in_range(value: Any) -> None:
-    assert read_metering([KEY, (COST[0], value)]).max_cost_microusd == int(value)
+    assert read_terms([KEY, (COST[0], value)]).max_cost_microusd == int(value)
 
 
 @pytest.mark.parametrize(
@@ -33,18 +33,18 @@ def test_a_maximum_is_whole_digits_in_range(value: Any) -> None:
 )
 def test_another_maximum_is_refused(value: Any) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        read_metering([KEY, (COST[0], value)])
+        read_terms([KEY, (COST[0], value)])
     assert refused.value.param == "x-service-max-cost-microusd"
 
 
 @pytest.mark.parametrize("value", [b"", b"a" * 256, b"\x00", b"caf\xe9", b"a\tb"])
 def test_another_key_is_refused(value: Any) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        read_metering([(KEY[0], value), COST])
+        read_terms([(KEY[0], value), COST])
     assert refused.value.param == "Idempotency-Key"
 
 
 @pytest.mark.parametrize("twice", [KEY, COST])
 def test_one_that_comes_twice_is_refused(twice: Any) -> None:
     with pytest.raises(InvalidRequest):
-        read_metering([KEY, COST, twice])
+        read_terms([KEY, COST, twice])

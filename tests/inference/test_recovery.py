@@ -11,10 +11,11 @@ import pytest
 from django.utils import timezone
 
 from billing.operations import closings
+from billing.operations.closings import OpenCall
 from billing.queries import audit
-from inference.operations import journal, recovery
-from inference.operations.journal import Journal
-from inference.operations.recovery import GRACE_SECONDS, UNKNOWN_SECONDS
+from inference.metering import journal, recovery
+from inference.metering.journal import Journal
+from inference.metering.recovery import GRACE_SECONDS, UNKNOWN_SECONDS
 from tests.factories.billing import ANSWER, Purse, settle, state, used_for
 
 pytestmark = pytest.mark.django_db
@@ -43,9 +44,9 @@ def test_each_stage_is_closed_as_far_as_it_is_known(folder: Path) -> None:
     made.begin(held)
     made.begin(sent).sent()
     closing = closings.settle(
-        owner=purse.owner, usage_id=charged, cost_microusd=30, basis="upstream", quantities=used_for(30)
+        OpenCall(purse.owner, charged, None), cost_microusd=30, basis="upstream", quantities=used_for(30)
     )
-    made.begin(charged).closing(closing.arguments)
+    made.begin(charged).closing(closing.note)
     made.begin(gone).done()
     die(made)
     assert recovered(0) == 0
@@ -60,9 +61,9 @@ def test_a_charge_whose_answer_was_to_be_kept_is_made_without_it(folder: Path) -
     purse, made = Purse().pay(1000), Journal(folder)
     call = purse.call(100)
     closing = closings.settle(
-        owner=purse.owner, usage_id=call, cost_microusd=30, basis="upstream", quantities=used_for(30), replay=ANSWER
+        OpenCall(purse.owner, call, None), cost_microusd=30, basis="upstream", quantities=used_for(30), replay=ANSWER
     )
-    made.begin(call).closing(closing.arguments)
+    made.begin(call).closing(closing.note)
     die(made)
     recovered(0)
     recovered(GRACE_SECONDS)

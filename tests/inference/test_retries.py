@@ -3,8 +3,9 @@
 import pytest
 
 from gateway.contract.errors import UpstreamTimeout
-from inference.adapters.base import Ambiguous, Answer, Failed, Overloaded, Unreachable
+from inference.rules.answer import Answer
 from inference.rules.retries import pause_before_retry
+from inference.rules.upstream import Ambiguous, Failed, Overloaded, Unreachable
 
 
 def pause(

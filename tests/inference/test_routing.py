@@ -1,21 +1,16 @@
 """Which deployment a call goes to."""
 
+from typing import Any
+
 import pytest
 
+from gateway.contract.aliases import Route
 from gateway.contract.errors import InvalidRequest, ModelUnavailable, UpstreamTimeout
-from inference.adapters.base import (
-    Ambiguous,
-    Answer,
-    Failed,
-    Outcome,
-    Overloaded,
-    Rejected,
-    Unreachable,
-    UpstreamTarget,
-)
-from inference.operations import routing
+from inference.metering import routing
+from inference.rules.answer import Answer
 from inference.rules.choice import choose
 from inference.rules.plan import CallPlan, DeploymentTarget
+from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable, UpstreamTarget
 
 
 @pytest.fixture(autouse=True)
@@ -97,5 +92,7 @@ def test_what_a_call_has_tried_comes_last() -> None:
 
 
 def test_a_plan_bounds_how_long_its_call_can_last() -> None:
-    plan = CallPlan("chat.completions", "fast", (deployment("main"),), {}, "use_1", "chatcmpl_1")  # type: ignore[arg-type]
+    plan: CallPlan[Any] = CallPlan(
+        Route.CHAT_COMPLETIONS, {}, (deployment("main"),), None, "use_1", "fast", "chatcmpl_1"
+    )
     assert plan.longest_seconds == 160.0

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.contract.errors import InvalidRequest, MaxCostExceeded
-from inference.rules.demand import Demand
+from inference.routes.chat.bound import bound_chat
+from inference.routes.chat.request import ChatRequest
+from inference.routes.embeddings.bound import bound_embeddings
+from inference.routes.embeddings.request import EmbeddingRequest
 from inference.rules.model import PriceVersion, ServedModel
-from inference.rules.sizing import size
 
 
 def version(**components: Any) -> Any:
@@ -23,73 +25,79 @@ def version(**components: Any) -> Any:
 
 
 def demand(tokens: Any, **fields: Any) -> Any:
-    return Demand({}, Quantities(input_tokens=tokens), Quantities(), limit_field="max_completion_tokens", **fields)
+    asked: dict[str, Any] = {"has_audio": False, "choices": 1, "output_limit": None, **fields}
+    return ChatRequest(
+        {}, False, tokens, 0, limit_field="max_completion_tokens", streams=False, show_usage=False, **asked
+    )
 
 
 PRICE = version(input_token="0.15", cached_input_token="0.075", output_token="0.60")
 
 
 def test_the_clients_own_limit_is_kept() -> None:
-    sized = size(demand(100, output_limit=10), ServedModel("a"), PRICE, 1000)
+    sized = bound_chat(demand(100, output_limit=10), ServedModel("a"), PRICE, 1000)
     assert (sized.hold_microusd, sized.output_tokens, sized.body) == (21, 10, {})
 
 
 def test_a_limit_that_the_client_left_out_is_the_aliass() -> None:
-    sized = size(demand(100), ServedModel("a", max_output_tokens=50), PRICE, 1000)
+    sized = bound_chat(demand(100), ServedModel("a", max_output_tokens=50), PRICE, 1000)
     assert (sized.hold_microusd, sized.output_tokens) == (45, 50)
     assert sized.body == {"max_completion_tokens": 50}
 
 
 def test_a_limit_that_the_client_left_out_is_no_more_than_its_maximum_buys() -> None:
-    sized = size(demand(100), ServedModel("a", max_output_tokens=50_000), PRICE, 1000)
+    sized = bound_chat(demand(100), ServedModel("a", max_output_tokens=50_000), PRICE, 1000)
     assert sized.hold_microusd == 1000
     assert sized.body == {"max_completion_tokens": 1641}  # (1000 - 15) / 0.6, and the input's half micro-USD less
-    assert cost_microusd(Quantities(input_tokens=100, output_tokens=1642), PRICE.bound) == 1001
+    assert cost_microusd(Quantities(input_tokens=100, output_tokens=1642), PRICE.worst_case) == 1001
 
 
 def test_every_choice_counts() -> None:
-    sized = size(demand(100, choices=4), ServedModel("a"), PRICE, 1000)
+    sized = bound_chat(demand(100, choices=4), ServedModel("a"), PRICE, 1000)
     assert sized.output_tokens == 4 * sized.body["max_completion_tokens"] == 4 * 410
 
 
 def test_an_input_that_is_dearer_than_the_maximum_is_refused_with_what_it_needs() -> None:
     with pytest.raises(MaxCostExceeded) as refused:
-        size(demand(100_000), ServedModel("a", max_output_tokens=50), PRICE, 1000)
+        bound_chat(demand(100_000), ServedModel("a", max_output_tokens=50), PRICE, 1000)
     assert refused.value.details == {"requiredMicrousd": 15_001}
 
 
 def test_a_maximum_that_pays_the_input_and_no_output_is_refused() -> None:
     with pytest.raises(MaxCostExceeded) as refused:
-        size(demand(100), ServedModel("a"), PRICE, 15)
+        bound_chat(demand(100), ServedModel("a"), PRICE, 15)
     assert refused.value.details == {"requiredMicrousd": 16}
 
 
 def test_the_dearer_of_plain_and_cached_input_is_held() -> None:
     dear = version(input_token="1", cached_input_token="3", output_token="0")
-    assert size(demand(10, output_limit=1), ServedModel("a"), dear, 1000).hold_microusd == 30
+    assert bound_chat(demand(10, output_limit=1), ServedModel("a"), dear, 1000).hold_microusd == 30
 
 
 def test_sound_is_held_at_its_own_price() -> None:
     loud = version(input_token="1", input_audio_token="40", output_token="0")
-    assert size(demand(10, output_limit=1), ServedModel("a"), loud, 1000).hold_microusd == 10
-    assert size(demand(10, output_limit=1, has_sound=True), ServedModel("a"), loud, 1000).hold_microusd == 400
+    assert bound_chat(demand(10, output_limit=1), ServedModel("a"), loud, 1000).hold_microusd == 10
+    assert bound_chat(demand(10, output_limit=1, has_audio=True), ServedModel("a"), loud, 1000).hold_microusd == 400
 
 
 def test_output_without_a_price_is_bounded_all_the_same() -> None:
     free = version(input_token="1", output_token="0")
-    assert size(demand(10), ServedModel("a"), free, 1000).output_tokens == 500_000
-    assert size(demand(10), ServedModel("a", context_tokens=8_000), free, 1000).output_tokens == 8_000
+    assert bound_chat(demand(10), ServedModel("a"), free, 1000).output_tokens == 500_000
+    assert bound_chat(demand(10), ServedModel("a", context_tokens=8_000), free, 1000).output_tokens == 8_000
 
 
 def test_more_output_than_can_be_counted_is_refused() -> None:
     with pytest.raises(InvalidRequest):
-        size(demand(10, output_limit=20_000_000, choices=128), ServedModel("a"), PRICE, 10**10)
+        bound_chat(demand(10, output_limit=20_000_000, choices=128), ServedModel("a"), PRICE, 10**10)
 
 
 def test_a_request_without_output_holds_its_input() -> None:
-    plain = Demand({"input": "x"}, Quantities(input_tokens=1000), Quantities())
-    sized = size(plain, ServedModel("a"), PRICE, 150)
+    asked = EmbeddingRequest({"input": "x"}, False, ["x"], Quantities(input_tokens=1000))
+    sized = bound_embeddings(asked, ServedModel("a"), PRICE, 150)
     assert (sized.hold_microusd, sized.body) == (150, {"input": "x"})
+    with pytest.raises(MaxCostExceeded) as refused:
+        bound_embeddings(asked, ServedModel("a"), PRICE, 149)
+    assert refused.value.details == {"requiredMicrousd": 150}
 
 
 @given(
@@ -106,15 +114,15 @@ def test_the_limit_is_the_largest_that_the_maximum_buys(
     wanted = demand(tokens, choices=choices)
 
     def cost(output: Any) -> Any:
-        return cost_microusd(Quantities(input_tokens=tokens, output_tokens=output * choices), prices.bound)
+        return cost_microusd(Quantities(input_tokens=tokens, output_tokens=output * choices), prices.worst_case)
 
     most = limit or 500_000 // choices
     if cost(1) > max_cost:
         with pytest.raises(MaxCostExceeded) as refused:
-            size(wanted, model, prices, max_cost)
+            bound_chat(wanted, model, prices, max_cost)
         assert refused.value.details == {"requiredMicrousd": cost(1)}
         return
-    sized = size(wanted, model, prices, max_cost)
+    sized = bound_chat(wanted, model, prices, max_cost)
     chosen = sized.output_tokens // choices
     assert sized.hold_microusd == cost(chosen) <= max_cost
     assert chosen == most or cost(chosen + 1) > max_cost

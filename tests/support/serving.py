@@ -2,16 +2,20 @@
 
 import threading
 import time
-from typing import Self
+from typing import Any, Self
 
 import uvicorn
 
 
 class RunningGateway:
-    """A server of this process in a thread with its own event loop, as a context manager."""
+    """A server of this process in a thread with its own event loop, as a context manager.
 
-    def __init__(self) -> None:
-        from gateway.asgi import application
+    It serves the gateway's application, or another.
+    """
+
+    def __init__(self, application: Any = None) -> None:
+        if application is None:
+            from gateway.asgi import application
 
         config = uvicorn.Config(
             application,

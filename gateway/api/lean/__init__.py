@@ -7,7 +7,7 @@ to its last.
 
 from gateway.api.lean.bodies import BodyReader, ClientLeft
 from gateway.api.lean.handler import LeanHandler, LeanRequest
-from gateway.api.lean.streams import EventStream
+from gateway.api.lean.streams import StreamedResponse
 from gateway.api.lean.viewsets import LeanViewSet
 
-__all__ = ["BodyReader", "ClientLeft", "EventStream", "LeanHandler", "LeanRequest", "LeanViewSet"]
+__all__ = ["BodyReader", "ClientLeft", "LeanHandler", "LeanRequest", "LeanViewSet", "StreamedResponse"]

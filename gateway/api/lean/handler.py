@@ -16,8 +16,8 @@ from django.urls.resolvers import RegexPattern
 from gateway.api import edge
 from gateway.api.exceptions import answered
 from gateway.api.lean.bodies import BodyReader, ClientLeft, Receive
+from gateway.api.lean.disconnects import DisconnectWatch
 from gateway.api.lean.memory import BodyMemory, LargeBodies
-from gateway.api.lean.presence import Presence
 from gateway.api.lean.sending import Send, send_response
 from gateway.api.request_ids import request_id_of_scope
 from gateway.api.responses import error_response
@@ -54,25 +54,27 @@ class LeanHandler:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. A client that leaves cancels its view, also where no stream is open."""
-        presence, memory = Presence(receive), BodyMemory(self.large_bodies)
+        watch, memory = DisconnectWatch(receive), BodyMemory(self.large_bodies)
         try:
-            response = await self._answer(scope, receive, presence, memory)
+            response = await self._answer(scope, receive, watch, memory)
             await send_response(send, response)
         except ClientLeft:
             pass
         except asyncio.CancelledError:
-            if not presence.gone:
+            if not watch.has_left:
                 raise
             _stay_uncancelled()
         finally:
-            presence.stop()
+            watch.stop()
             memory.release()
 
-    async def _answer(self, scope: Scope, receive: Receive, presence: Presence, memory: BodyMemory) -> HttpResponseBase:
+    async def _answer(
+        self, scope: Scope, receive: Receive, watch: DisconnectWatch, memory: BodyMemory
+    ) -> HttpResponseBase:
         request_id = request_id_of_scope(scope)
         try:
             edge.check(scope["path"], *_texts(scope))
-            request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, presence, request_id)
+            request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, watch, request_id)
             # Without an Origin the middleware only says that an answer depends on it.
             respond = self._with_cors if request.has_origin else self._respond
             response: HttpResponseBase = await respond(request)  # type: ignore[misc]
@@ -102,7 +104,7 @@ class LeanRequest(ASGIRequest):
     ready for it."""
 
     def __init__(
-        self, scope: Scope, reader: BodyReader, memory: BodyMemory, presence: Presence, request_id: str
+        self, scope: Scope, reader: BodyReader, memory: BodyMemory, watch: DisconnectWatch, request_id: str
     ) -> None:
         self.scope = scope
         self.method: str = scope["method"].upper()
@@ -113,7 +115,7 @@ class LeanRequest(ASGIRequest):
         self.resolver_match = None
         self._reader = reader
         self._memory = memory
-        self._presence = presence
+        self._watch = watch
 
     @property
     def has_origin(self) -> bool:
@@ -123,7 +125,7 @@ class LeanRequest(ASGIRequest):
     async def read_body(self, limit_bytes: int) -> bytes:
         """Read the body (once), and watch from then on whether the client stays."""
         body = await self._memory.read(self._reader, limit_bytes)
-        self._presence.watch()
+        self._watch.watch()
         return body
 
     def __getattr__(self, name: str) -> Any:

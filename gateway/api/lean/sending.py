@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http.response import HttpResponse, HttpResponseBase
 
-from gateway.api.lean.streams import EventStream
+from gateway.api.lean.streams import StreamedResponse
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -13,7 +13,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 async def send_response(send: Send, response: HttpResponseBase) -> None:
     """Send a whole answer or a stream. A client that does not take it is the server's to drop."""
     start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
-    if isinstance(response, EventStream):
+    if isinstance(response, StreamedResponse):
         await _send_stream(send, start, response)
         return
     assert isinstance(response, HttpResponse)
@@ -21,7 +21,7 @@ async def send_response(send: Send, response: HttpResponseBase) -> None:
     await send({"type": "http.response.body", "body": response.content})
 
 
-async def _send_stream(send: Send, start: dict[str, Any], response: EventStream) -> None:
+async def _send_stream(send: Send, start: dict[str, Any], response: StreamedResponse) -> None:
     try:
         await send(start)
         async for chunk in response.chunks:

@@ -14,10 +14,10 @@ class Source(Protocol):
     async def aclose(self) -> None: ...
 
 
-class EventStream(StreamingHttpResponse):
-    """Server-sent events. Whoever sends it closes its source."""
+class StreamedResponse(StreamingHttpResponse):
+    """An answer that comes in pieces; `headers` name its media type. Whoever sends it closes its source."""
 
     def __init__(self, chunks: Source, headers: Mapping[str, str]) -> None:
-        super().__init__(chunks, content_type="text/event-stream", headers=headers)
-        self["X-Accel-Buffering"] = "no"  # a buffering proxy would hold the events back
+        super().__init__(chunks, headers=headers)
+        self["X-Accel-Buffering"] = "no"  # a buffering proxy would hold the pieces back
         self.chunks = chunks

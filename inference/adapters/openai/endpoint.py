@@ -1,34 +1,148 @@
-"""What one route of the vendor's API is: where it goes, what is sent, how its answer is made ours."""
+"""The vendor's API at an upstream's base URL: what is sent, and what comes back as an outcome.
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+A route's endpoint says where it goes, what its payload is, and how its answer is made ours.
+"""
 
-from inference.adapters.base import Attempt
+from abc import abstractmethod
+from typing import Any, ClassVar, TypeVar
+
+import aiohttp
+import orjson
+
+from gateway.api.json_pieces import dumps_in_pieces
+from gateway.api.offload import offload
+from gateway.contract.errors import ModelUnavailable
+from gateway.outbound.failures import MisconfiguredError
+from gateway.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
+from inference.adapters import errors
+from inference.adapters.exchange import (
+    NotJSONError,
+    is_event_stream,
+    json_payload,
+    post,
+    read_object,
+    read_refusal,
+)
+from inference.adapters.failures import outcome_of_exception
 from inference.adapters.streams import EventStream
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer
+from inference.rules.json_body import JSON_TYPE, BoundedJson
+from inference.rules.plan import stream_seconds
+from inference.rules.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
+
+SentJson = TypeVar("SentJson", bound=BoundedJson)
 
 PRIVATE_MEMBERS = ("system_fingerprint", "x_groq", "provider", "request_id")
 """Top-level members of an answer that name the upstream's machinery."""
 
 
-class Endpoint(ABC):
-    """One route. `stream` reads its event stream, where it has one."""
+class OpenAIEndpoint(Endpoint[Sent]):
+    """One route of the vendor's API. `stream` reads its event stream, where it has one."""
 
     path: ClassVar[str]
+    accept: ClassVar[str] = JSON_TYPE
     stream: ClassVar[type[EventStream] | None] = None
 
-    def request(self, attempt: Attempt, *, streams: bool) -> dict[str, Any]:
-        """Build the body that goes upstream: the client's, with the deployment's model in the alias's place."""
-        return {**attempt.body, "model": attempt.model}
+    @abstractmethod
+    async def payload(self, attempt: Attempt[Sent], *, streams: bool) -> Any:
+        """Build what is sent, of a kind that aiohttp takes. Raises MisconfiguredError where it cannot be."""
 
     @abstractmethod
-    def answer(self, attempt: Attempt, body: dict[str, Any]) -> dict[str, Any]:
+    async def read(self, attempt: Attempt[Sent], response: aiohttp.ClientResponse) -> Answer:
+        """Read a 2xx to its end and make it ours. Raises NotJSONError where it has not the shape of an answer."""
+
+    async def send(self, attempt: Attempt[Sent]) -> Outcome:
+        """Send a call and read its whole answer. Never raises but for cancellation."""
+        try:
+            return await self._send(attempt)
+        except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash
+            return outcome_of_exception(attempt, error)
+
+    async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
+        """Send a call and return at its first event, or with what came instead. Never raises but for cancellation."""
+        if self.stream is None:
+            return Rejected(ModelUnavailable(), alarm=f"{self.path} does not stream")
+        try:
+            return await self._open_stream(attempt, self.stream)
+        except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash
+            return outcome_of_exception(attempt, error)
+
+    async def _send(self, attempt: Attempt[Sent]) -> Outcome:
+        payload = await self.payload(attempt, streams=False)
+        phases = answer_timeout(attempt.target.timeout_seconds)
+        response = await post(attempt, self.path, payload, accept=self.accept, phases=phases)
+        try:
+            return await self._outcome(attempt, response)
+        finally:
+            response.close()
+
+    async def _open_stream(self, attempt: Attempt[Sent], stream_class: type[EventStream]) -> Stream | Outcome:
+        payload = await self.payload(attempt, streams=True)
+        patience = attempt.target.timeout_seconds
+        phases = stream_timeout(patience, stream_seconds(patience))
+        response = await post(attempt, self.path, payload, accept=EVENT_STREAM_TYPE, phases=phases)
+        try:
+            if not (response.status == 200 and is_event_stream(response)):
+                return await self._outcome(attempt, response)
+            _shorten_silence(response, idle_seconds(patience))
+            stream = stream_class(attempt, response)
+            await stream.begin()
+        except BaseException:
+            response.close()
+            raise
+        return stream
+
+    async def _outcome(self, attempt: Attempt[Sent], response: aiohttp.ClientResponse) -> Outcome:
+        if response.status < 200:
+            raise NotJSONError(f"status {response.status}")
+        if response.status >= 300:
+            return errors.outcome_of(attempt, await read_refusal(response))
+        return await self.read(attempt, response)
+
+
+class JsonEndpoint(OpenAIEndpoint[SentJson]):
+    """A route that takes a JSON object and answers with one."""
+
+    def body(self, attempt: Attempt[SentJson], *, streams: bool) -> dict[str, Any]:
+        """Build the body that goes upstream: the client's, with the deployment's model in the alias's place."""
+        return {**attempt.request.body, "model": attempt.model}
+
+    @abstractmethod
+    def make_ours(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
         """Make an answer ours, in place; raise NotJSONError where it has not the shape of one."""
 
+    async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Any:
+        """Write the body as JSON, a large one beside the event loop."""
+        body = self.body(attempt, streams=streams)
+        try:
+            written = await offload(dumps_in_pieces, body) if attempt.request.is_large else orjson.dumps(body)
+        except TypeError as error:  # nothing was sent, so nothing may be in doubt
+            raise MisconfiguredError("the request cannot be written as JSON") from error
+        return json_payload(written)
 
-def make_ours(attempt: Attempt, body: dict[str, Any]) -> None:
+    async def read(self, attempt: Attempt[SentJson], response: aiohttp.ClientResponse) -> Answer:
+        """Read a JSON object and its usage."""
+        body = await read_object(response)
+        usage = body.get("usage")
+        if not (usage is None or isinstance(usage, dict)):
+            raise NotJSONError("usage is no object")
+        if body.get("error"):
+            raise NotJSONError("an error under a status of success")
+        self.make_ours(attempt, body)
+        return Answer(body, usage)
+
+
+def put_our_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:
     """Put the alias and our id where the upstream's stood, and drop what tells of its machinery, in place."""
     body["model"] = attempt.public_model
     if "id" in body:
         body["id"] = attempt.public_id
     for member in PRIVATE_MEMBERS:
         body.pop(member, None)
+
+
+def _shorten_silence(response: aiohttp.ClientResponse, seconds: float) -> None:
+    """Hold a stream to its idle timeout from its first byte on; until then it may think as long as any call."""
+    connection = response.connection
+    if connection is not None and connection.protocol is not None:
+        connection.protocol.read_timeout = seconds

@@ -4,10 +4,21 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from billing.rules.prices import PriceBook
 from gateway.contract.aliases import Route
-from inference.adapters.base import Ambiguous, Attempt, Chunk, Outcome, Stream, StreamBroken, UpstreamTarget
+from inference.routes.chat.bound import BoundedChat, StreamedChat
+from inference.routes.chat.request import ChatRequest
+from inference.routes.chat.route import CHAT
+from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.request import read_request as read_embedding
+from inference.routes.embeddings.route import EMBEDDINGS
+from inference.rules.answer import Chunk
+from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
 from inference.rules.plan import CallPlan, DeploymentTarget
+from inference.rules.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken, UpstreamTarget
 
+USAGE_ID = "use_01k6wq5zj3y8r2v7n4m9tbcdef"
 API_KEY = "sk-upstream-secret-0001"
 PUBLIC_ID = "chatcmpl_01k6wq5zj3y8r2v7n4m9tbcdef"
 HELLO = {"model": "fast", "messages": [{"role": "user", "content": "hello"}], "max_completion_tokens": 30}
@@ -19,42 +30,71 @@ def target(base_url: str, **changes: Any) -> UpstreamTarget:
     return UpstreamTarget(name="primary", base_url=base_url, **settings)
 
 
-def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt:
+class Endpoints:
+    """The endpoints of one adapter: an attempt is made at that of its request's route."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def of(self, attempt: Attempt[Any]) -> Endpoint[Any]:
+        """Find the endpoint for an attempt."""
+        return ROUTES[isinstance(attempt.request, BoundedChat)].endpoints[self.name]
+
+    async def send(self, attempt: Attempt[Any]) -> Outcome:
+        """Send and read the whole answer."""
+        return await self.of(attempt).send(attempt)
+
+    async def open_stream(self, attempt: Attempt[Any]) -> Stream | Outcome:
+        """Send and open a stream."""
+        return await self.of(attempt).open_stream(attempt)
+
+
+ROUTES: dict[bool, Any] = {True: CHAT, False: EMBEDDINGS}
+
+
+def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False) -> StreamedChat:
+    """Give a chat request as it is sent, whatever its body holds."""
+    members = {**HELLO, **(body or {})}
+    asked = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
+    return StreamedChat(0, members, False, asked, PriceBook(), 30)
+
+
+def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt[Any]:
     """Give an attempt at a chat completion; `changes` are the upstream's."""
     show_usage = changes.pop("show_usage", False)
     return Attempt(
-        route=Route.CHAT_COMPLETIONS,
         target=target(base_url, **changes),
         model=model,
-        body={**HELLO, **(body or {})},
-        call_id="use_01k6wq5zj3y8r2v7n4m9tbcdef",
+        request=chat_request(body, show_usage=show_usage),
+        usage_id=USAGE_ID,
         public_model="fast",
         public_id=PUBLIC_ID,
-        show_usage=show_usage,
     )
 
 
-def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> Attempt:
+def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> Attempt[Any]:
     """Give an attempt at embeddings."""
+    members = {"model": "embedding", **body}
+    asked = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
     return Attempt(
-        route=Route.EMBEDDINGS,
         target=target(base_url),
         model=model,
-        body={"model": "embedding", **body},
-        call_id="use_01k6wq5zj3y8r2v7n4m9tbcdef",
+        request=BoundedEmbeddings(0, members, False, asked, PriceBook()),
+        usage_id=USAGE_ID,
         public_model="embedding",
         public_id="embd_01k6wq5zj3y8r2v7n4m9tbcdef",
     )
 
 
-def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> CallPlan:
+def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> CallPlan[Any]:
     """Give a plan of a chat completion over deployments."""
     return CallPlan(
         route=Route.CHAT_COMPLETIONS,
-        alias="fast",
+        endpoints=CHAT.endpoints,
         deployments=deployments,
-        body={**HELLO, **(body or {})},
-        call_id="use_01k6wq5zj3y8r2v7n4m9tbcdef",
+        request=chat_request(body),
+        usage_id=USAGE_ID,
+        public_model="fast",
         public_id=PUBLIC_ID,
     )
 

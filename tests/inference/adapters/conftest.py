@@ -7,7 +7,7 @@ import pytest
 import uvloop
 
 from gateway.outbound.session import close_session
-from inference.operations import routing
+from inference.metering import routing
 from tests.support.upstream import FakeUpstream
 
 

@@ -2,14 +2,16 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway.contract.aliases import Route
-from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Overloaded, Rejected, Unreachable
-from inference.operations import attempts
-from inference.rules.plan import CallPlan, DeploymentTarget
+from inference.metering import sending
+from inference.rules.answer import Answer
+from inference.rules.plan import DeploymentTarget
+from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from tests.inference.adapters.attempts import eventually, opened, plan, read_all, read_until_broken, target
 from tests.inference.adapters.wire import reset, response, serving
 from tests.support.upstream import FakeUpstream, closed_port
@@ -24,7 +26,7 @@ def at(base_url: str, name: str = "a", priority: int = 0, **changes: Any) -> Dep
 
 async def test_an_overload_is_tried_twice_more_in_the_same_call() -> None:
     async with serving(OVERLOADED, OVERLOADED, GOOD) as wire:
-        outcome = await attempts.send(plan(at(wire.base_url)))
+        outcome = await sending.send(plan(at(wire.base_url)))
     assert isinstance(outcome, Answer)
     assert {request.headers["Idempotency-Key"] for request in wire.requests} == {"use_01k6wq5zj3y8r2v7n4m9tbcdef"}
     assert len(wire.requests) == 3
@@ -32,17 +34,17 @@ async def test_an_overload_is_tried_twice_more_in_the_same_call() -> None:
 
 async def test_an_overload_that_lasts_stands_after_the_third_attempt() -> None:
     async with serving(OVERLOADED) as wire:
-        assert await attempts.send(plan(at(wire.base_url))) == Overloaded(None)
+        assert await sending.send(plan(at(wire.base_url))) == Overloaded(None)
     assert len(wire.requests) == 3
 
 
 async def test_a_short_wait_is_kept_and_a_long_one_is_the_clients() -> None:
     async with serving(response(b"{}", status="429 Too Many", extra="Retry-After: 1\r\n"), GOOD) as wire:
         started = time.monotonic()
-        assert isinstance(await attempts.send(plan(at(wire.base_url))), Answer)
+        assert isinstance(await sending.send(plan(at(wire.base_url))), Answer)
         assert time.monotonic() - started >= 1.0
     async with serving(response(b"{}", status="429 Too Many", extra="Retry-After: 3\r\n"), GOOD) as wire:
-        assert await attempts.send(plan(at(wire.base_url, "b"))) == Overloaded(3.0)
+        assert await sending.send(plan(at(wire.base_url, "b"))) == Overloaded(3.0)
         assert len(wire.requests) == 1
 
 
@@ -50,7 +52,7 @@ async def test_an_upstream_that_refuses_connections_hands_over_to_the_next() -> 
     async with serving(GOOD) as wire:
         gone = at(f"http://127.0.0.1:{closed_port()}/v1", "gone")
         tried: list[str] = []
-        outcome = await attempts.send(
+        outcome = await sending.send(
             plan(gone, at(wire.base_url, "spare", priority=1)),
             on_attempt=lambda deployment: tried.append(deployment.id),
         )
@@ -64,7 +66,7 @@ async def test_an_overload_with_a_long_wait_is_sent_elsewhere_at_once() -> None:
         deployments = at(first.base_url, "busy"), at(second.base_url, "spare", priority=1)
         started = time.monotonic()
         for _ in range(3):
-            assert isinstance(await attempts.send(plan(*deployments)), Answer)
+            assert isinstance(await sending.send(plan(*deployments)), Answer)
         assert time.monotonic() - started < 1.0
         assert (len(first.requests), len(second.requests)) == (1, 3)
 
@@ -72,7 +74,7 @@ async def test_an_overload_with_a_long_wait_is_sent_elsewhere_at_once() -> None:
 async def test_an_upstream_that_stays_away_is_unreachable_after_three_attempts() -> None:
     tried: list[str] = []
     gone = at(f"http://127.0.0.1:{closed_port()}/v1", "gone")
-    outcome = await attempts.send(plan(gone), on_attempt=lambda deployment: tried.append(deployment.id))
+    outcome = await sending.send(plan(gone), on_attempt=lambda deployment: tried.append(deployment.id))
     assert isinstance(outcome, Unreachable)
     assert tried == ["gone"] * 3
 
@@ -92,8 +94,8 @@ async def test_an_upstream_that_stays_away_is_unreachable_after_three_attempts()
 async def test_what_may_have_been_taken_is_sent_once(upstream: FakeUpstream, model: str, kind: type) -> None:
     spare = at(upstream.base_url, "spare", priority=1)
     first = DeploymentTarget(id="a", upstream=target(upstream.base_url, timeout_seconds=0.2), model=model)
-    assert isinstance(await attempts.send(plan(first, spare)), kind)
-    outcome = await attempts.open_stream(plan(first, spare))
+    assert isinstance(await sending.send(plan(first, spare)), kind)
+    outcome = await sending.open_stream(plan(first, spare))
     if isinstance(outcome, Outcome):
         assert isinstance(outcome, kind)
     else:
@@ -106,13 +108,13 @@ async def test_a_reset_is_not_tried_again() -> None:
         reset(writer)
 
     async with serving(cut, GOOD) as wire:
-        assert isinstance(await attempts.send(plan(at(wire.base_url))), Ambiguous)
+        assert isinstance(await sending.send(plan(at(wire.base_url))), Ambiguous)
     assert len(wire.requests) == 1
 
 
 async def test_a_stream_is_retried_until_it_opens(upstream: FakeUpstream) -> None:
     upstream.script("overloaded", times=2)
-    chunks = await read_all(await opened(await attempts.open_stream(plan(at(upstream.base_url)))))
+    chunks = await read_all(await opened(await sending.open_stream(plan(at(upstream.base_url)))))
     assert sum(chunk.output_deltas for chunk in chunks) == 16
     assert [entry.status for entry in upstream.ledger] == [503, 503, 200]
 
@@ -120,16 +122,16 @@ async def test_a_stream_is_retried_until_it_opens(upstream: FakeUpstream) -> Non
 async def test_deployments_of_a_protocol_that_is_not_spoken_are_passed_over(upstream: FakeUpstream) -> None:
     strange = at(upstream.base_url, "strange", adapter="voyage")
     known = at(upstream.base_url, "known", priority=9)
-    assert isinstance(await attempts.send(plan(strange, known)), Answer)
+    assert isinstance(await sending.send(plan(strange, known)), Answer)
     for unservable in (plan(strange), plan()):
-        outcome = await attempts.send(unservable)
+        outcome = await sending.send(unservable)
         assert isinstance(outcome, Rejected)
         assert outcome.error.code == "model_unavailable"
 
 
 async def test_a_route_that_the_protocol_lacks_is_not_served(upstream: FakeUpstream) -> None:
-    call = CallPlan(Route.RERANK, "rerank", (at(upstream.base_url),), {}, "use_1", "rerank_1")
-    outcome = await attempts.send(call)
+    call = replace(plan(at(upstream.base_url)), route=Route.RERANK, endpoints={})
+    outcome = await sending.send(call)
     assert isinstance(outcome, Rejected)
     assert outcome.error.code == "model_unavailable"
     assert list(upstream.ledger) == []
@@ -137,16 +139,16 @@ async def test_a_route_that_the_protocol_lacks_is_not_served(upstream: FakeUpstr
 
 async def test_the_demo_serves_only_where_it_may(settings: Any) -> None:
     demo = plan(at("", adapter="demo"))
-    assert isinstance(await attempts.send(demo), Answer)
+    assert isinstance(await sending.send(demo), Answer)
     settings.DEMO_ADAPTER = False
-    outcome = await attempts.send(demo)
+    outcome = await sending.send(demo)
     assert isinstance(outcome, Rejected)
     assert outcome.error.code == "model_unavailable"
 
 
 async def test_a_call_that_is_cancelled_in_its_back_off_is_not_sent_again() -> None:
     async with serving(response(b"{}", status="429 Too Many", extra="Retry-After: 2\r\n"), GOOD) as wire:
-        call = asyncio.create_task(attempts.send(plan(at(wire.base_url))))
+        call = asyncio.create_task(sending.send(plan(at(wire.base_url))))
         await eventually(lambda: bool(wire.requests))
         await asyncio.sleep(0.05)
         call.cancel()
@@ -160,7 +162,7 @@ async def test_a_quota_alarm_reaches_the_log_though_another_deployment_served(
 ) -> None:
     spent = response(b'{"error":{"code":"insufficient_quota"}}', status="429 Too Many")
     async with serving(spent) as first, serving(GOOD) as second:
-        outcome = await attempts.send(plan(at(first.base_url, "spent"), at(second.base_url, "spare", priority=1)))
+        outcome = await sending.send(plan(at(first.base_url, "spent"), at(second.base_url, "spare", priority=1)))
     assert isinstance(outcome, Answer)
     assert "insufficient_quota" in caplog.text
 
@@ -169,8 +171,8 @@ async def test_an_upstream_whose_streams_break_off_makes_way(upstream: FakeUpstr
     broken = DeploymentTarget(id="broken", upstream=target(upstream.base_url), model="cut-mid-stream")
     spare = at(upstream.base_url, "spare", priority=1)
     for _ in range(3):
-        await read_until_broken(await opened(await attempts.open_stream(plan(broken, spare))))
-    await read_all(await opened(await attempts.open_stream(plan(broken, spare))))
+        await read_until_broken(await opened(await sending.open_stream(plan(broken, spare))))
+    await read_all(await opened(await sending.open_stream(plan(broken, spare))))
     assert [entry.model for entry in upstream.ledger] == ["cut-mid-stream"] * 3 + ["small-1"]
 
 
@@ -178,7 +180,7 @@ async def test_a_stream_that_its_client_left_tells_nothing_of_the_upstream(upstr
     endless = DeploymentTarget(id="endless", upstream=target(upstream.base_url), model="endless")
     spare = at(upstream.base_url, "spare", priority=1)
     for _ in range(4):
-        stream = await opened(await attempts.open_stream(plan(endless, spare)))
+        stream = await opened(await sending.open_stream(plan(endless, spare)))
         await anext(aiter(stream))
         await stream.close()
     assert [entry.model for entry in upstream.ledger] == ["endless"] * 4

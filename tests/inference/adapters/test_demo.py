@@ -10,11 +10,11 @@ from typing import Any
 import orjson
 import pytest
 
-from inference.adapters.base import Answer, Chunk, Rejected
-from inference.adapters.demo import DemoAdapter
-from tests.inference.adapters.attempts import PUBLIC_ID, chat, embedding, opened, read_all
+from inference.rules.answer import Answer, Chunk
+from inference.rules.upstream import Rejected
+from tests.inference.adapters.attempts import PUBLIC_ID, Endpoints, chat, embedding, opened, read_all
 
-adapter = DemoAdapter()
+adapter = Endpoints("demo")
 FAST: dict[str, Any] = {"options": {"token_seconds": 0}}
 WEATHER = {
     "type": "function",
@@ -73,8 +73,8 @@ async def test_it_stops_at_the_limit(limit: str) -> None:
     request = said("good day") | {"max_completion_tokens": 5, "n": 3} if limit == "max_completion_tokens" else None
     attempt = chat("", body=request or {"n": 3})
     if limit == "max_tokens":
-        body = {name: value for name, value in attempt.body.items() if name != "max_completion_tokens"}
-        attempt = replace(attempt, body={**body, "max_tokens": 5})
+        body = {name: value for name, value in attempt.request.body.items() if name != "max_completion_tokens"}
+        attempt = replace(attempt, request=replace(attempt.request, body={**body, "max_tokens": 5}))
     outcome = await adapter.send(attempt)
     assert isinstance(outcome, Answer)
     assert [choice["finish_reason"] for choice in outcome.body["choices"]] == ["length"] * 3
@@ -221,20 +221,9 @@ async def test_it_embeds_in_base64_and_in_other_dimensions() -> None:
 
 @pytest.mark.parametrize(
     ("body", "param"),
-    [
-        ({"input": ""}, "input"),
-        ({"input": []}, "input"),
-        ({"input": [""]}, "input"),
-        ({"input": None}, "input"),
-        ({"input": {"a": 1}}, "input"),
-        ({"input": ["x"] * 2049}, "input"),
-        ({"input": "word " * 9000}, "input"),
-        ({"input": "x", "dimensions": 0}, "dimensions"),
-        ({"input": "x", "dimensions": 1e9}, "dimensions"),
-        ({"input": "x", "dimensions": "many"}, "dimensions"),
-    ],
+    [({"input": "word " * 9000}, "input"), ({"input": "x", "dimensions": 4000}, "dimensions")],
 )
-async def test_embeddings_that_cannot_be_are_refused(body: dict[str, Any], param: str) -> None:
+async def test_embeddings_beyond_what_it_serves_are_refused(body: dict[str, Any], param: str) -> None:
     outcome = await embed(body)
     assert isinstance(outcome, Rejected)
     assert (outcome.error.code, outcome.error.param) == ("invalid_request", param)

@@ -11,11 +11,12 @@ from aiohttp import web
 from pydantic import BaseModel
 
 from gateway.contract.aliases import Route
-from inference.adapters.base import Answer, Outcome, Rejected
-from inference.adapters.demo import DemoAdapter
-from tests.inference.adapters.attempts import chat
+from inference.routes.chat.stream import ChatFormat
+from inference.rules.answer import Answer
+from inference.rules.upstream import Outcome, Rejected
+from tests.inference.adapters.attempts import Endpoints, chat, embedding
 
-adapter = DemoAdapter()
+adapter = Endpoints("demo")
 
 
 class Weather(BaseModel):
@@ -44,7 +45,10 @@ async def serve(request: web.Request, route: Route) -> web.StreamResponse:
     """Put the adapter on the wire as it is, and nothing else."""
     body: dict[str, Any] = orjson.loads(await request.read())
     show_usage = bool((body.get("stream_options") or {}).get("include_usage"))
-    attempt = replace(chat("", show_usage=show_usage, options={"token_seconds": 0}), route=route, body=body)
+    attempt = chat("", show_usage=show_usage, options={"token_seconds": 0})
+    attempt = replace(attempt, request=replace(attempt.request, body=body))
+    if route is Route.EMBEDDINGS:
+        attempt = embedding("", body)
     served = await (adapter.open_stream(attempt) if body.get("stream") else adapter.send(attempt))
     if isinstance(served, Answer):
         return web.json_response(served.body)
@@ -55,7 +59,7 @@ async def serve(request: web.Request, route: Route) -> web.StreamResponse:
     await response.prepare(request)
     async for chunk in served:
         await response.write(chunk.data)
-    await response.write(served.terminator)
+    await response.write(ChatFormat.terminator)
     return response
 
 
@@ -130,6 +134,6 @@ async def test_embeddings_which_the_sdk_asks_for_in_base64(client: openai.AsyncO
 
 async def test_a_refusal_is_the_sdks_own_error(client: openai.AsyncOpenAI) -> None:
     with pytest.raises(openai.BadRequestError) as refused:
-        await client.embeddings.create(model="embedding", input="")
+        await client.embeddings.create(model="embedding", input="x", dimensions=4000)
     assert refused.value.code == "invalid_request"
-    assert refused.value.param == "input"
+    assert refused.value.param == "dimensions"

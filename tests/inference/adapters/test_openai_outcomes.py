@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Overloaded, Rejected, Unreachable
-from inference.adapters.openai import OpenAIAdapter
-from tests.inference.adapters.attempts import API_KEY, PUBLIC_ID, chat, embedding
+from inference.rules.answer import Answer
+from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
+from tests.inference.adapters.attempts import API_KEY, PUBLIC_ID, Endpoints, chat, embedding
 from tests.support.upstream import LEAKS, FakeUpstream, closed_port, mute_port
 
-adapter = OpenAIAdapter()
+adapter = Endpoints("openai")
 
 
 async def both_ways(attempt: Any) -> list[Outcome]:

@@ -11,13 +11,22 @@ from hypothesis import strategies as st
 
 from gateway.contract.errors import UpstreamTimeout
 from gateway.outbound.session import close_session
-from inference.adapters.base import Ambiguous, Chunk, StreamBroken
-from inference.adapters.openai import OpenAIAdapter
-from tests.inference.adapters.attempts import PUBLIC_ID, chat, eventually, opened, read_all, read_until_broken
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Ambiguous, StreamBroken
+from tests.inference.adapters.attempts import (
+    PUBLIC_ID,
+    Endpoints,
+    chat,
+    chat_request,
+    eventually,
+    opened,
+    read_all,
+    read_until_broken,
+)
 from tests.inference.adapters.wire import chunk, chunked_head, serving
 from tests.support.upstream import LEAKS, FakeUpstream
 
-adapter = OpenAIAdapter()
+adapter = Endpoints("openai")
 
 FRAMINGS = [
     "small-1",
@@ -258,13 +267,12 @@ async def test_a_finished_stream_frees_its_connection_for_the_next(upstream: Fak
         assert [request.connection for request in wire.requests] == [1, 1, 1]
 
 
-async def test_the_ends_that_the_gateway_writes_are_the_vendors_shapes(upstream: FakeUpstream) -> None:
-    opened_stream = await opened(await adapter.open_stream(chat(upstream.base_url, body={"n": 2})))
-    await opened_stream.close()
-    assert opened_stream.terminator == b"data: [DONE]\n\n"
-    error = orjson.loads(opened_stream.error_event(UpstreamTimeout(), "req_1").removeprefix(b"data: "))
+def test_the_ends_that_the_gateway_writes_are_the_vendors_shapes() -> None:
+    layout = chat_request({"n": 2}).stream_format("fast", PUBLIC_ID)
+    assert layout.terminator == b"data: [DONE]\n\n"
+    error = orjson.loads(layout.error(UpstreamTimeout(), "req_1").removeprefix(b"data: "))
     assert error == UpstreamTimeout().body("req_1")
-    cut = orjson.loads(opened_stream.cut_event().removeprefix(b"data: "))
+    cut = orjson.loads(layout.cut().removeprefix(b"data: "))
     assert isinstance(cut.pop("created"), int)
     assert cut == {
         "id": PUBLIC_ID,

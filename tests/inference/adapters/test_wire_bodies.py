@@ -10,13 +10,13 @@ from typing import Any
 import orjson
 import pytest
 
-from inference.adapters.base import Ambiguous, Answer, Failed, Outcome, Rejected
-from inference.adapters.openai import OpenAIAdapter
-from tests.inference.adapters.attempts import assert_ambiguous, chat, embedding, opened, read_until_broken
+from inference.rules.answer import Answer
+from inference.rules.upstream import Ambiguous, Failed, Outcome, Rejected
+from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, embedding, opened, read_until_broken
 from tests.inference.adapters.wire import GOOD, chunk, chunked_head, reset, response, serving
 from tests.support.upstream import mute_port
 
-adapter = OpenAIAdapter()
+adapter = Endpoints("openai")
 
 
 async def answered_with(answer: Any, **changes: Any) -> Outcome:

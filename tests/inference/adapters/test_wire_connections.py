@@ -18,13 +18,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from gateway.outbound.session import close_session, session
-from inference.adapters.base import Answer, Unreachable
-from inference.adapters.openai import OpenAIAdapter
-from tests.inference.adapters.attempts import assert_ambiguous, chat, eventually
+from inference.rules.answer import Answer
+from inference.rules.upstream import Unreachable
+from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, eventually
 from tests.inference.adapters.wire import GOOD, chunked_head, response, serving
 from tests.support.upstream import FakeUpstream
 
-adapter = OpenAIAdapter()
+adapter = Endpoints("openai")
 
 
 async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() -> None:

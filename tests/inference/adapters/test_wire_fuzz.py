@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.outbound.session import close_session
-from inference.adapters.base import Answer, Outcome, StreamBroken
-from inference.adapters.openai import OpenAIAdapter
-from tests.inference.adapters.attempts import chat
+from inference.rules.answer import Answer
+from inference.rules.upstream import Outcome, StreamBroken
+from tests.inference.adapters.attempts import Endpoints, chat
 from tests.inference.adapters.wire import GOOD, chunk, chunked_head, response, serving
 
-adapter = OpenAIAdapter()
+adapter = Endpoints("openai")
 
 EVENT = b'data: {"choices":[{"index":0,"delta":{"content":"ok"}}],"usage":null}\n\n'
 HONEST = [

@@ -1,0 +1,69 @@
+"""The adapter `demo`: answers without a network, under the same contract as every other."""
+
+from abc import abstractmethod
+from collections.abc import AsyncIterator
+
+from django.conf import settings
+
+from gateway.contract.errors import ApiError, InvalidRequest, ModelUnavailable
+from inference.rules.answer import Answer, Chunk
+from inference.rules.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
+
+
+class DemoStream(Stream):
+    """A stream that the gateway makes itself."""
+
+    def __init__(self, chunks: AsyncIterator[Chunk]) -> None:
+        self._chunks = chunks
+        self._is_closed = False
+
+    async def __aiter__(self) -> AsyncIterator[Chunk]:
+        async for chunk in self._chunks:
+            if self._is_closed:
+                return
+            yield chunk
+        self.ended(whole=True)
+
+    async def close(self) -> None:
+        """Send nothing more."""
+        self.on_end = None
+        self._is_closed = True
+
+
+class DemoEndpoint(Endpoint[Sent]):
+    """One route of the demo backend."""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Return whether the settings allow the demo, which production's do not."""
+        return bool(settings.DEMO_ADAPTER)
+
+    @abstractmethod
+    async def answer(self, attempt: Attempt[Sent]) -> Answer:
+        """Answer a request. A body that makes no sense may raise anything."""
+
+    def chunks(self, attempt: Attempt[Sent]) -> AsyncIterator[Chunk]:
+        """Begin to answer in pieces. A body that makes no sense may raise anything."""
+        raise ModelUnavailable(private="the demo does not stream this route")
+
+    async def send(self, attempt: Attempt[Sent]) -> Outcome:
+        """Answer at once, or refuse as a real backend would."""
+        attempt.on_send()
+        try:
+            return await self.answer(attempt)
+        except Exception as error:  # noqa: BLE001 - nothing was sent anywhere, so nothing can have been taken
+            return _refused(error)
+
+    async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
+        """Begin a stream, or refuse as `send` does."""
+        attempt.on_send()
+        try:
+            return DemoStream(self.chunks(attempt))
+        except Exception as error:  # noqa: BLE001 - see `send`
+            return _refused(error)
+
+
+def _refused(error: Exception) -> Rejected:
+    if isinstance(error, ApiError):
+        return Rejected(error)
+    return Rejected(InvalidRequest("The demo backend cannot read this request.", private=repr(error)))

@@ -1,0 +1,87 @@
+"""What a metered call answers with, and what of it is kept for a repeated request."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from billing.operations.ledger import Replay
+from gateway.api.json import dumps
+from gateway.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
+
+REPLAY_MAX_BYTES = 16 * 1024 * 1024
+"""A longer answer is not kept: a repeated request is then told that it was charged, and nothing runs twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeAnswer:
+    """An answer in one piece."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Events(Protocol):
+    """The chunks of a stream. `aclose` may be called at any time, also before the first, and waits for nothing."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedAnswer:
+    """An answer that comes in pieces."""
+
+    headers: Mapping[str, str]
+    events: Events
+
+
+def receipt_headers(usage_id: str, hold_microusd: int, charge_microusd: int | None) -> dict[str, str]:
+    """Name the call, its hold and, where it is known, its charge."""
+    headers = {USAGE_ID: usage_id, HOLD: str(hold_microusd)}
+    if charge_microusd is not None:
+        headers[CHARGE] = str(charge_microusd)
+    return headers
+
+
+def receipt_comment(usage_id: str, charge_microusd: int | None) -> bytes:
+    """Render a stream's receipt: an SSE comment, its very last line, which clients skip (WHATWG HTML 9.2.6)."""
+    return b": service " + dumps({"usage_id": usage_id, "charge_microusd": charge_microusd}) + b"\n\n"
+
+
+def kept(answer: WholeAnswer) -> Replay | None:
+    """Build what a repeated request gets, or None where the answer is too long to keep."""
+    if len(answer.body) > REPLAY_MAX_BYTES:
+        return None
+    return Replay(answer.status, list(answer.headers.items()), answer.body)
+
+
+class Recording:
+    """The bytes of one stream, dropped as soon as they are too many to be kept."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        self._headers = headers
+        self._pieces: list[bytes] | None = []
+        self._size_bytes = 0
+
+    def add(self, piece: bytes) -> None:
+        """Keep one more piece."""
+        if self._pieces is None:
+            return
+        self._pieces.append(piece)
+        self._size_bytes += len(piece)
+        if self._size_bytes > REPLAY_MAX_BYTES:
+            self._pieces = None
+
+    def ended_by(self, ending: bytes) -> Replay | None:
+        """Return the whole stream with its last bytes, or None where it is too long."""
+        if self._pieces is None:
+            return None
+        return kept(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))
+
+
+def answer_again(replay: Replay) -> WholeAnswer:
+    """Render a stored answer: the same bytes, in one piece, with nothing charged."""
+    headers = {name: value for name, value in replay.headers}  # noqa: C416 - lists, as JSON kept them, not tuples
+    return WholeAnswer(replay.status, {**headers, IDEMPOTENT_REPLAYED: "true"}, replay.body)

@@ -1,0 +1,79 @@
+"""A call that is under way."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from billing.operations.closings import OpenCall
+from billing.rules.prices import cost_microusd
+from billing.rules.quantities import Quantities
+from gateway.contract.errors import NotReady
+from inference.metering import journal
+from inference.metering.checks import Checked
+from inference.metering.journal import Entry
+from inference.rules.plan import CallPlan, DeploymentTarget
+
+
+@dataclass
+class Call:
+    """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task."""
+
+    checked: Checked
+    entry: Entry
+    deployment: DeploymentTarget | None = None
+    client_left: bool = False
+
+    @classmethod
+    def begin(cls, checked: Checked) -> "Call":
+        """Note in the journal that a request becomes a call. Raises NotReady where there is no room."""
+        try:
+            return cls(checked, journal.begin(checked.usage_id))
+        except OSError as error:
+            raise NotReady(private=f"no room in the journal: {error}", headers={"Retry-After": "1"}) from error
+
+    @cached_property
+    def plan(self) -> CallPlan[Any]:
+        """Return what is sent, and where it may go."""
+        checked = self.checked
+        return CallPlan(
+            route=checked.route.name,
+            endpoints=checked.route.endpoints,
+            deployments=checked.model.deployments,
+            request=checked.request,
+            usage_id=checked.usage_id,
+            public_model=checked.model.name,
+            public_id=checked.public_id,
+            on_send=self.entry.sent,
+        )
+
+    @property
+    def usage_id(self) -> str:
+        """Return the call's id, which its hold and its usage record have as well."""
+        return self.checked.usage_id
+
+    @property
+    def reference(self) -> OpenCall:
+        """Return what a closing needs to know of the call."""
+        return OpenCall(self.checked.principal.owner, self.usage_id, self.deployment.id if self.deployment else None)
+
+    @property
+    def hold_microusd(self) -> int:
+        """Return the most that the call can cost its owner."""
+        return self.checked.request.hold_microusd
+
+    @property
+    def bills_errors(self) -> bool:
+        """Return whether an error answer of the upstream may have cost money."""
+        return self.deployment is not None and self.deployment.upstream.bills_errors
+
+    def tried(self, deployment: DeploymentTarget) -> None:
+        """Note where the call goes."""
+        self.deployment = deployment
+
+    def cost_microusd(self, used: Quantities) -> int:
+        """Compute the cost of quantities at the prices of the hold. Raises PriceError."""
+        return cost_microusd(used, self.checked.price.prices)
+
+    def evidence(self, used: Quantities) -> dict[str, int]:
+        """Render what was delivered so far for the review."""
+        return {**used.counts(), "charge_microusd": min(self.cost_microusd(used), self.hold_microusd)}

@@ -1,0 +1,114 @@
+"""Tells the ledger now and then how far a stream has come, and asks whether it may go on.
+
+What is noted is what is charged should the process die before the stream's end. Whoever may not go on: a caller whose
+account was suspended or whose device session was revoked, an organization's token whose live access has ended.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+
+import orjson
+from django.conf import settings
+
+from accounts.operations.replays import refusal
+from billing.operations import closings
+from billing.rules.quantities import Quantities
+from gateway import database
+from gateway.api.background import spawn
+from gateway.contract.errors import ApiError, NotReady
+from gateway.database import BatchFunction, Element
+from inference.metering.call import Call
+from organizations.rules.access import denial
+
+log = logging.getLogger("inference.checkpoints")
+
+CHECK_IN = BatchFunction(2, "inference_check_in_calls")
+
+FIRST_SECONDS = 1.0
+"""When a stream checks in first; most have come to their end by then."""
+
+NOTE_SECONDS = 0.1
+"""How often the journal is told what a stream has delivered."""
+
+ALIVE_SECONDS = 120.0
+"""A stream that has not checked in for so long is taken for dead. The database may be away for less without harm."""
+
+
+class Checkpoints:
+    """The checkpoints of one stream: every few seconds from its first chunk on, one at a time, never waited for.
+
+    They go on while the upstream is silent. In between, the process's journal knows what was delivered. `ending` is why
+    the stream may not go on, once that is known; `on_end` is called then.
+    """
+
+    def __init__(self, call: Call, used: Callable[[], Quantities], on_end: Callable[[], None]) -> None:
+        self._call = call
+        self._used = used
+        self._on_end = on_end
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+        self._note_at = 0.0
+        self.ending: ApiError | None = None
+
+    def note(self) -> None:
+        """Note in the journal, with the first chunk and then now and then, what was delivered so far."""
+        now = time.monotonic()
+        if now < self._note_at:
+            return
+        if self._timer is None:
+            self._check_in_after(min(FIRST_SECONDS, settings.STREAM_CHECKPOINT_SECONDS))
+        self._note_at = now + NOTE_SECONDS
+        call = self._call
+        evidence = call.evidence(self._used())
+        call.entry.closing(closings.review(call.reference, reason="process_died", evidence=evidence).note)
+
+    def stop(self) -> None:
+        """Make no more."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _check_in_after(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._check_in)
+
+    def _check_in(self) -> None:
+        spawn(self._ask(self._call.evidence(self._used())))
+
+    async def _ask(self, evidence: dict[str, int]) -> None:
+        try:
+            ending = await database.run(_check_in(self._call, evidence))
+        except Exception as error:  # noqa: BLE001 - a checkpoint that is missed does no harm
+            log.warning("%s: no checkpoint (%s)", self._call.usage_id, type(error).__name__)
+            ending = None
+        if self._stopped:
+            return
+        if ending:
+            self.ending = ending
+            self._on_end()
+        else:
+            self._check_in_after(settings.STREAM_CHECKPOINT_SECONDS)
+
+
+def _check_in(running: Call, evidence: dict[str, int]) -> Element[ApiError | None]:
+    principal = running.checked.principal
+    arguments = {
+        "usage_id": running.usage_id,
+        "evidence": evidence,
+        "alive_seconds": ALIVE_SECONDS,
+        "did": principal.did,
+        "session_id": principal.session_id,
+        "org_id": principal.org_id,
+        "product": principal.product,
+    }
+    return Element(CHECK_IN, principal.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
+
+
+def _refusal(answer: str) -> ApiError | None:
+    match answer:
+        case "ok" | "suspended" | "session_revoked":
+            return refusal(answer)
+        case "closed":
+            return NotReady()
+    return denial(answer)

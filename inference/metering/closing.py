@@ -1,0 +1,122 @@
+"""The second round trip of a metered call: settle, release, or leave to review. Each happens at most once.
+
+Closing outlives the request, and by the journal its process too. Where the ledger cannot be written it is tried again
+until it can; only what can never be written ends that, and then the call goes to review past its deadline.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterator, Mapping
+from itertools import chain, repeat
+from typing import Any, TypeVar
+
+from psycopg import DataError, IntegrityError
+
+from billing.operations import closings
+from billing.operations.closings import Closing
+from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
+from billing.rules.quantities import Quantities
+from gateway import database
+from gateway.api.background import spawn
+from inference.metering.call import Call
+from inference.metering.journal import Entry
+
+log = logging.getLogger("inference.closing")
+
+CLIENT_WAIT_SECONDS = 5.0
+"""How long a client waits for its charge to be written; its answer does not depend on it."""
+
+PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+
+UNKNOWN_SECONDS = 300.0
+"""For so long a hold that is not there may still appear: a disk that stalled, or a database that hung, may go on."""
+
+Row = TypeVar("Row")
+
+
+async def settle(
+    call: Call, used: Quantities, cost_microusd: int, basis: str, replay: Replay | None, kept: Mapping[str, Any]
+) -> int | None:
+    """Charge a call and return what the ledger says that it was charged, in micro-USD; None unless it says so by now.
+
+    `basis` says whose count `used` is: 'upstream' or 'delivered'. Only the upstream's can exceed the hold, and be a loss.
+    """
+    closing = closings.settle(
+        call.reference,
+        cost_microusd=cost_microusd if basis == "upstream" else min(cost_microusd, call.hold_microusd),
+        basis=basis,
+        quantities=used.counts(),
+        replay=replay,
+        kept=kept,
+        function=call.checked.route.close_function,
+    )
+    settlement = await close(call.entry, closing)
+    if settlement is None:
+        return None
+    _report(call.usage_id, settlement)
+    return settlement.charge_microusd
+
+
+async def close(entry: Entry, closing: Closing[Row]) -> Row | None:
+    """Close a call and wait a moment for it. None where that is still being tried when this returns."""
+    entry.closing(closing.note)
+    try:
+        async with asyncio.timeout(CLIENT_WAIT_SECONDS):
+            return await _attempt(entry, closing)
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is looked at where it is tried again
+        log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.note)
+        spawn(_persist(entry, closing))
+        return None
+
+
+def release_unknown(entry: Entry, release: Closing[Release]) -> None:
+    """Release, behind the request's back, a hold of which nobody knows whether it was placed, or still will be."""
+    spawn(_release_unknown(entry, release))
+
+
+async def _persist(entry: Entry, closing: Closing[Any]) -> None:
+    for pause in _pauses():
+        try:
+            await _attempt(entry, closing)
+        except (IntegrityError, DataError):
+            log.exception("not closed; it goes to review past its deadline: %r", closing.note)
+            entry.done()
+            return
+        except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: all of them can pass
+            log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.note)
+            await asyncio.sleep(pause)
+        else:
+            return
+
+
+async def _attempt(entry: Entry, closing: Closing[Row]) -> Row:
+    row = await database.run(closing.element)
+    entry.done()
+    return row
+
+
+async def _release_unknown(entry: Entry, release: Closing[Release]) -> None:
+    until = time.monotonic() + UNKNOWN_SECONDS
+    for pause in _pauses():
+        try:
+            outcome = (await database.run(release.element)).outcome
+        except Exception as error:  # noqa: BLE001 - as above
+            log.warning("release is tried again (%s: %s): %r", type(error).__name__, error, release.note)
+        else:
+            if outcome is not CloseOutcome.UNKNOWN or time.monotonic() > until:
+                break
+        await asyncio.sleep(pause)
+    entry.done()
+
+
+def _pauses() -> Iterator[float]:
+    return chain(PAUSES_SECONDS, repeat(PAUSES_SECONDS[-1]))
+
+
+def _report(usage_id: str, settlement: Settlement) -> None:
+    """Log what should not happen: a cost beyond the hold, or a call that somebody else had closed."""
+    if settlement.overrun_microusd:
+        log.error("%s: cost %d micro-USD beyond its hold", usage_id, settlement.overrun_microusd)
+    if settlement.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY):
+        log.error("%s: was %s before it could be charged", usage_id, settlement.outcome)

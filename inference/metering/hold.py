@@ -1,0 +1,79 @@
+"""What the first statement of a metered call is asked, as one value from the checked request to SQL.
+
+`inference_open_calls` documents every member. A new one of the hold is added here, there, and to the reservation's model.
+"""
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from billing.operations.ledger import Hold, HoldOutcome, read_replay
+from gateway.database import BatchFunction, Element
+from inference.metering.checks import Arrival, Checked, Identified
+
+OPEN = BatchFunction(1, "inference_open_calls")
+
+
+class Opened(NamedTuple):
+    """What the ledger says: whether the caller is admitted, what became of the hold, why access was denied."""
+
+    admission: str
+    hold: Hold | None = None
+    denied: str | None = None
+
+
+def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
+    """Build the element that places the hold and marks the call as sent."""
+    principal = checked.principal
+    hold = {
+        "usage_id": checked.usage_id,
+        "membership_id": principal.membership_id,
+        "product": principal.product,
+        "client_id": principal.client_id,
+        "model": checked.model.name,
+        "request_id": checked.http.request_id,
+        "hold": checked.request.hold_microusd,
+        "max_cost": checked.terms.max_cost_microusd,
+        "price_version": checked.price.id,
+        "deadline_seconds": deadline_seconds,
+    }
+    return _element(checked, hold)
+
+
+def refusal_element(arrival: Arrival, stop_before: str) -> Element[Opened]:
+    """Build the element that takes the proof of a request that fails, and finds the first answer of a repeated one."""
+    return _element(arrival, {"stop_before": stop_before})
+
+
+def _element(arrival: Arrival, members: dict[str, Any]) -> Element[Opened]:
+    principal, ticket = arrival.principal, arrival.verified.ticket
+    owner_kind, owner_key = owner = principal.owner
+    members |= {
+        "proof": ticket.digest.hex(),
+        "proof_issued_at": ticket.issued_at,
+        "proof_expires_at": ticket.expires_at,
+        "did": principal.did,
+        "session_id": principal.session_id,
+        "owner_kind": owner_kind,
+        "owner_key": owner_key,
+        "route": arrival.route.name,
+    }
+    if isinstance(arrival, Identified):
+        members |= {"key": arrival.terms.idempotency_key, "digest": arrival.digest.hex()}
+    return Element(OPEN, owner, orjson.dumps(members), _read)
+
+
+def _read(answer: dict[str, Any], body: bytes | None) -> Opened:
+    outcome = answer.get("outcome")
+    if outcome is None:
+        return Opened(answer["admission"])
+    if outcome == "denied":
+        return Opened(answer["admission"], denied=answer["reason"])
+    placed = Hold(
+        HoldOutcome(outcome),
+        answer["usage_id"],
+        answer.get("available_microusd"),
+        answer.get("budget_id"),
+        read_replay(answer["replay_status"], answer["replay_headers"], body),
+    )
+    return Opened(answer["admission"], placed)

@@ -1,0 +1,186 @@
+"""Which calls this process has under way, and how far each is, where a `kill -9` cannot reach it.
+
+The ledger knows that a hold was placed, not whether its process came to send anything. So each server process keeps a
+file of slots, mapped into its memory: a call takes a slot before its hold is asked for, marks it before the first byte
+goes upstream, writes its closing there before it asks the ledger for it, and frees the slot when the closing is on disk.
+That is a few stores into memory, no system call. The pages belong to the kernel, so they outlive the process; they do
+not outlive the machine, and whoever reads them asks first whether it is still the same boot.
+
+What a process left behind is read by `inference.metering.recovery`.
+"""
+
+import fcntl
+import mmap
+import os
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+
+SUFFIX = ".journal"
+
+_SLOT_BYTES = 1024
+_SEGMENT_BYTES = 256 * _SLOT_BYTES  # also the header's size, because a mapping begins at a multiple of a page
+_ID_AT, _ID_BYTES = 2, 64
+_CLOSING_AT = _ID_AT + _ID_BYTES + 2
+CLOSING_MAX_BYTES = _SLOT_BYTES - _CLOSING_AT
+
+
+class Stage(IntEnum):
+    """How far a call is. Nothing was sent for a call that is HELD."""
+
+    FREE = 0
+    HELD = 1
+    SENT = 2
+    CLOSING = 3
+
+
+_STAGES = frozenset(Stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """A call that a journal's process had under way. `closing` is how it was to be closed, where that was known."""
+
+    stage: Stage
+    usage_id: str
+    closing: bytes
+
+
+class Entry:
+    """One call's slot, from the hold until the call is closed. The stage is written last: no reader sees it too early.
+
+    Once it is done it writes nothing any more: the slot may be another call's.
+    """
+
+    __slots__ = ("_at", "_is_done", "_journal", "_segment")
+
+    def __init__(self, journal: "Journal", segment: mmap.mmap, at: int, usage_id: str) -> None:
+        self._journal, self._segment, self._at = journal, segment, at
+        self._is_done = False
+        name = usage_id.encode()
+        assert len(name) <= _ID_BYTES
+        segment[at + 1] = len(name)
+        segment[at + _ID_AT : at + _ID_AT + len(name)] = name
+        segment[at] = Stage.HELD
+
+    def sent(self) -> None:
+        """Note that the call may reach an upstream from now on."""
+        if not self._is_done:
+            self._segment[self._at] = Stage.SENT
+
+    def closing(self, arguments: bytes) -> None:
+        """Note how the call is to be closed. A closing that does not fit is left out: then it is reviewed."""
+        if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
+            return
+        if self._segment[self._at] == Stage.CLOSING:  # what is there is overwritten, and half of it is worse than none
+            self._segment[self._at] = Stage.SENT
+        start = self._at + _CLOSING_AT
+        self._segment[start - 2 : start] = len(arguments).to_bytes(2, "big")
+        self._segment[start : start + len(arguments)] = arguments
+        self._segment[self._at] = Stage.CLOSING
+
+    def done(self) -> None:
+        """Free the slot, which is another call's from now on."""
+        if self._is_done:
+            return
+        self._is_done = True
+        self._segment[self._at] = Stage.FREE
+        self._journal.put_back(self._segment, self._at)
+
+
+class Journal:
+    """The file of one process, locked for as long as the process lives."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._free: list[tuple[mmap.mmap, int]] = []
+        self._segments: list[mmap.mmap] = []
+        self._growing = threading.Lock()
+        self._file, name = tempfile.mkstemp(dir=folder, prefix=f"{os.getpid()}-")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            _write(self._file, boot_id().ljust(_SEGMENT_BYTES, b"\0"), 0)
+            self._grow()
+        except BaseException:
+            Path(name).unlink()
+            self.close()
+            raise
+        self.path = Path(name).rename(name + SUFFIX)  # only now may somebody look whether it is locked
+
+    def begin(self, usage_id: str) -> Entry:
+        """Take a slot for a call. Raises OSError where the disk is full."""
+        while True:
+            try:
+                segment, at = self._free.pop()
+            except IndexError:
+                self._grow()
+            else:
+                return Entry(self, segment, at, usage_id)
+
+    def put_back(self, segment: mmap.mmap, at: int) -> None:
+        """Take a free slot back; the one that was used last is lent first, so that few pages are touched."""
+        self._free.append((segment, at))
+
+    def close(self) -> None:
+        """Close the file, as the end of the process does; its entries can be written to no more."""
+        for segment in self._segments:
+            segment.close()
+        os.close(self._file)
+
+    def _grow(self) -> None:
+        with self._growing:
+            if self._free:
+                return
+            at = (1 + len(self._segments)) * _SEGMENT_BYTES
+            _write(self._file, bytes(_SEGMENT_BYTES), at)  # not sparse: a full disk must be an error, not a SIGBUS
+            segment = mmap.mmap(self._file, _SEGMENT_BYTES, offset=at)
+            self._segments.append(segment)
+            self._free += [(segment, start) for start in range(0, _SEGMENT_BYTES, _SLOT_BYTES)]
+
+
+def _write(file: int, data: bytes, at: int) -> None:
+    """Write all of it. Raises OSError where the disk becomes full, also half way: the kernel then writes a part first."""
+    while data:
+        written = os.pwrite(file, data, at)
+        data, at = data[written:], at + written
+
+
+def begin(usage_id: str) -> Entry:
+    """Take a slot of this process's journal for a call. Raises OSError where there is no room for one."""
+    return _journal().begin(usage_id)
+
+
+def leftovers(data: bytes) -> Iterator[Leftover]:
+    """Read the calls that a journal's process had under way, as far as a machine that crashed has written them."""
+    for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
+        slot = data[at : at + _SLOT_BYTES]
+        usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")
+        if slot[0] != Stage.FREE and usage_id.isascii() and usage_id.isprintable():
+            closing_bytes = int.from_bytes(slot[_CLOSING_AT - 2 : _CLOSING_AT], "big")
+            closing = slot[_CLOSING_AT : _CLOSING_AT + closing_bytes] if slot[0] == Stage.CLOSING else b""
+            yield Leftover(Stage(slot[0]) if slot[0] in _STAGES else Stage.SENT, usage_id, closing)
+
+
+def is_of_this_boot(data: bytes) -> bool:
+    """Return whether the machine has run on since the journal was begun, so that what is not in it was never written."""
+    return bool(boot_id()) and data[:_SEGMENT_BYTES].rstrip(b"\0") == boot_id()
+
+
+@cache
+def boot_id() -> bytes:
+    """Return the kernel's name for this boot, or nothing where it has none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+    except OSError:
+        return b""
+
+
+@cache
+def _journal() -> Journal:
+    return Journal(settings.CALL_JOURNAL_DIR)

@@ -1,0 +1,31 @@
+"""Reads a request whose body is a JSON object, as most routes take it."""
+
+import hashlib
+
+from gateway.api.json import canonical, strict_loads
+from gateway.api.offload import is_large, offload
+from gateway.contract.errors import UnsupportedMediaType
+from gateway.contract.limits import MODEL_BODY_MAX_BYTES
+from inference.metering.route import Headers, MeteredRequest
+from inference.rules.json_body import JsonBody
+
+
+async def read_json(request: MeteredRequest) -> JsonBody:
+    """Read and parse the body, a large one beside the event loop. Raises the catalogue's error."""
+    _check_media_type(request.raw_headers)
+    body = await request.read_body(MODEL_BODY_MAX_BYTES)
+    return await offload(_parse, body, True) if is_large(body) else _parse(body, False)
+
+
+def _parse(body: bytes, large: bool) -> JsonBody:
+    members = strict_loads(body)
+    compact = canonical(members, len(body))
+    return JsonBody(members, len(compact), hashlib.sha256(compact).digest(), large)
+
+
+def _check_media_type(headers: Headers) -> None:
+    sent = [value for name, value in headers if name == b"content-type"]
+    media_type, _, parameters = sent[0].partition(b";") if len(sent) == 1 else (b"", b"", b"")
+    charset = parameters.strip().lower().replace(b'"', b"").replace(b" ", b"")
+    if media_type.strip().lower() != b"application/json" or charset not in (b"", b"charset=utf-8", b"charset=utf8"):
+        raise UnsupportedMediaType(headers={"Accept": "application/json"})

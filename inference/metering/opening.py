@@ -1,0 +1,109 @@
+"""The first round trip of a metered call: proof, repeated request, live access, and the hold of a call that is sent.
+
+Nothing goes upstream before it.
+"""
+
+import logging
+from contextlib import suppress
+
+import psycopg
+
+from accounts.operations.replays import refusal
+from billing.operations import closings
+from billing.operations.ledger import Hold, HoldOutcome, Replay
+from gateway import database
+from gateway.api.background import spawn
+from gateway.contract.errors import (
+    BudgetExceeded,
+    IdempotencyInProgress,
+    IdempotencyKeyReused,
+    InsufficientFunds,
+    NotReady,
+)
+from gateway.database import Unanswered
+from inference.metering.call import Call
+from inference.metering.checks import Arrival, Refused
+from inference.metering.closing import release_unknown
+from inference.metering.hold import Opened, hold_element, refusal_element
+from organizations.rules.access import denial
+
+log = logging.getLogger("inference.opening")
+
+
+async def refuse(refused: Refused) -> Replay:
+    """Take the proof of a request that fails in the process, and raise why; a repeated one gets its first answer."""
+    found = _admitted(await database.run(refusal_element(refused.arrival, refused.stop_before)))
+    if found is not None and found.outcome != HoldOutcome.FRESH:
+        return _replay_or_raise(found, 0)
+    raise refused.error
+
+
+async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
+    """Place the hold and mark the call as sent; None means that it is open. A repeated request gets its first answer.
+
+    Raises the catalogue's error where no hold was placed. Where it is not known whether one was, it is released behind.
+    """
+    try:
+        opened = await database.run(hold_element(call.checked, deadline_seconds))
+    except Exception as error:
+        log.error("%s: no hold (%s: %s)", call.usage_id, type(error).__name__, error)
+        _give_up(call, error)
+        if not isinstance(error, psycopg.Error):
+            raise
+        raise NotReady(headers={"Retry-After": "1"}) from error
+    try:
+        placed = _admitted(opened)
+        assert placed is not None
+        if placed.outcome is HoldOutcome.RESERVED:
+            return None
+        replay = _replay_or_raise(placed, call.hold_microusd)
+    except BaseException:
+        call.entry.done()
+        raise
+    call.entry.done()
+    return replay
+
+
+def _give_up(call: Call, error: Exception) -> None:
+    """Make sure that no hold stays, and that the proof is taken."""
+    if isinstance(error, psycopg.Error) and not isinstance(error, Unanswered):
+        call.entry.done()
+    else:
+        release_unknown(call.entry, closings.release(call.reference, resolution="not_sent"))
+    spawn(_take_proof(call.checked))
+
+
+async def _take_proof(arrival: Arrival) -> None:
+    """Take the proof of a call whose hold failed: it serves once, whatever became of the request."""
+    with suppress(Exception):
+        await database.run(refusal_element(arrival, "idempotency"))
+
+
+def _admitted(opened: Opened) -> Hold | None:
+    """Return the hold of an admitted request, or raise."""
+    if error := refusal(opened.admission):
+        raise error
+    if opened.denied:
+        raise denial(opened.denied)
+    return opened.hold
+
+
+def _replay_or_raise(found: Hold, required_microusd: int) -> Replay:
+    match found.outcome:
+        case HoldOutcome.REPLAY:
+            assert found.replay
+            return found.replay
+        case HoldOutcome.IN_PROGRESS:
+            raise IdempotencyInProgress(details={"usageId": found.usage_id}, headers={"Retry-After": "1"})
+        case HoldOutcome.KEY_REUSED:
+            raise IdempotencyKeyReused
+        case HoldOutcome.BUDGET_EXCEEDED:
+            raise BudgetExceeded(details={"budgetId": found.budget_id})
+        case HoldOutcome.INSUFFICIENT_FUNDS:
+            available = found.available_microusd
+            raise InsufficientFunds(details={"requiredMicrousd": required_microusd, "availableMicrousd": available})
+    # The first call was charged, but its answer is not there to be given again; a second one would cost again.
+    raise IdempotencyKeyReused(
+        "The call of this Idempotency-Key is closed and its answer was not kept. Send a new key to call again.",
+        details={"usageId": found.usage_id},
+    )

@@ -1,0 +1,107 @@
+"""Closes what server processes had under way when they died: by their journals, where those say more than the ledger.
+
+Not sent: released. Sent: left to review at once. About to be closed: closed as its process would have. A call
+whose journal is lost waits for its deadline and goes to review.
+"""
+
+import fcntl
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import orjson
+from django.conf import settings
+from django.db import DataError, IntegrityError, ProgrammingError, transaction
+
+from billing.operations import closings
+from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
+
+log = logging.getLogger("inference.recovery")
+
+DEAD = ".dead"
+
+GRACE_SECONDS = 10.0
+"""The longest that a statement of a dead process can still be at work in the database."""
+
+UNKNOWN_SECONDS = 300.0
+"""For so long after its process died, a hold that is not there may still appear: a disk that stalled may go on."""
+
+
+def recover(*, now: datetime) -> int:
+    """Close what dead processes left behind; return how many calls were closed. May run twice at once."""
+    folder: Path = settings.CALL_JOURNAL_DIR
+    for path in folder.glob(f"*{SUFFIX}"):
+        _mark_if_dead(path, now)
+    return sum(_recover(path, now) for path in folder.glob(f"*{DEAD}"))
+
+
+def _mark_if_dead(path: Path, now: datetime) -> None:
+    """Note when a process was first seen dead, which is the time of the file's last change from then on."""
+    with _locked(path) as file:
+        if file is not None:
+            os.utime(file, (now.timestamp(), now.timestamp()))
+            path.rename(path.with_suffix(DEAD))
+
+
+def _recover(path: Path, now: datetime) -> int:
+    with _locked(path) as file:
+        if file is None or (age_seconds := now.timestamp() - os.fstat(file).st_mtime) < GRACE_SECONDS:
+            return 0
+        data = os.pread(file, os.fstat(file).st_size, 0)
+        outcomes = [_close(leftover, is_of_this_boot(data)) for leftover in leftovers(data)]
+        if "unknown" not in outcomes or age_seconds > UNKNOWN_SECONDS:
+            path.unlink()
+        return len(outcomes) - outcomes.count("unknown")
+
+
+def _close(leftover: Leftover, is_complete: bool) -> str:
+    try:
+        with transaction.atomic():
+            outcome = closings.again(_closing(leftover, is_complete)).run()
+    except (IntegrityError, DataError, ProgrammingError, ValueError):
+        log.exception("call %s cannot be closed as it was noted: %r", leftover.usage_id, leftover.closing)
+        outcome = closings.again(_review(leftover)).run()
+    log.warning("call %s of a process that died was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
+    return outcome
+
+
+def _closing(leftover: Leftover, is_complete: bool) -> bytes:
+    """Name what is known: what a process noted, unless the machine lost some of it."""
+    if leftover.stage is Stage.CLOSING:
+        return leftover.closing
+    if leftover.stage is Stage.HELD and is_complete:
+        return orjson.dumps({"action": "release", "usage_id": leftover.usage_id, "resolution": "not_sent"})
+    return _review(leftover)
+
+
+def _review(leftover: Leftover) -> bytes:
+    return orjson.dumps({"action": "review", "usage_id": leftover.usage_id, "reason": "process_died"})
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int | None]:
+    """Open and lock a journal; None where its process lives, or somebody else is at it or was."""
+    try:
+        file = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        yield None
+        return
+    except PermissionError:
+        log.error("%s cannot be read: run the worker as the user of the server", path)
+        yield None
+        return
+    try:
+        yield file if _lock(file) and path.exists() else None  # it may be renamed or gone since it was opened
+    finally:
+        os.close(file)
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,82 @@
+"""What a metered route tells the core of itself; everything else is the same for all of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from accounts.rules.principal import Principal
+from billing.operations import closings
+from gateway.contract.aliases import Route
+from gateway.contract.capabilities import infer
+from gateway.database import BatchFunction
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.request import BoundedRequest
+from inference.rules.terms import Terms, read_terms
+from inference.rules.upstream import Endpoint
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class MeteredRequest(Protocol):
+    """What is needed of a request. Header names are lower case; the body is read once, when it is its turn."""
+
+    method: str
+    raw_path: bytes
+    raw_headers: Headers
+    request_id: str
+
+    def read_body(self, limit_bytes: int) -> Awaitable[bytes]: ...
+
+
+class Body(Protocol):
+    """What came with a request, read but not yet checked. `is_large` where checking it would keep the event loop long.
+
+    `digest` is the SHA-256 by which a repeated request is known to be the same.
+    """
+
+    @property
+    def is_large(self) -> bool: ...
+
+    @property
+    def digest(self) -> bytes: ...
+
+    @property
+    def model(self) -> str:
+        """Return the name of the model that is asked for. Raises InvalidRequest."""
+
+
+Read = TypeVar("Read", bound=Body)
+Valid = TypeVar("Valid")
+
+
+class PendingRequest(ABC, Generic[Valid]):
+    """A valid request whose bound depends on records: the one case in which the database is read before the hold."""
+
+    @abstractmethod
+    async def load(self, principal: Principal) -> Valid:
+        """Read the records, the caller's own alone. Raises the catalogue's error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeteredRoute(Generic[Read, Valid]):
+    """One metered route: its name in usage records, the prefix of its answers' ids, and what is particular to it.
+
+    - `read` checks the media type and reads the body. Raises the catalogue's error.
+    - `check` checks a body for a model, without I/O, in a thread where it is large. Raises InvalidRequest.
+    - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
+      PriceError where something that is asked for has no price.
+    - `endpoints` serve it, by the name of an upstream's adapter.
+    - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
+    - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
+    """
+
+    name: Route
+    id_prefix: str
+    read: Callable[[MeteredRequest], Awaitable[Read]]
+    check: Callable[[Read, ServedModel], Valid | PendingRequest[Valid]]
+    bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
+    endpoints: Mapping[str, Endpoint[Any]]
+    scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
+    terms: Callable[[Headers], Terms] = read_terms
+    close_function: BatchFunction = closings.CLOSE

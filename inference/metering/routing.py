@@ -1,0 +1,89 @@
+"""Choosing a deployment by what this process has seen of each."""
+
+import random
+import time
+from collections.abc import Collection, Sequence
+from functools import partial
+
+from inference.rules.breaker import Breaker
+from inference.rules.choice import choose
+from inference.rules.plan import DeploymentTarget
+from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Stream, Unreachable
+
+_BREAKERS_MAX = 10_000
+_breakers: dict[str, Breaker] = {}
+
+
+def pick(deployments: Sequence[DeploymentTarget], tried: Collection[str] = ()) -> DeploymentTarget:
+    """Choose where a call goes. Where every deployment is set aside, take the one that comes back soonest.
+
+    Those that the call has `tried` come last. There is at least one deployment.
+    """
+    now = time.monotonic()
+    fresh = untried(deployments, tried)
+    chosen = choose(fresh, lambda deployment: _breaker(deployment).is_open(now), random.random())  # noqa: S311
+    chosen = chosen or min(fresh or deployments, key=_soonest_back)
+    _breaker(chosen).chosen(now)
+    return chosen
+
+
+def is_elsewhere_to_go(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> bool:
+    """Return whether a deployment is left that the call has not tried and that is not set aside."""
+    now = time.monotonic()
+    return any(not _breaker(deployment).is_open(now) for deployment in untried(deployments, tried))
+
+
+def untried(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> Sequence[DeploymentTarget]:
+    """Leave out what a call has tried."""
+    return [deployment for deployment in deployments if deployment.id not in tried] if tried else deployments
+
+
+def record(deployment: DeploymentTarget, outcome: Outcome | Stream) -> None:
+    """Learn from an outcome. A refusal that is the client's own fault shows a deployment in good health."""
+    breaker = _breaker(deployment)
+    if isinstance(outcome, Overloaded):
+        breaker.failed(time.monotonic(), outcome.retry_after)
+    elif _is_failure(outcome):
+        breaker.failed(time.monotonic())
+    elif isinstance(outcome, Stream):
+        breaker.probed()
+        outcome.on_end = partial(record_stream_end, deployment)
+    else:
+        breaker.succeeded()
+
+
+def record_stream_end(deployment: DeploymentTarget, whole: bool) -> None:
+    """Learn how a stream ended: one that opens and then breaks off is no success."""
+    if whole:
+        _breaker(deployment).succeeded()
+    else:
+        _breaker(deployment).failed(time.monotonic())
+
+
+def record_abandoned(deployment: DeploymentTarget) -> None:
+    """Note that a call was given up before its outcome was known."""
+    _breaker(deployment).probed()
+
+
+def forget() -> None:
+    """Start afresh, as a new process does."""
+    _breakers.clear()
+
+
+def _is_failure(outcome: Outcome | Stream) -> bool:
+    if isinstance(outcome, Rejected):
+        return outcome.alarm is not None
+    return isinstance(outcome, Unreachable | Failed | Ambiguous)
+
+
+def _soonest_back(deployment: DeploymentTarget) -> tuple[float, int]:
+    return _breaker(deployment).comes_back_at(), deployment.priority
+
+
+def _breaker(deployment: DeploymentTarget) -> Breaker:
+    breaker = _breakers.get(deployment.id)
+    if breaker is None:
+        if len(_breakers) >= _BREAKERS_MAX:
+            _breakers.clear()
+        breaker = _breakers[deployment.id] = Breaker()
+    return breaker

@@ -1,0 +1,80 @@
+"""Getting one call done upstream: the first attempt, and the few further ones that cannot cost twice."""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+from gateway.contract.errors import ModelUnavailable
+from inference.metering import routing
+from inference.rules.plan import CallPlan, DeploymentTarget, endpoint_for
+from inference.rules.retries import pause_before_retry
+from inference.rules.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
+
+log = logging.getLogger("inference.attempts")
+
+Plan = CallPlan[Any]
+Try = Callable[[Endpoint[Any], Attempt[Any]], Awaitable[Outcome | Stream]]
+OnAttempt = Callable[[DeploymentTarget], None]
+
+
+async def send(plan: Plan, on_attempt: OnAttempt | None = None) -> Outcome:
+    """Send a call and wait for its whole answer; `Overloaded` and `Unreachable` stand when no attempt is left.
+
+    Never raises but for cancellation. `on_attempt` hears of each deployment before it is tried.
+    """
+    outcome = await _attempt(plan, lambda endpoint, attempt: endpoint.send(attempt), on_attempt)
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream | Outcome:
+    """Open a call's stream, or return what the upstream answered instead, otherwise as `send`."""
+    return await _attempt(plan, lambda endpoint, attempt: endpoint.open_stream(attempt), on_attempt)
+
+
+async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
+    plan = _servable(plan)
+    if not plan.deployments:
+        return Rejected(ModelUnavailable(), alarm=f"no deployment can serve {plan.public_model} on {plan.route}")
+    started, tried = time.monotonic(), list[str]()
+    while True:
+        deployment = routing.pick(plan.deployments, tried)
+        outcome = await _try(plan, deployment, call, on_attempt)
+        tried.append(deployment.id)
+        pause = pause_before_retry(
+            outcome,
+            retries=len(tried) - 1,
+            elapsed_seconds=time.monotonic() - started,
+            elsewhere=routing.is_elsewhere_to_go(plan.deployments, tried),
+            jitter=random.random(),  # noqa: S311 - spreads retries, protects nothing
+        )
+        if pause is None:
+            return outcome
+        await asyncio.sleep(pause)
+
+
+async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
+    """Make one attempt and learn from it."""
+    endpoint = endpoint_for(plan.endpoints, deployment)
+    assert endpoint is not None, "checked by _servable"
+    if on_attempt is not None:
+        on_attempt(deployment)
+    try:
+        outcome = await call(endpoint, plan.attempt_at(deployment))
+    except BaseException:
+        routing.record_abandoned(deployment)
+        raise
+    routing.record(deployment, outcome)
+    if isinstance(outcome, Overloaded | Failed) and outcome.alarm:  # the next attempt may hide it
+        log.error("%s (call %s)", outcome.alarm, plan.usage_id)
+    return outcome
+
+
+def _servable(plan: Plan) -> Plan:
+    """Leave out the deployments whose protocol is not spoken here, or not for this route."""
+    deployments = tuple(deployment for deployment in plan.deployments if endpoint_for(plan.endpoints, deployment))
+    return plan if len(deployments) == len(plan.deployments) else replace(plan, deployments=deployments)

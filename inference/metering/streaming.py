@@ -1,0 +1,162 @@
+"""A metered stream from its first byte to its receipt.
+
+No database connection is held while it runs. However it ends, its money is looked after in a task of its own:
+
+- the upstream says that it is done: settled by its usage, then the terminator and the receipt go out
+- it reaches the call's limit and goes on: cut, settled by what was delivered
+- the upstream breaks off: an error event, and review by what was delivered
+- the client leaves, or may not go on: the upstream call is cancelled, and what was delivered is charged
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from typing import Any, TypeVar
+
+from billing.operations import closings
+from billing.rules.prices import PriceError
+from billing.rules.quantities import MalformedUsage, Quantities
+from gateway.api.background import spawn
+from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid
+from inference.metering import closing
+from inference.metering.answers import Recording, receipt_comment, receipt_headers
+from inference.metering.call import Call
+from inference.metering.checkpoints import Checkpoints
+from inference.rules.answer import EVENT_STREAM_TYPE, Chunk
+from inference.rules.request import StreamedRequest
+from inference.rules.upstream import Stream, StreamBroken
+from inference.rules.usage import MissingUsage
+
+Closed = TypeVar("Closed")
+
+
+class StreamRun:
+    """The bytes of one open stream. Whoever iterates it must `aclose` it, also where iteration never began."""
+
+    def __init__(self, call: Call, request: StreamedRequest, stream: Stream) -> None:
+        self._call = call
+        self._stream = stream
+        self._meter = request.meter()
+        self._format = request.stream_format(call.plan.public_model, call.plan.public_id)
+        self.headers = {
+            "Content-Type": self._format.media_type,
+            **receipt_headers(call.usage_id, call.hold_microusd, None),
+        }
+        self._checkpoints = Checkpoints(call, self._meter.delivered, self._hang_up)
+        self._recording = Recording(self.headers)
+        self._looked_after = False
+        self._pieces = self._run()
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self._pieces
+
+    async def aclose(self) -> None:
+        """End the stream where it stands: cancel what is under way upstream, and charge what was delivered."""
+        await self._pieces.aclose()
+        if not self._looked_after:
+            self._looked_after = True
+            spawn(self._settle_for_absent())
+
+    async def _run(self) -> AsyncGenerator[bytes, None]:
+        broken = None
+        try:
+            async for chunk in self._stream:
+                if self._checkpoints.ending:
+                    break
+                self._take(chunk)
+                if self._meter.is_beyond_limit:
+                    yield await self._cut()
+                    return
+                if chunk.data:
+                    self._recording.add(chunk.data)
+                    yield chunk.data
+        except StreamBroken as error:
+            broken = error
+        yield await self._end(broken)
+
+    async def _end(self, broken: StreamBroken | None) -> bytes:
+        if self._checkpoints.ending:
+            return await self._stop(self._checkpoints.ending)
+        return await (self._break_off(broken) if broken else self._finish())
+
+    def _take(self, chunk: Chunk) -> None:
+        self._meter.add(chunk)
+        self._checkpoints.note()
+
+    async def _finish(self) -> bytes:
+        """Charge a stream that came to its end; the client learns the amount."""
+        terminator = self._format.terminator
+        try:
+            used = self._reported()
+        except MissingUsage:
+            return await self._review(terminator, "usage_missing")
+        except (MalformedUsage, PriceError) as malformed:
+            error = UpstreamInvalid(private=f"usage: {malformed}")
+            return await self._review(self._error(error), "usage_malformed")
+        return await self._settle(terminator, *used)
+
+    async def _cut(self) -> bytes:
+        """End a stream that goes on beyond the limit that the caller's maximum bought."""
+        return await self._settle(self._format.cut() + self._format.terminator, *self._best_known())
+
+    async def _stop(self, ending: ApiError) -> bytes:
+        """End a stream that may not go on."""
+        return await self._settle(self._error(ending), *self._best_known())
+
+    def _hang_up(self) -> None:
+        """Wake a stream that may not go on, should it wait for its upstream."""
+        spawn(self._stream.close())
+
+    async def _break_off(self, broken: StreamBroken) -> bytes:
+        return await self._review(self._error(broken.error), broken.reason)
+
+    async def _settle_for_absent(self) -> None:
+        error = UpstreamError("The stream ended early, because its client left.")
+        await self._settle(self._error(error), *self._best_known())
+
+    async def _settle(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:
+        expected = self._receipt(min(cost_microusd, self._call.hold_microusd))
+        replay = self._recording.ended_by(ending + expected)
+        settled = closing.settle(self._call, used, cost_microusd, basis, replay, self._meter.kept())
+        return ending + self._receipt(await self._close(settled))
+
+    async def _review(self, ending: bytes, reason: str) -> bytes:
+        """Leave the charge to review, with what was delivered as evidence."""
+        ending += self._receipt(None)
+        evidence = self._call.evidence(self._meter.delivered())
+        replay = self._recording.ended_by(ending)
+        review = closings.review(self._call.reference, reason=reason, evidence=evidence, replay=replay)
+        closed = closing.close(self._call.entry, review)
+        await self._close(closed)
+        return ending
+
+    async def _close(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
+        """Hang up upstream and close the call, whoever is cancelled meanwhile."""
+        self._looked_after = True
+        self._checkpoints.stop()
+        return await asyncio.shield(spawn(self._hang_up_and(ending)))
+
+    async def _hang_up_and(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
+        await self._stream.close()
+        return await ending
+
+    def _reported(self) -> tuple[Quantities, int, str]:
+        """Return the upstream's own count, its cost, and that it is the upstream's."""
+        used = self._meter.reported()
+        return used, self._call.cost_microusd(used), "upstream"
+
+    def _best_known(self) -> tuple[Quantities, int, str]:
+        """Return the upstream's own count where it gave one before it was stopped, else what was delivered."""
+        try:
+            return self._reported()
+        except (MissingUsage, MalformedUsage, PriceError):
+            used = self._meter.delivered()
+            return used, self._call.cost_microusd(used), "delivered"
+
+    def _error(self, error: ApiError) -> bytes:
+        return self._format.error(error, self._call.checked.http.request_id)
+
+    def _receipt(self, charge_microusd: int | None) -> bytes:
+        """Render the receipt, where the format has room for one."""
+        if self._format.media_type != EVENT_STREAM_TYPE:
+            return b""
+        return receipt_comment(self._call.usage_id, charge_microusd)

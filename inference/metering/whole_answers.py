@@ -1,0 +1,64 @@
+"""Ends a call that was answered in one piece: the money first, then the client."""
+
+import logging
+
+from billing.operations import closings
+from gateway.contract.errors import ApiError, InternalError
+from inference.metering import closing
+from inference.metering.answers import WholeAnswer, kept, receipt_comment, receipt_headers
+from inference.metering.call import Call
+from inference.rules.answer import EVENT_STREAM_TYPE, Content
+from inference.rules.upstream import Outcome
+from inference.rules.verdicts import Release, Review, Settle, judge
+
+log = logging.getLogger("inference.calls")
+
+Reply = WholeAnswer | ApiError
+
+
+async def conclude(call: Call, outcome: Outcome) -> Reply:
+    """Do with the hold what the outcome asks for, and return what the client gets."""
+    verdict = judge(outcome, call.checked.request, call.checked.price.prices, bills_errors=call.bills_errors)
+    match verdict:
+        case Settle():
+            return await _settle(call, verdict)
+        case Release(error=error, reason=reason):
+            await closing.close(call.entry, closings.release(call.reference, resolution=reason))
+            return error
+        case Review():
+            return await _review(call, verdict)
+
+
+async def give_up(call: Call, error: Exception) -> ApiError:
+    """Leave a call to review whose process failed in a way that it does not know."""
+    log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
+    await closing.close(call.entry, closings.review(call.reference, reason="internal_error"))
+    return InternalError()
+
+
+async def _settle(call: Call, verdict: Settle) -> WholeAnswer:
+    request = call.checked.request
+    content, expected = request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
+    answer = _answer(call, content, expected)
+    charged = await closing.settle(
+        call, verdict.used, verdict.cost_microusd, "upstream", kept(answer), request.kept(verdict.answer)
+    )
+    return answer if charged == expected else _answer(call, content, charged)
+
+
+async def _review(call: Call, verdict: Review) -> Reply:
+    content = verdict.reply
+    reply = _answer(call, content, None) if isinstance(content, Content) else content
+    replay = kept(reply) if isinstance(reply, WholeAnswer) else None
+    await closing.close(call.entry, closings.review(call.reference, reason=verdict.reason, replay=replay))
+    return reply
+
+
+def _answer(call: Call, content: Content, charge_microusd: int | None) -> WholeAnswer:
+    """Render an answer with its receipt: in the headers, or at the end of an event stream."""
+    if content.media_type != EVENT_STREAM_TYPE:
+        headers = receipt_headers(call.usage_id, call.hold_microusd, charge_microusd)
+        return WholeAnswer(200, {"Content-Type": content.media_type, **headers}, content.body)
+    headers = receipt_headers(call.usage_id, call.hold_microusd, None)
+    receipt = receipt_comment(call.usage_id, charge_microusd)
+    return WholeAnswer(200, {"Content-Type": EVENT_STREAM_TYPE, **headers}, content.body + receipt)

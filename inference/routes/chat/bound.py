@@ -1,0 +1,104 @@
+"""A chat request with its hold: its output limit, and how its usage is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.prices import PriceBook
+from billing.rules.quantities import Quantities
+from inference.routes.chat.request import ChatRequest
+from inference.routes.chat.stream import ChatFormat, whole_as_events
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
+from inference.rules.delivery import Delivered
+from inference.rules.json_body import BoundedJson
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.output_limit import fixed_limit, largest_limit
+from inference.rules.request import StreamedRequest, StreamMeter
+from inference.rules.usage import read_part, read_total
+
+
+@dataclass(frozen=True)
+class BoundedChat(BoundedJson):
+    """A chat request whose body has its output limit. `output_tokens` is the most that all choices may produce."""
+
+    asked: ChatRequest
+    prices: PriceBook
+    output_tokens: int
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read the answer's usage."""
+        return self.read_usage(answer.usage or {})
+
+    def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
+        """Read `prompt_tokens`, `completion_tokens` and what of them was cached or audio."""
+        if not self.prices.needs_token_usage and not usage:
+            return Quantities()
+        return Quantities(
+            input_tokens=read_total(usage, "prompt_tokens"),
+            cached_input_tokens=read_part(usage, "prompt_tokens_details", "cached_tokens"),
+            input_audio_tokens=read_part(usage, "prompt_tokens_details", "audio_tokens"),
+            output_tokens=read_total(usage, "completion_tokens"),
+        )
+
+
+class StreamedChat(BoundedChat, StreamedRequest):
+    """A chat request that is answered with a stream."""
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the whole answer of an upstream that did not stream as events."""
+        usage = answer.body.get("usage") if usage_is_known else None
+        events = whole_as_events(answer.body, usage, show_usage=self.asked.show_usage)
+        return Content(EVENT_STREAM_TYPE, events)
+
+    def meter(self) -> "ChatMeter":
+        """Begin to count."""
+        return ChatMeter(self)
+
+    def stream_format(self, public_model: str, public_id: str) -> ChatFormat:
+        """Return the layout of the stream."""
+        return ChatFormat(public_model, public_id, self.asked.choices)
+
+
+class ChatMeter(StreamMeter):
+    """Counts a stream's events and bytes, and remembers the last usage that it reported."""
+
+    def __init__(self, request: BoundedChat) -> None:
+        self._request = request
+        self._delivered = Delivered()
+        self._usage: Mapping[str, Any] = {}
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one more chunk."""
+        self._delivered.add(chunk.output_deltas, chunk.output_bytes)
+        if chunk.usage is not None:
+            self._usage = chunk.usage
+
+    @property
+    def is_beyond_limit(self) -> bool:
+        """Return whether more tokens came for certain than the limit allows."""
+        return self._delivered.tokens_at_least > self._request.output_tokens
+
+    def reported(self) -> Quantities:
+        """Read what the upstream reported."""
+        return self._request.read_usage(self._usage)
+
+    def delivered(self) -> Quantities:
+        """Estimate what the stream has cost: its input, and the output that was seen, within the limit."""
+        output_tokens = min(self._delivered.tokens_estimated, self._request.output_tokens)
+        return Quantities(input_tokens=self._request.asked.input_estimate, output_tokens=output_tokens)
+
+
+def bound_chat(asked: ChatRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedChat:
+    """Choose the output limit where the client set none, and compute the hold.
+
+    Raises MaxCostExceeded with what the request would need at least.
+    """
+    book = price.worst_case_with_audio if asked.has_audio else price.worst_case
+    prompt, body = Quantities(input_tokens=asked.input_bound), asked.body
+    if asked.output_limit is not None:
+        limit = fixed_limit(asked.output_limit, asked.choices, prompt, book, max_cost_microusd)
+    else:
+        limit = largest_limit(model, asked.choices, prompt, book, max_cost_microusd)
+        body = {**body, asked.limit_field: limit.tokens}
+    kind = StreamedChat if asked.streams else BoundedChat
+    return kind(limit.hold_microusd, body, asked.is_large, asked, price.prices, limit.total_tokens)

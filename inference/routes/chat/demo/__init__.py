@@ -1,0 +1,1 @@
+"""Chat completions of the demo backend."""

@@ -1,0 +1,1 @@
+"""Chat completions at upstreams that speak the public vendor API."""

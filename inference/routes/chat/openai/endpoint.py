@@ -1,0 +1,39 @@
+"""Chat completions, as one body or as a stream of chunks."""
+
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.openai.endpoint import JsonEndpoint, put_our_names
+from inference.routes.chat.bound import BoundedChat
+from inference.routes.chat.openai.stream import ChatStream
+from inference.routes.chat.openai.tool_calls import rename_calls
+from inference.rules.upstream import Attempt
+
+
+class OpenAIChat(JsonEndpoint[BoundedChat]):
+    """`POST /chat/completions`."""
+
+    path = "/chat/completions"
+    stream = ChatStream
+
+    def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
+        """Ask a stream for its usage whether or not the client did: the charge is made from it."""
+        body = super().body(attempt, streams=streams)
+        asked = body.pop("stream_options", None)
+        body.pop("stream", None)
+        if streams:
+            options = asked if isinstance(asked, dict) else {}
+            body |= {"stream": True, "stream_options": {**options, "include_usage": True}}
+        return body
+
+    def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
+        """Check that there are choices, and make every id ours."""
+        choices = body.get("choices")
+        if not isinstance(choices, list) or not choices:
+            raise NotJSONError("no choices")
+        for position, choice in enumerate(choices):
+            if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+                raise NotJSONError("a choice without a message")
+            rename_calls(attempt.public_id, position, choice["message"])
+        body.setdefault("id", attempt.public_id)
+        put_our_names(attempt, body)

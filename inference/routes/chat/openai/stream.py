@@ -1,0 +1,92 @@
+"""The event stream of a chat completion."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from gateway.contract.errors import UpstreamError
+from gateway.outbound.redaction import redacted
+from inference.adapters.errors import error_object
+from inference.adapters.exchange import NotJSONError, parse_object
+from inference.adapters.openai.endpoint import put_our_names
+from inference.adapters.sse import event_bytes
+from inference.adapters.streams import EventStream
+from inference.routes.chat.openai.tool_calls import rename_calls
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt, StreamBroken
+
+_DONE = b"[DONE]"
+_ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}
+"""What is left of the usage chunk that we asked for, once its usage is taken out."""
+
+_TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
+
+
+class ChatStream(EventStream):
+    """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`."""
+
+    def translate(self, data: bytes) -> Chunk | None:
+        """Rewrite one chunk; None at `[DONE]`. The usage that we asked for is kept from a client that did not."""
+        if data == _DONE:
+            return None
+        event = parse_object(data)
+        if event.get("error") or event.get("object") == "error":
+            raise _broken_by_event(self._attempt, event)
+        usage = _usage(event)
+        choices = [] if usage and "choices" not in event else _choices(event)
+        put_our_names(self._attempt, event)
+        deltas, size = _delivered(self._attempt.public_id, choices)
+        if not self._attempt.request.asked.show_usage and "usage" in event:
+            del event["usage"]
+            if not choices and event.keys() <= _ENVELOPE:
+                return Chunk(b"", usage=usage)
+        return Chunk(event_bytes(orjson.dumps(event)), deltas, size, usage)
+
+
+def _usage(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    usage = event.get("usage")
+    if usage is None or isinstance(usage, dict):
+        return usage
+    raise NotJSONError("usage is no object")
+
+
+def _choices(event: Mapping[str, Any]) -> list[dict[str, Any]]:
+    choices = event.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise NotJSONError("no choices")
+    return choices
+
+
+def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int]:
+    """Count the choices that carry output and its UTF-8 bytes, and make the ids of tool calls ours."""
+    deltas = size = 0
+    for choice in choices:
+        delta = choice.get("delta")
+        if not isinstance(delta, dict):
+            continue
+        carried = _bytes_of(delta)
+        if "tool_calls" in delta:
+            rename_calls(public_id, choice.get("index", 0), delta)
+            carried += _bytes_of_calls(delta["tool_calls"])
+        size += carried
+        deltas += carried > 0
+    return deltas, size
+
+
+def _bytes_of(delta: Mapping[str, Any]) -> int:
+    return sum(len(text.encode()) for name in _TEXTS if isinstance(text := delta.get(name), str))
+
+
+def _bytes_of_calls(calls: Any) -> int:
+    functions = [call.get("function") for call in calls or () if isinstance(call, dict)]
+    texts = [
+        function.get(name) for function in functions if isinstance(function, dict) for name in ("name", "arguments")
+    ]
+    return sum(len(text.encode()) for text in texts if isinstance(text, str))
+
+
+def _broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
+    error = error_object(event)
+    said = redacted(f"{error.get('type')} {error.get('code')} {error.get('message')}", [attempt.target.api_key])
+    return StreamBroken(UpstreamError(private=said), "the upstream broke its stream off with an error")

@@ -1,0 +1,116 @@
+"""What a chat request asks for, and how much its input can count."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.quantities import QUANTITY_MAX
+from gateway.contract.errors import InvalidRequest
+from inference.routes.chat.content import PART_TOKENS_ESTIMATE, ChatContent, read_content
+from inference.rules.delivery import tokens_of_bytes
+from inference.rules.json_body import JsonBody
+from inference.rules.members import read_count, read_flag, refuse_members
+from inference.rules.model import ServedModel
+
+CHOICES_MAX = 128
+LIMITS = ("max_completion_tokens", "max_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A valid chat request. `input_bound` is the most that its input can count, `input_estimate` what it probably counts.
+
+    `output_limit` is the client's own, for each of `choices`, None where it set none; `limit_field` names the member for
+    one that is set here. `show_usage` says that the client asked for a stream's usage.
+    """
+
+    body: Mapping[str, Any]
+    is_large: bool
+    input_bound: int
+    input_estimate: int
+    has_audio: bool
+    choices: int
+    output_limit: int | None
+    limit_field: str
+    streams: bool
+    show_usage: bool
+
+
+def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
+    """Validate a chat request, or raise InvalidRequest naming the member at fault."""
+    body = sent.members
+    refuse_members(body)
+    content = read_content(body)
+    _check_modalities(body)
+    streams = read_flag(body, "stream")
+    choices = read_count(body, "n", most=CHOICES_MAX) or 1
+    output_limit = _output_limit(body, model)
+    return ChatRequest(
+        body=body,
+        is_large=sent.is_large,
+        input_bound=_input_bound(content, sent.size_bytes, model),
+        input_estimate=_input_estimate(content, model),
+        has_audio=content.has_audio,
+        choices=choices,
+        output_limit=output_limit,
+        limit_field=_limit_field(model),
+        streams=streams,
+        show_usage=_shows_usage(body, streams),
+    )
+
+
+def _check_modalities(body: Mapping[str, Any]) -> None:
+    if body.get("modalities") not in (None, ["text"]):
+        raise InvalidRequest("Only the modality text is supported.", param="modalities")
+
+
+def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:
+    options = body.get("stream_options")
+    if options is None:
+        return False
+    if not stream or not isinstance(options, dict):
+        raise InvalidRequest("stream_options must be an object, and goes with stream alone.", param="stream_options")
+    shown = options.get("include_usage")
+    if not (shown is None or isinstance(shown, bool)):
+        raise InvalidRequest("include_usage must be true or false.", param="stream_options.include_usage")
+    return bool(shown)
+
+
+def _output_limit(body: Mapping[str, Any], model: ServedModel) -> int | None:
+    """Read the client's limit; a greater one than the alias allows is refused rather than cut in silence."""
+    most = model.max_output_tokens or QUANTITY_MAX
+    sent = {limit for name in LIMITS if (limit := read_count(body, name, most=most)) is not None}
+    if len(sent) > 1:
+        raise InvalidRequest("max_tokens and max_completion_tokens differ; send one.", param="max_tokens")
+    return sent.pop() if sent else None
+
+
+def _limit_field(model: ServedModel) -> str:
+    """Name the member that the upstream reads a limit from: the vendor's present one, or the older `max_tokens`."""
+    fields = {deployment.upstream.options.get("output_limit_field") for deployment in model.deployments}
+    return "max_tokens" if "max_tokens" in fields else "max_completion_tokens"
+
+
+def _input_bound(content: ChatContent, size_bytes: int, model: ServedModel) -> int:
+    """Bound the input: no tokenizer makes more tokens of a text than it has bytes, and the JSON has more than the text.
+
+    What a vendor adds of its own (a preamble before tools) is the alias's option `input_overhead_tokens`. The size of
+    images, sound and files says nothing about their tokens; the model's context does.
+    """
+    if content.other_part is None:
+        bound = size_bytes + _overhead_tokens(model)
+        return min(bound, model.context_tokens or bound)
+    if model.context_tokens is None and model.is_served:
+        raise InvalidRequest("This model takes text alone.", param=content.other_part)
+    return min(model.context_tokens or size_bytes, QUANTITY_MAX)
+
+
+def _overhead_tokens(model: ServedModel) -> int:
+    """Return the alias's option, which can only raise the bound; what is no count is none."""
+    tokens = model.options.get("input_overhead_tokens")
+    return max(tokens, 0) if type(tokens) is int else 0
+
+
+def _input_estimate(content: ChatContent, model: ServedModel) -> int:
+    estimate = tokens_of_bytes(content.text_bytes) + content.other_parts * PART_TOKENS_ESTIMATE
+    return min(estimate, model.context_tokens or estimate)

@@ -1,0 +1,18 @@
+"""What chat completions tell the metering core of themselves."""
+
+from gateway.contract.aliases import Route
+from inference.metering.json_route import read_json
+from inference.metering.route import MeteredRoute
+from inference.routes.chat.bound import bound_chat
+from inference.routes.chat.demo.endpoint import DemoChat
+from inference.routes.chat.openai.endpoint import OpenAIChat
+from inference.routes.chat.request import read_request
+
+CHAT = MeteredRoute(
+    name=Route.CHAT_COMPLETIONS,
+    id_prefix="chatcmpl",
+    read=read_json,
+    check=read_request,
+    bound=bound_chat,
+    endpoints={"openai": OpenAIChat(), "demo": DemoChat()},
+)

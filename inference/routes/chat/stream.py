@@ -1,0 +1,74 @@
+"""How a chat's stream is laid out: the events with which the gateway itself ends one, or renders a whole answer."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from gateway.contract.errors import ApiError
+from inference.adapters.sse import event_bytes
+from inference.rules.request import StreamFormat
+
+TERMINATOR = event_bytes(b"[DONE]")
+
+
+class ChatFormat(StreamFormat):
+    """Events of `chat.completion.chunk`, ended by `[DONE]`."""
+
+    terminator = TERMINATOR
+
+    def __init__(self, public_model: str, public_id: str, choices: int) -> None:
+        self._envelope = {
+            "id": public_id,
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": public_model,
+        }
+        self._choices = choices
+
+    def error(self, error: ApiError, request_id: str) -> bytes:
+        """Render an error as the vendor's SDKs look for it in a stream."""
+        return event_bytes(orjson.dumps(error.body(request_id)))
+
+    def cut(self) -> bytes:
+        """Render the chunk with which a stream ends at its output limit, for every choice that was asked for."""
+        choices = [{"index": index, "delta": {}, "finish_reason": "length"} for index in range(self._choices)]
+        return self.event(choices)
+
+    def event(self, choices: list[dict[str, Any]], **members: Any) -> bytes:
+        """Render one chunk."""
+        return event_bytes(orjson.dumps({**self._envelope, "choices": choices, **members}))
+
+
+def whole_as_events(body: Mapping[str, Any], usage: Any, *, show_usage: bool) -> bytes:
+    """Render a whole completion: a chunk a choice, one that finishes it, the usage where asked for, the terminator."""
+    envelope = {
+        "id": body.get("id"),
+        "object": "chat.completion.chunk",
+        "created": body.get("created", 0),
+        "model": body.get("model"),
+    }
+    chunks = [[_choice(choice, _delta(choice), None) for choice in body["choices"]]]
+    chunks.append([_choice(choice, {}, choice.get("finish_reason") or "stop") for choice in body["choices"]])
+    events = [event_bytes(orjson.dumps({**envelope, "choices": choices})) for choices in chunks]
+    if show_usage:
+        events.append(event_bytes(orjson.dumps({**envelope, "choices": [], "usage": usage})))
+    return b"".join([*events, TERMINATOR])
+
+
+def _choice(choice: Mapping[str, Any], delta: Mapping[str, Any], finish_reason: Any) -> dict[str, Any]:
+    return {
+        "index": choice.get("index", 0),
+        "delta": delta,
+        "logprobs": choice.get("logprobs") if delta else None,
+        "finish_reason": finish_reason,
+    }
+
+
+def _delta(choice: Mapping[str, Any]) -> dict[str, Any]:
+    delta = dict(choice["message"])
+    calls = delta.get("tool_calls")
+    if isinstance(calls, list):  # in a stream, a call is known by its index
+        delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls) if isinstance(call, dict)]
+    return delta

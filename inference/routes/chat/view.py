@@ -1,0 +1,21 @@
+"""POST /v1/chat/completions."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.api.access import requires_model
+from gateway.api.lean import LeanRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.routes.chat.reference import describe_chat
+from inference.routes.chat.route import CHAT
+
+
+class ChatCompletionViewSet(MeteredViewSet):
+    """Chat completions, as JSON or as server-sent events."""
+
+    route = CHAT
+
+    @describe_chat
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Answer a chat."""
+        return await self.serve(request)

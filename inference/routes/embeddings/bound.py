@@ -1,0 +1,34 @@
+"""An embedding request with its hold, and how its usage is read."""
+
+from dataclasses import dataclass, replace
+
+from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.quantities import Quantities
+from inference.routes.embeddings.request import EmbeddingRequest
+from inference.rules.answer import Answer
+from inference.rules.json_body import BoundedJson
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.terms import within
+from inference.rules.usage import read_total
+
+
+@dataclass(frozen=True)
+class BoundedEmbeddings(BoundedJson):
+    """An embedding request as it is sent."""
+
+    asked: EmbeddingRequest
+    prices: PriceBook
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read `prompt_tokens`; bytes and items are our own count."""
+        usage = answer.usage or {}
+        tokens = read_total(usage, "prompt_tokens") if self.prices.needs_token_usage else usage.get("prompt_tokens")
+        return replace(self.asked.bound, input_tokens=tokens)
+
+
+def bound_embeddings(
+    asked: EmbeddingRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedEmbeddings:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
+    return BoundedEmbeddings(hold, asked.body, asked.is_large, asked, price.prices)

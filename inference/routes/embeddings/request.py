@@ -1,0 +1,59 @@
+"""What an embedding request asks for, plain: the vendor's request, metered by its tokens."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.quantities import Quantities
+from gateway.contract.errors import InvalidRequest, ModelUnavailable
+from inference.rules.json_body import JsonBody
+from inference.rules.members import read_count, refuse_members
+from inference.rules.model import ServedModel
+
+INPUTS_MAX = 2048
+DIMENSIONS_MAX = 65_536
+REPRESENTATION_MEMBERS = ("input_type", "manifest_id", "truncation")
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingRequest:
+    """A valid embedding request: its inputs, each a text or a list of tokens, and the most that they can count."""
+
+    body: Mapping[str, Any]
+    is_large: bool
+    inputs: list[Any]
+    bound: Quantities
+
+
+def read_request(sent: JsonBody, model: ServedModel) -> EmbeddingRequest:
+    """Validate an embedding request, or raise InvalidRequest naming the member at fault."""
+    body = sent.members
+    refuse_members(body)
+    inputs = _inputs(body.get("input"))
+    read_count(body, "dimensions", most=DIMENSIONS_MAX)
+    if body.get("encoding_format") not in (None, "float", "base64"):
+        raise InvalidRequest("encoding_format must be float or base64.", param="encoding_format")
+    if any(body.get(name) is not None for name in REPRESENTATION_MEMBERS):
+        raise ModelUnavailable("This model has no representation upstream.")
+    input_bytes = sum(_bytes_of(item) for item in inputs)
+    bound = Quantities(input_tokens=sent.size_bytes, input_bytes=input_bytes, items=len(inputs))
+    return EmbeddingRequest(body, sent.is_large, inputs, bound)
+
+
+def _inputs(sent: Any) -> list[Any]:
+    """Read `input` as a list of texts or of token lists: one text, one token list, or several of either."""
+    inputs = [sent] if isinstance(sent, str) or _is_tokens(sent) else sent
+    if not isinstance(inputs, list) or not 1 <= len(inputs) <= INPUTS_MAX:
+        raise InvalidRequest(f"input must be a text, or a list of 1 to {INPUTS_MAX} texts.", param="input")
+    for index, item in enumerate(inputs):
+        if not (isinstance(item, str) or _is_tokens(item)) or not item:
+            raise InvalidRequest("An input must be a text or a list of tokens, and not empty.", param=f"input.{index}")
+    return inputs
+
+
+def _is_tokens(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(type(token) is int and token >= 0 for token in value)
+
+
+def _bytes_of(item: Any) -> int:
+    return len(item.encode()) if isinstance(item, str) else sum(len(str(token)) + 1 for token in item)

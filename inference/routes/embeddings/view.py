@@ -1,0 +1,21 @@
+"""POST /v1/embeddings."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.api.access import requires_model
+from gateway.api.lean import LeanRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.routes.embeddings.reference import describe_embeddings
+from inference.routes.embeddings.route import EMBEDDINGS
+
+
+class EmbeddingViewSet(MeteredViewSet):
+    """Embeddings of texts or token lists."""
+
+    route = EMBEDDINGS
+
+    @describe_embeddings
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Embed the input."""
+        return await self.serve(request)

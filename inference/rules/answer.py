@@ -1,0 +1,40 @@
+"""What came back from an upstream, and what the client gets of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+EVENT_STREAM_TYPE = "text/event-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A complete 2xx. `body` is of the route's own kind: a JSON object, or bytes.
+
+    `usage` is the vendor's usage object as it came (unchecked), or None where it sent none.
+    """
+
+    body: Any
+    usage: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Bytes to forward as they are (whole events, ids and model already ours), and what they tell.
+
+    `data` may be empty (a usage event that the client did not ask for). `output_deltas` counts the events that carried
+    output, `output_bytes` their UTF-8 bytes. `usage` is the vendor's usage object where this chunk carried one.
+    """
+
+    data: bytes
+    output_deltas: int = 0
+    output_bytes: int = 0
+    usage: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A whole answer as the client gets it. Under an event stream's media type, its terminator is in it."""
+
+    media_type: str
+    body: bytes

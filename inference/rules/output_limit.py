@@ -1,0 +1,65 @@
+"""How much output a caller's maximum buys, on routes whose answers are text."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from billing.rules.prices import PICO_PER_MICRO, PriceBook, cost_microusd
+from billing.rules.quantities import QUANTITY_MAX, Quantities
+from gateway.contract.errors import InvalidRequest
+from inference.rules.model import ServedModel
+from inference.rules.terms import within
+
+
+@dataclass(frozen=True, slots=True)
+class OutputLimit:
+    """The most that each of a call's `choices` may produce, in tokens, and what the call is held for with it."""
+
+    tokens: int
+    choices: int
+    hold_microusd: int
+
+    @property
+    def total_tokens(self) -> int:
+        """Return the most that all choices together may produce."""
+        return self.tokens * self.choices
+
+
+def fixed_limit(tokens: int, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int) -> OutputLimit:
+    """Return the client's own limit. Raises MaxCostExceeded with what the request would need, or InvalidRequest."""
+    return OutputLimit(tokens, choices, within(_cost_with(tokens, choices, prompt, book), max_cost_microusd))
+
+
+def largest_limit(
+    model: ServedModel, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int
+) -> OutputLimit:
+    """Find the largest limit that the maximum buys. Raises MaxCostExceeded where it buys not one token."""
+    most = min(limit for limit in (model.max_output_tokens, model.context_tokens, _MOST // choices) if limit)
+    cost = _cost_with(most, choices, prompt, book)
+    if cost <= max_cost_microusd:
+        return OutputLimit(most, choices, cost)
+    dearer = max(book.price("output_token") * choices, 1)
+    # The input's cost is rounded up here, so this is at most one micro-USD's worth of tokens below the answer.
+    room = max_cost_microusd - cost_microusd(prompt, book)
+    low = max(room * PICO_PER_MICRO // dearer, 0)
+    high = min(low + PICO_PER_MICRO // dearer + 2, most)
+    fits = _last_that_fits(low, high, lambda limit: _cost_with(limit, choices, prompt, book) <= max_cost_microusd)
+    return fixed_limit(max(fits, 1), choices, prompt, book, max_cost_microusd)
+
+
+_MOST = 500_000
+"""The largest output limit that is ever chosen here, over all choices, where the operator configured none."""
+
+
+def _last_that_fits(low: int, high: int, fits: Callable[[int], bool]) -> int:
+    """Find the greatest number below `high` that fits, by halving; `low` is taken to fit and `high` not to."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _cost_with(limit: int, choices: int, prompt: Quantities, book: PriceBook) -> int:
+    total = limit * choices
+    if total > QUANTITY_MAX:
+        raise InvalidRequest("So many choices of such length are too much for one request.", param="n")
+    return cost_microusd(replace(prompt, output_tokens=total), book)

@@ -1,0 +1,86 @@
+"""What the metering core asks of a request that may be sent: its hold, its usage, and how its answer is laid out.
+
+Each route has a class of its own for it, which also holds what its endpoints send.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Container, Mapping
+from typing import Any
+
+from billing.rules.quantities import Quantities
+from gateway.contract.errors import ApiError
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
+
+
+class BoundedRequest(ABC):
+    """A valid request with its hold, answered in one piece. `members` are the names that the client sent."""
+
+    hold_microusd: int
+
+    @property
+    @abstractmethod
+    def members(self) -> Container[str]: ...
+
+    @abstractmethod
+    def usage(self, answer: Answer) -> Quantities:
+        """Read or count what an answer used. Raises MissingUsage where the price needs more, or MalformedUsage."""
+
+    @abstractmethod
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render an answer for the client. `usage_is_known` is False where its charge is left to review."""
+
+    def kept(self, answer: Answer) -> Mapping[str, Any]:
+        """Return what the settling statement keeps of an answer, for the SQL function that the route closes with."""
+        return {}
+
+
+class StreamMeter(ABC):
+    """The running count of one stream."""
+
+    @abstractmethod
+    def add(self, chunk: Chunk) -> None:
+        """Count one more chunk."""
+
+    @property
+    @abstractmethod
+    def is_beyond_limit(self) -> bool:
+        """Return whether more was delivered than the hold covers."""
+
+    @abstractmethod
+    def reported(self) -> Quantities:
+        """Return what the upstream says was used. Raises MissingUsage or MalformedUsage."""
+
+    @abstractmethod
+    def delivered(self) -> Quantities:
+        """Estimate what was used so far, within what the hold covers."""
+
+    def kept(self) -> Mapping[str, Any]:
+        """Return what the settling statement keeps of the stream, as `BoundedRequest.kept`."""
+        return {}
+
+
+class StreamFormat(ABC):
+    """How a route's stream is laid out for the client, whoever serves it."""
+
+    media_type = EVENT_STREAM_TYPE
+    terminator: bytes
+
+    @abstractmethod
+    def error(self, error: ApiError, request_id: str) -> bytes:
+        """Render an error within the stream."""
+
+    @abstractmethod
+    def cut(self) -> bytes:
+        """Render the end of a stream that went beyond its limit, without the terminator."""
+
+
+class StreamedRequest(BoundedRequest):
+    """A valid request with its hold whose answer comes as a stream."""
+
+    @abstractmethod
+    def meter(self) -> StreamMeter:
+        """Begin to count a stream."""
+
+    @abstractmethod
+    def stream_format(self, public_model: str, public_id: str) -> StreamFormat:
+        """Return the layout of a stream under this alias and id."""

@@ -1,0 +1,66 @@
+"""What a caller states about a metered call, in two headers (SPEC: General rules), and what it allows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostExceeded, MaxCostRequired
+from gateway.contract.headers import IDEMPOTENCY_KEY, MAX_COST
+from gateway.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
+
+_KEY, _COST = IDEMPOTENCY_KEY.lower().encode(), MAX_COST.lower().encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the caller states about a call: the key that makes it repeatable, and the most it may cost.
+
+    The key is None where a route lets callers do without, and none was sent.
+    """
+
+    idempotency_key: str | None
+    max_cost_microusd: int
+
+
+def read_terms(headers: Iterable[tuple[bytes, bytes]]) -> Terms:
+    """Read both headers, lower-case names as ASGI gives them, or raise the error that names the first at fault."""
+    keys, costs = [], []
+    for name, value in headers:
+        if name == _KEY:
+            keys.append(value)
+        elif name == _COST:
+            costs.append(value)
+    if not keys:
+        raise IdempotencyKeyRequired(param=IDEMPOTENCY_KEY)
+    if not costs:
+        raise MaxCostRequired(param=MAX_COST)
+    return Terms(_idempotency_key(keys), _max_cost(costs))
+
+
+def within(cost_microusd: int, max_cost_microusd: int) -> int:
+    """Return a bound that the caller's maximum covers, or raise MaxCostExceeded with what is needed at least."""
+    if cost_microusd > max_cost_microusd:
+        raise MaxCostExceeded(details={"requiredMicrousd": cost_microusd})
+    return cost_microusd
+
+
+def _idempotency_key(sent: list[bytes]) -> str:
+    key = sent[0].decode("latin-1").strip(" \t")
+    printable = all(" " <= character <= "~" for character in key)
+    if len(sent) > 1 or not printable or not 1 <= len(key) <= IDEMPOTENCY_KEY_MAX_CHARACTERS:
+        raise InvalidRequest(
+            f"Idempotency-Key must be one value of 1 to {IDEMPOTENCY_KEY_MAX_CHARACTERS} printable ASCII characters.",
+            param=IDEMPOTENCY_KEY,
+        )
+    return key
+
+
+def _max_cost(sent: list[bytes]) -> int:
+    digits = sent[0].decode("latin-1").strip(" \t")
+    if len(sent) == 1 and len(digits) <= len(str(MAX_COST_MAX_MICROUSD)) and digits.isascii() and digits.isdigit():
+        cost = int(digits)
+        if MAX_COST_MIN_MICROUSD <= cost <= MAX_COST_MAX_MICROUSD:
+            return cost
+    raise InvalidRequest(
+        f"{MAX_COST} must be a whole number of micro-USD from {MAX_COST_MIN_MICROUSD} to {MAX_COST_MAX_MICROUSD}.",
+        param=MAX_COST,
+    )

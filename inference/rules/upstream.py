@@ -1,0 +1,139 @@
+"""One attempt at one upstream, and its outcome as a type.
+
+The outcome alone decides about money (see `inference.rules.verdicts`), so an endpoint must never guess: what it cannot
+be sure of is `Ambiguous`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from gateway.contract.errors import ApiError
+from inference.rules.answer import Answer, Chunk
+from inference.rules.request import BoundedRequest
+
+Sent = TypeVar("Sent", bound=BoundedRequest)
+OnEnd = Callable[[bool], None]
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamTarget:
+    """Where an attempt goes: an upstream's row as a process caches it. Times are seconds."""
+
+    name: str
+    adapter: str
+    base_url: str
+    api_key: str = field(repr=False)
+    timeout_seconds: float = 120.0
+    bills_errors: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt(Generic[Sent]):
+    """One attempt. `request` is the route's own, and only its endpoints look into it; `model` is the upstream's name.
+
+    `usage_id` names the call, and goes upstream as the idempotency key and client request id. `public_model` is the
+    alias, and `public_id` the gateway's own id of the answer: they replace the upstream's in everything given back. The
+    endpoint calls `on_send` before the first byte goes out: until then, nothing can have been taken, even if the process
+    dies.
+    """
+
+    target: UpstreamTarget
+    model: str
+    request: Sent
+    usage_id: str
+    public_model: str
+    public_id: str
+    on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A complete refusal that cost nothing: released, and the client gets `error`. `alarm` asks for the operator."""
+
+    error: ApiError
+    alarm: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overloaded:
+    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds."""
+
+    retry_after: float | None = None
+    alarm: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """Nothing was sent (refused, DNS, TLS): may be retried, elsewhere too."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A complete error status that may not be retried; the upstream may have worked for it where it bills errors."""
+
+    status: int
+    alarm: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """Nobody knows whether work was done (timeout after sending, cut, malformed): review, and the client gets `error`."""
+
+    error: ApiError
+    reason: str
+
+
+Outcome = Answer | Rejected | Overloaded | Unreachable | Failed | Ambiguous
+
+
+class Stream(ABC):
+    """An open upstream stream. Iterating ends normally only when the upstream said that it is done; a cut, a timeout
+    or garbage raises `StreamBroken`. `on_end` hears once how the upstream ended it: whole, or broken off. A client that
+    left is not told of."""
+
+    on_end: OnEnd | None = None
+
+    @abstractmethod
+    def __aiter__(self) -> AsyncIterator[Chunk]: ...
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Cancel the upstream call where it is still open. Safe to call twice."""
+
+    def ended(self, *, whole: bool) -> None:
+        """Tell whoever asked for it, once, how the stream ended."""
+        if self.on_end is not None:
+            self.on_end(whole)
+            self.on_end = None
+
+
+class StreamBroken(Exception):
+    """The upstream's stream ended before it was done; `error` is what the client may know."""
+
+    def __init__(self, error: ApiError, reason: str) -> None:
+        self.error = error
+        self.reason = reason
+        super().__init__(reason)
+
+
+class Endpoint(ABC, Generic[Sent]):
+    """One route at upstreams of one protocol."""
+
+    @property
+    def is_allowed(self) -> bool:
+        """Return whether this gateway may serve from it."""
+        return True
+
+    @abstractmethod
+    async def send(self, attempt: Attempt[Sent]) -> Outcome:
+        """Send and read the whole answer. Never raises but for cancellation."""
+
+    @abstractmethod
+    async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
+        """Send and return once the upstream began a stream, or what it answered instead. Never raises but for
+        cancellation. An upstream that answers a stream request in one piece gives an `Answer`."""

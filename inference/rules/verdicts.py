@@ -1,0 +1,75 @@
+"""What an upstream's answer means for the money and for the client.
+
+Three things can happen to a hold: it is settled, all of it is released, or it stands for review until somebody knows.
+"""
+
+from dataclasses import dataclass
+
+from billing.rules.prices import PriceBook, PriceError, cost_microusd
+from billing.rules.quantities import MalformedUsage, Quantities
+from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
+from inference.rules.answer import Answer, Content
+from inference.rules.request import BoundedRequest
+from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.rules.usage import MissingUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The upstream answered, and what it used is known and has a price."""
+
+    answer: Answer
+    used: Quantities
+    cost_microusd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The upstream took nothing."""
+
+    error: ApiError
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Work may have been done: the hold stands. The client gets the answer where there is one, else the error."""
+
+    reason: str
+    reply: ApiError | Content
+
+
+Verdict = Settle | Release | Review
+
+
+def judge(outcome: Outcome, request: BoundedRequest, prices: PriceBook, *, bills_errors: bool) -> Verdict:
+    """Decide about a call by its outcome alone. `bills_errors`: an error answer of the upstream may have cost money."""
+    match outcome:
+        case Answer():
+            return _judge_answer(outcome, request, prices)
+        case Rejected(error=error):
+            return Release(error, "rejected")
+        case Overloaded(retry_after=seconds):
+            return Release(_overloaded(seconds), "overloaded")
+        case Unreachable(cause=cause):
+            return Release(UpstreamError(private=cause), "unreachable")
+        case Failed(status=status):
+            error = UpstreamError(private=f"upstream answered {status}")
+            return Review("upstream_failed", error) if bills_errors else Release(error, "upstream_failed")
+        case Ambiguous(error=error, reason=reason):
+            return Review(reason, error)
+
+
+def _judge_answer(answer: Answer, request: BoundedRequest, prices: PriceBook) -> Verdict:
+    try:
+        used = request.usage(answer)
+        return Settle(answer, used, cost_microusd(used, prices))
+    except MissingUsage:
+        return Review("usage_missing", request.content(answer, usage_is_known=False))
+    except (MalformedUsage, PriceError) as malformed:
+        return Review("usage_malformed", UpstreamInvalid(private=f"usage: {malformed}"))
+
+
+def _overloaded(seconds: float | None) -> UpstreamOverloaded:
+    wait = 1 if seconds is None else min(max(int(seconds + 0.999), 1), 3600)
+    return UpstreamOverloaded(headers={"Retry-After": str(wait)})

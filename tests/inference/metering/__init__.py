@@ -1,0 +1,1 @@
+"""Tests of the metering core with a route that has nothing of a chat."""

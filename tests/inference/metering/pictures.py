@@ -1,0 +1,248 @@
+"""A route as unlike chat as can be: multipart in, bytes out, priced by kind, counted in the answer.
+
+Its bound may need a record, and it keeps a row of its own when a call is settled.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator, Container, Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import aiohttp
+from django.core.files.uploadhandler import MemoryFileUploadHandler
+from django.http.multipartparser import MultiPartParser
+from django.http.response import HttpResponseBase
+
+from accounts.rules.principal import Principal
+from billing.rules.prices import cost_microusd
+from billing.rules.quantities import Quantities
+from gateway.api.access import requires_model
+from gateway.api.lean import LeanRequest
+from gateway.contract.aliases import Route
+from gateway.contract.errors import ApiError, InvalidRequest, NotFound
+from gateway.database import BatchFunction, ledger_connection
+from gateway.outbound.bodies import read_bounded
+from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.adapters.openai.endpoint import OpenAIEndpoint
+from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.rules.answer import Answer, Chunk, Content
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.request import BoundedRequest, StreamedRequest, StreamFormat, StreamMeter
+from inference.rules.terms import within
+from inference.rules.upstream import Attempt
+
+PICTURE = b"\x89PICTURE"
+CLOSE_AND_KEEP = BatchFunction(0, "test_close_and_keep")
+SQL = """
+CREATE TABLE IF NOT EXISTS test_kept (usage_id text PRIMARY KEY, note text);
+CREATE OR REPLACE FUNCTION test_close_and_keep(p_closings json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
+DECLARE
+  v_row record;
+BEGIN
+  FOR v_row IN
+    SELECT c.* FROM ROWS FROM (json_array_elements(p_closings), billing_close_calls(p_closings, p_bodies, p_wait))
+                 AS c (closing, answer, body)
+  LOOP
+    IF v_row.answer->>'outcome' = 'settled' THEN
+      INSERT INTO test_kept VALUES (v_row.closing->>'usage_id', v_row.closing->'kept'->>'note');
+    END IF;
+    answer := v_row.answer;
+    body := v_row.body;
+    RETURN NEXT;
+  END LOOP;
+END $$
+"""
+FORGET_SQL = "DROP FUNCTION test_close_and_keep; DROP TABLE test_kept"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The form as it came."""
+
+    fields: Mapping[str, str]
+    file: bytes
+    digest: bytes
+    is_large: bool = False
+
+    @property
+    def model(self) -> str:
+        """Give the field `model`."""
+        if "model" not in self.fields:
+            raise InvalidRequest("model must name a model.", param="model")
+        return self.fields["model"]
+
+
+@dataclass(frozen=True)
+class AfterRecord(PendingRequest[Upload]):
+    """A request that asks for a wallet of the caller's first."""
+
+    upload: Upload
+
+    async def load(self, principal: Principal) -> Upload:
+        """Find the wallet that the form names."""
+        wanted = [principal.did, self.upload.fields["wallet"]]
+        async with ledger_connection() as connection:
+            if not await connection.run("SELECT 1 FROM billing_wallet WHERE owner_key = $1 AND id = $2", wanted):
+                raise NotFound(param="wallet")
+        return self.upload
+
+
+@dataclass(frozen=True)
+class BoundedPictures(BoundedRequest):
+    """A form with its hold."""
+
+    hold_microusd: int
+    upload: Upload
+
+    @property
+    def members(self) -> Container[str]:
+        """Give the names of the form's fields."""
+        return self.upload.fields
+
+    def quantities(self, body: bytes) -> Quantities:
+        """Count pictures."""
+        return Quantities(images=body.count(PICTURE), image_kind=self.upload.fields["kind"])
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Count the answer's pictures."""
+        return self.quantities(answer.body)
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Hand the bytes on."""
+        return Content("image/x-test", answer.body)
+
+    def kept(self, answer: Answer) -> Mapping[str, Any]:
+        """Keep a note of the size."""
+        return {"note": f"{len(answer.body)} bytes"}
+
+
+class StreamedPictures(BoundedPictures, StreamedRequest):
+    """The same, answered with a stream."""
+
+    def meter(self) -> "PictureMeter":
+        """Count pictures as they come."""
+        return PictureMeter(self)
+
+    def stream_format(self, public_model: str, public_id: str) -> "PictureFormat":
+        """Bytes, and nothing else."""
+        return PictureFormat()
+
+
+class PictureMeter(StreamMeter):
+    """Counts the pictures of a stream."""
+
+    is_beyond_limit = False
+
+    def __init__(self, request: BoundedPictures) -> None:
+        self._request, self._body = request, b""
+
+    def add(self, chunk: Chunk) -> None:
+        """Take one more piece."""
+        self._body += chunk.data
+
+    def reported(self) -> Quantities:
+        """Count what came."""
+        return self.delivered()
+
+    def delivered(self) -> Quantities:
+        """Count what came."""
+        return self._request.quantities(self._body)
+
+    def kept(self) -> Mapping[str, Any]:
+        """Keep a note that it was streamed."""
+        return {"note": "streamed"}
+
+
+class PictureFormat(StreamFormat):
+    """Raw bytes."""
+
+    media_type = "image/x-test"
+    terminator = b""
+
+    def error(self, error: ApiError, request_id: str) -> bytes:
+        """There is no room for one."""
+        return b""
+
+    def cut(self) -> bytes:
+        """There is no room for one."""
+        return b""
+
+
+class UpstreamPictures(OpenAIEndpoint[BoundedPictures]):
+    """Sends the form on, and takes bytes."""
+
+    path = "/pictures"
+    accept = "image/x-test"
+
+    async def payload(self, attempt: Attempt[BoundedPictures], *, streams: bool) -> Any:
+        """Build a form under the upstream's name of the model."""
+        form = aiohttp.FormData({"model": attempt.model})
+        form.add_field("file", attempt.request.upload.file, filename="a.bin")
+        return form
+
+    async def read(self, attempt: Attempt[BoundedPictures], response: aiohttp.ClientResponse) -> Answer:
+        """Take the bytes."""
+        return Answer(await read_bounded(response, 1024), None)
+
+
+class DemoPictures(DemoEndpoint[BoundedPictures]):
+    """Streams two pictures."""
+
+    async def answer(self, attempt: Attempt[BoundedPictures]) -> Answer:
+        """Give both at once."""
+        return Answer(PICTURE * 2, None)
+
+    async def chunks(self, attempt: Attempt[BoundedPictures]) -> AsyncIterator[Chunk]:
+        """Give one after the other."""
+        yield Chunk(PICTURE)
+        yield Chunk(PICTURE)
+
+
+async def read_form(request: MeteredRequest) -> Upload:
+    """Read a multipart form."""
+    body = await request.read_body(1024 * 1024)
+    content_type = dict(request.raw_headers)[b"content-type"].decode()
+    meta = {"CONTENT_TYPE": content_type, "CONTENT_LENGTH": len(body)}
+    handlers = [MemoryFileUploadHandler()]
+    fields, files = MultiPartParser(meta, BytesIO(body), handlers).parse()
+    sent = {name: str(fields[name]) for name in fields}
+    return Upload(sent, files.get("file").read(), hashlib.sha256(body).digest())  # type: ignore[union-attr]
+
+
+def check(upload: Upload, model: ServedModel) -> Upload | AfterRecord:
+    """Have a record loaded first where one is named."""
+    return AfterRecord(upload) if "wallet" in upload.fields else upload
+
+
+def bound(upload: Upload, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedPictures:
+    """Hold four pictures."""
+    most = Quantities(images=4, image_kind=upload.fields["kind"])
+    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
+    kind = StreamedPictures if "stream" in upload.fields else BoundedPictures
+    return kind(hold, upload)
+
+
+PICTURES = MeteredRoute(
+    name=Route.IMAGES,
+    id_prefix="img",
+    read=read_form,
+    check=check,
+    bound=bound,
+    endpoints={"openai": UpstreamPictures(), "demo": DemoPictures()},
+    scopes=lambda model: (f"infer:{model}", "wallet:read"),
+    close_function=CLOSE_AND_KEEP,
+)
+
+
+class PictureViewSet(MeteredViewSet):
+    """The route at its address."""
+
+    route = PICTURES
+
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Make pictures."""
+        return await self.serve(request)

@@ -1,0 +1,56 @@
+"""Reading a body of JSON."""
+
+import asyncio
+import hashlib
+
+import pytest
+
+from gateway.contract.errors import UnsupportedMediaType
+from inference.metering.json_route import read_json
+from inference.rules.json_body import JsonBody
+
+LARGE = b'{"a":[' + b"[]," * 5_000 + b"[]]}"
+
+
+class Request:
+    """A request as far as it is looked at."""
+
+    method, raw_path, request_id = "POST", b"/", "req_1"
+
+    def __init__(self, body: bytes, content_type: bytes = b"application/json") -> None:
+        self.body = body
+        self.raw_headers = [(b"content-type", content_type)]
+
+    async def read_body(self, limit_bytes: int) -> bytes:
+        """Give the body."""
+        return self.body
+
+
+@pytest.mark.parametrize(("body", "is_large"), [(b'{"a":[1]}', False), (LARGE, True)])
+def test_the_event_loop_goes_on_while_a_large_body_is_parsed(body: bytes, is_large: bool) -> None:
+    async def read() -> tuple[JsonBody, bool]:
+        went_on = asyncio.Event()
+        asyncio.get_running_loop().call_soon(went_on.set)
+        return await read_json(Request(body)), went_on.is_set()
+
+    assert asyncio.run(read()) == (
+        JsonBody(
+            {"a": [1]} if not is_large else {"a": [[]] * 5_001}, len(body), hashlib.sha256(body).digest(), is_large
+        ),
+        is_large,
+    )
+
+
+def test_a_body_is_known_again_by_its_members_whatever_their_order_and_space() -> None:
+    first, again, other = (
+        asyncio.run(read_json(Request(body)))
+        for body in (b'{"a":1,"b":[2]}', b' {"b": [2], "a": 1}', b'{"a":1,"b":[3]}')
+    )
+    assert (first.digest, first.size_bytes) == (again.digest, again.size_bytes)
+    assert first.digest != other.digest
+
+
+@pytest.mark.parametrize("content_type", [b"text/plain", b"application/json; charset=latin-1", b""])
+def test_another_media_type_is_refused(content_type: bytes) -> None:
+    with pytest.raises(UnsupportedMediaType):
+        asyncio.run(read_json(Request(b"{}", content_type)))
