@@ -25,7 +25,7 @@ SELECT r.id, w.owner_key AS owner, r.state, r.max_cost_microusd, r.hold_microusd
 """
 OPEN_CALLS = """
 SELECT count(*) FROM billing_reservation
- WHERE created_at >= %s AND state IN ('reserved', 'dispatched')
+ WHERE created_at >= %s AND state = 'dispatched'
 """
 OVERDRAFTS = """
 SELECT coalesce(sum(greatest(0, spent.microusd - given.microusd)), 0)::bigint

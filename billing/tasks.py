@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from billing.models import ProviderEvent
@@ -23,7 +24,7 @@ AUDITED = timedelta(hours=1)
 
 @shared_task
 def reap() -> int:
-    """Release holds that were never sent, and put calls past their deadline in review."""
+    """Put calls past their deadline in review."""
     reaped = 0
     while rows := ledger.reap(limit=BATCH).rows():
         for usage_id, outcome in rows:
@@ -59,6 +60,18 @@ def handle_event(event_pk: int) -> None:
         events.handle(event, now=timezone.now())
     except Exception:
         log.exception("event %s waits for the schedule", event.event_id)
+
+
+def hand_over(event: ProviderEvent) -> None:
+    """Have a worker handle an event as soon as it is committed; where none can be told, the schedule finds it."""
+
+    def tell() -> None:
+        try:
+            handle_event.apply_async((event.pk,), retry=False)
+        except Exception:
+            log.exception("event %s waits for the schedule", event.event_id)
+
+    transaction.on_commit(tell)
 
 
 @shared_task

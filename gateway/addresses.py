@@ -14,6 +14,12 @@ _ACTIVE_SCHEMES = frozenset(
 _PLAIN = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # no space, no quote, no backslash
 _HOST = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\.?", re.IGNORECASE)
 
+_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::(?P<port>[1-9][0-9]{0,4}))?")
+_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+LOOPBACK_ORIGIN_HOSTS = frozenset({"127.0.0.1", "[::1]", "localhost"})
+
 WEB_WORDS = "must be an https:// address (http:// only on loopback), without user, query or fragment"
 REDIRECT_WORDS = "must be an absolute address without user or fragment: https, http on loopback, or an app's scheme"
 
@@ -27,11 +33,14 @@ def is_web_address(value: str) -> bool:
 
 
 def is_origin(value: str) -> bool:
-    """Tell whether text is a browser origin, spelled as browsers spell it."""
-    parts = _split(value)
-    if parts is None or not _is_web(parts) or "@" in value:
+    """Tell whether text is a browser origin as browsers write it (RFC 6454): `https://host[:port]`, or http on loopback.
+
+    In lower case, without default port, path, or slash at its end; addresses in their one canonical form.
+    """
+    origin = _ORIGIN.fullmatch(value)
+    if origin is None or not _is_origin_host(origin["host"]) or not _is_origin_port(origin["scheme"], origin["port"]):
         return False
-    return value == f"{parts.scheme}://{parts.netloc.lower()}"
+    return origin["scheme"] == "https" or origin["host"] in LOOPBACK_ORIGIN_HOSTS
 
 
 def is_redirect_uri(value: str) -> bool:
@@ -60,6 +69,24 @@ def _split(value: str) -> SplitResult | None:
         return None
     is_canonical = value.startswith(f"{parts.scheme}:") and not parts.netloc.endswith(":")
     return parts if parts.scheme and is_canonical else None
+
+
+def _is_origin_host(host: str) -> bool:
+    if host.startswith("["):
+        return _is_canonical(host[1:-1], 6)
+    labels = host.split(".")
+    if labels[-1].isdigit():
+        return _is_canonical(host, 4)
+    return len(host) <= 253 and all(map(_LABEL.fullmatch, labels))
+
+
+def _is_origin_port(scheme: str, port: str | None) -> bool:
+    return port is None or (int(port) <= 65535 and int(port) != _DEFAULT_PORTS[scheme])
+
+
+def _is_canonical(host: str, version: int) -> bool:
+    address = _address(host)
+    return address is not None and address.version == version and str(address) == host
 
 
 def _is_web(parts: SplitResult) -> bool:

@@ -1,32 +1,46 @@
 """What the admin pages of every app share: read-only tables, money and times, secrets that are never shown."""
 
 import json
-from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.contrib import messages
+from django.contrib.admin import SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import quote, unquote
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import BadRequest, ValidationError
 from django.db.models import Model, QuerySet
 from django.forms.fields import InvalidJSONInput
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from unfold.admin import ModelAdmin, TabularInline
+from unfold.decorators import display
 from unfold.paginator import InfinitePaginator
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextareaWidget
 
-USD = Decimal(1_000_000)
+from gateway.contract.amounts import usd
 
 
-def usd(amount_microusd: int | None) -> str:
-    """Render micro-USD exactly, with two decimals or as many as it needs: `$5.00`, `$0.000042`."""
-    if amount_microusd is None:
-        return ""
-    sign, whole = ("-" if amount_microusd < 0 else ""), abs(amount_microusd)
-    cents, rest = divmod(whole, 10_000)
-    fraction = f"{cents % 100:02}" + (f"{rest:04}".rstrip("0") if rest else "")
-    return f"{sign}${cents // 100:,}.{fraction}"
+def money(title: str, field: str, *, is_sortable: bool = False) -> Any:
+    """Make a column, or a line of a page, that renders the amount of a field in micro-USD."""
+
+    @display(description=title, ordering=field if is_sortable else None)
+    def show(admin: Any, row: Any) -> str:
+        return usd(getattr(row, field))
+
+    return show
+
+
+def dialog(title: str, description: str, submit: str, form: type[forms.Form] | None = None) -> dict[str, Any]:
+    """Make the dialog that an action opens; its form is the library's empty one where none is given."""
+    shown: dict[str, Any] = {"title": title, "description": description, "form_submit_text": submit}
+    return shown | ({"form_class": form} if form else {})
+
+
+def may_act(request: HttpRequest, right: str, rows: QuerySet[Any], object_id: str | None) -> bool:
+    """Tell whether an operator may act by that right: on one of these rows, or on any where none is named yet."""
+    return request.user.has_perm(right) and (object_id is None or rows.filter(pk=object_id).exists())
 
 
 def leave_dialog(address: str) -> HttpResponse:
@@ -51,9 +65,24 @@ class ConsoleAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that."""
+        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that.
+
+        Django unquotes it once more, so an id that this would change ("wal_23…") goes on quoted.
+        """
         row_id = None if object_id is None else unquote(object_id)
+        if row_id is not None and unquote(row_id) != row_id:
+            row_id = quote(row_id)
         return super().changeform_view(request, row_id, form_url, extra_context)
+
+    def leave_dialog(self, request: HttpRequest, object_id: str, words: str, level: int) -> HttpResponse:
+        """Tell what came of a dialog, on the page of its row."""
+        self.message_user(request, words, level)
+        return leave_dialog(reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[object_id]))
+
+    def finish_dialog(self, request: HttpRequest, form: Any, object_id: str, done: str) -> HttpResponse:
+        """Log what was done and the reason that the form asked for, and tell it."""
+        self.log_change(request, self.get_queryset(request).get(pk=object_id), f"{done}: {form.cleaned_data['reason']}")
+        return self.leave_dialog(request, object_id, f"{done}.", messages.SUCCESS)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Leave out what is typed and never read: whoever may not change a row is shown each of its fields as text."""
@@ -84,6 +113,20 @@ class ConsoleAdmin(ModelAdmin):
         except ValidationError:
             raise BadRequest("A selected row has no id of this table.") from None
         return super().response_action(request, queryset)
+
+
+class WordFilter(SimpleListFilter):
+    """Filters by a column of known words, without asking the table which there are."""
+
+    words: tuple[str, ...] = ()
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        """List the words."""
+        return [(word, word) for word in self.words]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """Keep the rows of the chosen word."""
+        return queryset.filter(**{self.parameter_name or "": self.value()}) if self.value() else queryset
 
 
 def _parameter(list_filter: Any) -> str:

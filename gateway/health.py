@@ -7,13 +7,13 @@ hangs has used up keep it from answering.
 import asyncio
 import logging
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.db import connections
 from django.http import HttpRequest, JsonResponse
 from psycopg import AsyncConnection, Error
 
 from gateway.api.background import spawn
+from gateway.api.per_loop import PerLoop
 
 log = logging.getLogger("gateway.health")
 
@@ -25,7 +25,7 @@ QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT cou
 
 async def healthz(request: HttpRequest) -> JsonResponse:
     """Tell whether this process can serve."""
-    if await _probe_of_loop().answers():
+    if await _probes.get().answers():
         return JsonResponse({"status": "ok"})
     return JsonResponse({"status": "not_ready"}, status=503)
 
@@ -77,16 +77,12 @@ class Probe:
 
 async def close_probe() -> None:
     """Close the running loop's connection. Safe to call without one."""
-    probe = _probes.pop(asyncio.get_running_loop(), None)
+    probe = _probes.pop()
     if probe is not None:
         await probe.close()
 
 
-_probes: WeakKeyDictionary[asyncio.AbstractEventLoop, Probe] = WeakKeyDictionary()
-
-
-def _probe_of_loop() -> Probe:
-    return _probes.setdefault(asyncio.get_running_loop(), Probe())
+_probes = PerLoop(Probe)
 
 
 def _parameters() -> dict[str, Any]:

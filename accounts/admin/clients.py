@@ -14,7 +14,8 @@ from accounts.models import (
     PublicClient,
 )
 from accounts.operations import devices
-from gateway.addresses import REDIRECT_WORDS, is_origin, is_redirect_uri, origin_of
+from accounts.rules import public_clients
+from gateway.addresses import REDIRECT_WORDS, is_redirect_uri
 from gateway.console import ConsoleAdmin, LinesField, ReadOnlyAdmin
 
 
@@ -30,7 +31,7 @@ class PublicClientForm(forms.ModelForm):
     def clean_client_id(self) -> str:
         """Refuse an address that is no origin."""
         client_id: str = self.cleaned_data["client_id"]
-        if ":" in client_id and not is_origin(client_id):
+        if not public_clients.is_client_id(client_id):
             raise ValidationError("This must be a plain name or an origin, such as https://app.example.")
         return client_id
 
@@ -45,11 +46,8 @@ class PublicClientForm(forms.ModelForm):
         """Refuse redirect URIs that do not fit the client."""
         cleaned = super().clean() or {}
         client_id, uris = cleaned.get("client_id"), cleaned.get("redirect_uris")
-        if client_id and uris is not None:
-            if not is_origin(client_id) and not uris:
-                self.add_error("redirect_uris", "A named client needs at least one.")
-            if is_origin(client_id) and any(origin_of(uri) != client_id for uri in uris):
-                self.add_error("redirect_uris", "The redirect URIs of an origin must be on that origin.")
+        if client_id and uris is not None and (fault := public_clients.registration_fault(client_id, uris)):
+            self.add_error("redirect_uris", f"{fault[0].upper()}{fault[1:]}.")
         return cleaned
 
 

@@ -9,7 +9,7 @@ from accounts.models import (
 )
 from accounts.models.validators import validate_jwks
 from accounts.rules import dids
-from gateway.addresses import WEB_WORDS, is_web_address
+from gateway.addresses import WEB_WORDS
 from gateway.console import ConsoleAdmin, LinesField, ReadableJSONField
 from gateway.contract.capabilities import Capability
 
@@ -29,7 +29,7 @@ class IntegrationForm(forms.ModelForm):
     def clean_issuer(self) -> str:
         """Refuse what no `iss` would match."""
         issuer: str = self.cleaned_data["issuer"]
-        if not (is_web_address(issuer) or dids.is_did(issuer)):
+        if not dids.is_party(issuer):
             raise ValidationError(f"This {WEB_WORDS}, or a DID.")
         return issuer
 

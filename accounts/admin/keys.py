@@ -12,7 +12,7 @@ from accounts.models import (
     SigningKey,
 )
 from accounts.operations import signing_keys
-from gateway.console import ReadOnlyAdmin, leave_dialog
+from gateway.console import ReadOnlyAdmin, dialog, leave_dialog
 
 
 @admin.register(SigningKey)
@@ -44,11 +44,11 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         description="Rotate",
         icon="autorenew",
         permissions=["rotate"],
-        dialog={
-            "title": "Rotate the signing keys",
-            "description": "The pending key starts to sign, and the one before it stays valid until its last token has expired.",
-            "form_submit_text": "Rotate",
-        },
+        dialog=dialog(
+            "Rotate the signing keys",
+            "The pending key starts to sign, and the one before it stays valid until its last token has expired.",
+            "Rotate",
+        ),
     )
     def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """Let the pending key sign, and publish its successor."""

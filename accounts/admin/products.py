@@ -2,27 +2,23 @@
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.decorators import display
 
 from accounts.models import (
     AppearanceProduct,
     Product,
 )
-from gateway.console import ConsoleAdmin, usd
+from gateway.console import ConsoleAdmin, money
 
 
 @admin.register(Product)
 class ProductAdmin(ConsoleAdmin):
     """The catalogue."""
 
+    seat_price = money("Price of a seat and month", "seat_price_microusd", is_sortable=True)
+
     list_display = ("slug", "name", "seat_price")
     search_fields = ("slug", "name")
     ordering = ("slug",)
-
-    @display(description="Price of a seat and month", ordering="seat_price_microusd")
-    def seat_price(self, product: Product) -> str:
-        """Render the price in USD."""
-        return usd(product.seat_price_microusd)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Product | None = None) -> tuple[str, ...]:
         """Keep the slug, by which everything else knows the product."""

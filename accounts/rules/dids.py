@@ -3,6 +3,8 @@
 import re
 from urllib.parse import urlsplit
 
+from gateway.addresses import is_web_address
+
 DID_MAX_CHARACTERS = 512
 
 _DID = re.compile(r"did:[a-z0-9]+:(?:[A-Za-z0-9._:-]|%[0-9A-Fa-f]{2})*(?:[A-Za-z0-9._-]|%[0-9A-Fa-f]{2})")
@@ -12,6 +14,11 @@ _PREFIX = re.compile(r"did:[a-z0-9]+:(?:[A-Za-z0-9._:-]|%[0-9A-Fa-f]{2})*")
 def is_did(value: object) -> bool:
     """Tell whether a value of unknown type is a DID (not a DID URL: no path, query or fragment)."""
     return isinstance(value, str) and len(value) <= DID_MAX_CHARACTERS and _DID.fullmatch(value) is not None
+
+
+def is_party(value: str) -> bool:
+    """Tell whether text names a party of a JWT: a web address or a DID, compared as exact text afterwards."""
+    return is_web_address(value) or is_did(value)
 
 
 def is_prefix(value: str) -> bool:

@@ -9,10 +9,19 @@ OwnerKind = Literal["account", "organization"]
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What the holder of an organization's token is there now, whatever it was when the token was made."""
+
+    role: str
+    membership_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Principal:
     """The holder of a verified token. Times are Unix seconds; `jkt` is the thumbprint of the holder's proof key.
 
-    `product`, `org_id`, `membership_id` and `session_id` are None where the token does not carry them.
+    `product`, `org_id`, `membership_id` and `session_id` are None where the token does not carry them. `standing` is set
+    once an organization's live access was asked, and None where nobody asked or the token is no organization's.
     """
 
     did: str
@@ -27,6 +36,7 @@ class Principal:
     issued_at: int
     expires_at: int
     consents: frozenset[str] = field(default=frozenset())
+    standing: Standing | None = None
 
     @property
     def is_authenticated(self) -> bool:

@@ -9,7 +9,7 @@ from accounts.rules.principal import Principal
 from gateway.api.times import rfc3339
 
 
-class AccountOrganization(serializers.Serializer[Any]):
+class AccountOrganizationResponse(serializers.Serializer[Any]):
     """The organization that a context token speaks for."""
 
     orgId = serializers.CharField()
@@ -26,12 +26,12 @@ class AccountResponse(serializers.Serializer[Any]):
     clientId = serializers.CharField()
     product = serializers.CharField(allow_null=True)
     scopes = serializers.ListField(child=serializers.CharField())
-    organization = AccountOrganization(allow_null=True)
+    organization = AccountOrganizationResponse(allow_null=True)
     tokenExpiresAt = serializers.DateTimeField()
 
 
-def render_account(account: Account, principal: Principal, role: str | None) -> dict[str, Any]:
-    """Render the account of the principal; `role` is the one that it has now in its token's organization."""
+def render_account(account: Account, principal: Principal) -> dict[str, Any]:
+    """Render the account of the principal, with the role that it has now in its token's organization."""
     return {
         "did": account.did,
         "displayName": account.display_name or None,
@@ -39,12 +39,13 @@ def render_account(account: Account, principal: Principal, role: str | None) -> 
         "clientId": principal.client_id,
         "product": principal.product,
         "scopes": sorted(principal.scopes),
-        "organization": _organization(principal, role),
+        "organization": _organization(principal),
         "tokenExpiresAt": rfc3339(principal.expires_at),
     }
 
 
-def _organization(principal: Principal, role: str | None) -> dict[str, Any] | None:
+def _organization(principal: Principal) -> dict[str, Any] | None:
     if principal.org_id is None:
         return None
+    role = principal.standing.role if principal.standing else None
     return {"orgId": principal.org_id, "membershipId": principal.membership_id, "role": role}

@@ -67,7 +67,7 @@ class RevocationRequest(serializers.Serializer[Any]):
     refresh_token = CredentialField()
 
 
-class DeviceSessionView(serializers.Serializer[Any]):
+class DeviceSessionResponse(serializers.Serializer[Any]):
     """A device session, in a token response."""
 
     id = serializers.CharField()
@@ -79,7 +79,7 @@ class PublicTokenResponse(TokenResponse):
     """A token for a public client; the last two members come with a device session alone."""
 
     refresh_token = serializers.CharField(required=False)
-    device_session = DeviceSessionView(required=False)
+    device_session = DeviceSessionResponse(required=False)
 
 
 def render_grant(grant: Grant) -> dict[str, Any]:

@@ -21,5 +21,4 @@ class AccountView(ApiViewSet):
     def retrieve(self, request: Request) -> Response:
         """Return the account and what the token says."""
         principal = caller(request)
-        role = getattr(request, "organization_role", None)  # left by the check of the organization's live access
-        return Response(render_account(accounts.of_principal(principal), principal, role))
+        return Response(render_account(accounts.of_principal(principal), principal))

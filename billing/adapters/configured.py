@@ -7,6 +7,8 @@ from django.conf import settings
 from billing.adapters.base import PaymentProvider
 from gateway.contract.errors import IntegrationUnavailable
 
+RETRY_AFTER_SECONDS = 5
+
 
 def provider() -> PaymentProvider | None:
     """Give the configured provider, or None. Its library is loaded at first use."""
@@ -21,6 +23,11 @@ def require() -> PaymentProvider:
     if found is None:
         raise IntegrationUnavailable
     return found
+
+
+def unavailable(words: str) -> IntegrationUnavailable:
+    """Make the error of a provider that does not answer just now."""
+    return IntegrationUnavailable(words, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 
 @lru_cache(maxsize=8)

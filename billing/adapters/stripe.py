@@ -11,16 +11,7 @@ from typing import Any, TypeVar
 
 import stripe
 
-from billing.adapters.base import (
-    ConnectedAccount,
-    Event,
-    ProviderRejected,
-    ProviderUnavailable,
-    Session,
-    SessionRequest,
-    SignatureInvalid,
-    TakenBack,
-)
+from billing.adapters.base import Event, ProviderRejected, ProviderUnavailable, SessionRequest, SignatureInvalid
 from billing.adapters.stripe_records import (
     ID,
     SENSELESS,
@@ -34,6 +25,7 @@ from billing.adapters.stripe_records import (
     transaction_of,
 )
 from billing.adapters.stripe_signature import verify
+from billing.rules.provider_records import ConnectedAccount, Session, TakenBack
 from gateway.contract.limits import CENT_MICROUSD
 from gateway.outbound.redaction import redacted
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from billing.adapters.base import ConnectedAccount, Event, Session
+from billing.adapters.base import Event
+from billing.rules.provider_records import ConnectedAccount, Session
 from gateway.contract.limits import CENT_MICROUSD
 from gateway.contract.names import shows_as_written
 

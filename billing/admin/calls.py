@@ -4,20 +4,18 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from billing.admin.forms import ReasonForm
 from billing.models import Reservation, State, UsageRecord
 from billing.operations import reviews
-from gateway.console import ReadOnlyAdmin, leave_dialog, usd
+from gateway.console import ReadOnlyAdmin, WordFilter, dialog, may_act, money
 from gateway.contract.aliases import Route
+from gateway.contract.amounts import usd
 
 STATE_COLOURS = {
-    State.RESERVED.label: "info",
     State.DISPATCHED.label: "info",
     State.REVIEW.label: "warning",
     State.SETTLED.label: "success",
@@ -46,24 +44,21 @@ class ChargeForm(ReasonForm):
         return amount
 
 
-class RouteFilter(admin.SimpleListFilter):
-    """Filters by route without asking the table which there are."""
+class RouteFilter(WordFilter):
+    """Filters by the routes of the API."""
 
-    title = "route"
-    parameter_name = "route"
-
-    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List the routes of the API."""
-        return [(route, route) for route in Route]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Reservation]) -> QuerySet[Reservation]:
-        """Keep the chosen route."""
-        return queryset.filter(route=self.value()) if self.value() else queryset
+    title = parameter_name = "route"
+    words = tuple(Route)
 
 
 @admin.register(Reservation)
 class ReservationAdmin(ReadOnlyAdmin):
     """Calls. One in review is charged or released here, once."""
+
+    hold = money("Hold", "hold_microusd")
+    charge_made = money("Charge", "charge_microusd")
+    overrun = money("Beyond the hold", "overrun_microusd")
+    max_cost = money("Max cost", "max_cost_microusd")
 
     list_display = ("id", "created_at", "stage", "model", "hold", "charge_made", "owner", "review_reason")
     list_filter = ("state", RouteFilter, "created_at")
@@ -85,20 +80,18 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Let operators with that right resolve a call that is in review."""
-        if not request.user.has_perm("billing.change_reservation"):
-            return False
-        return object_id is None or Reservation.objects.filter(pk=object_id, state=State.REVIEW).exists()
+        return may_act(request, "billing.change_reservation", Reservation.objects.filter(state=State.REVIEW), object_id)
 
     @action(
         description="Charge",
         icon="paid",
         permissions=["resolve"],
-        dialog={
-            "title": "Charge this call",
-            "description": "The charge is booked once and for ever; the rest of the hold goes back to the wallet.",
-            "form_class": ChargeForm,
-            "form_submit_text": "Charge",
-        },
+        dialog=dialog(
+            "Charge this call",
+            "The charge is booked once and for ever; the rest of the hold goes back to the wallet.",
+            "Charge",
+            ChargeForm,
+        ),
     )
     def charge(self, request: HttpRequest, form: ChargeForm, object_id: str) -> HttpResponse:
         """Settle by the operator's word."""
@@ -110,12 +103,12 @@ class ReservationAdmin(ReadOnlyAdmin):
         description="Release",
         icon="undo",
         permissions=["resolve"],
-        dialog={
-            "title": "Release this call",
-            "description": "The whole hold goes back to the wallet, and nothing is charged.",
-            "form_class": ReasonForm,
-            "form_submit_text": "Release",
-        },
+        dialog=dialog(
+            "Release this call",
+            "The whole hold goes back to the wallet, and nothing is charged.",
+            "Release",
+            ReasonForm,
+        ),
     )
     def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Give the hold back by the operator's word."""
@@ -123,12 +116,8 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     def _finish(self, request: HttpRequest, form: Any, object_id: str, is_done: bool, done: str) -> HttpResponse:
         if is_done:
-            call = Reservation.objects.get(pk=object_id)
-            self.log_change(request, call, f"{done}: {form.cleaned_data['reason']}")
-            self.message_user(request, f"{done}.", messages.SUCCESS)
-        else:
-            self.message_user(request, "Somebody else resolved this call first.", messages.WARNING)
-        return leave_dialog(reverse("admin:billing_reservation_change", args=[object_id]))
+            return self.finish_dialog(request, form, object_id, done)
+        return self.leave_dialog(request, object_id, "Somebody else resolved this call first.", messages.WARNING)
 
     @display(description="State", label=STATE_COLOURS)
     def stage(self, call: Reservation) -> str:
@@ -140,36 +129,18 @@ class ReservationAdmin(ReadOnlyAdmin):
         """Name whose money it is."""
         return call.wallet.owner_key
 
-    @display(description="Hold")
-    def hold(self, call: Reservation) -> str:
-        """Render what was held."""
-        return usd(call.hold_microusd)
-
     @display(description="Of it from credits")
     def credits(self, call: Reservation) -> str:
         """List which credits the hold took how much of, in the order of spending."""
         parts = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
         return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in parts) or "none"
 
-    @display(description="Charge")
-    def charge_made(self, call: Reservation) -> str:
-        """Render what was charged."""
-        return usd(call.charge_microusd)
-
-    @display(description="Beyond the hold")
-    def overrun(self, call: Reservation) -> str:
-        """Render what the upstream reported beyond the hold, at the operator's cost."""
-        return usd(call.overrun_microusd)
-
-    @display(description="Max cost")
-    def max_cost(self, call: Reservation) -> str:
-        """Render the most that the client agreed to."""
-        return usd(call.max_cost_microusd)
-
 
 @admin.register(UsageRecord)
 class UsageRecordAdmin(ReadOnlyAdmin):
     """What settled calls used."""
+
+    charge = money("Charge", "charge_microusd")
 
     list_display = (
         "reservation_id",
@@ -196,8 +167,3 @@ class UsageRecordAdmin(ReadOnlyAdmin):
     def owner(self, record: UsageRecord) -> str:
         """Name who paid."""
         return record.reservation.wallet.owner_key
-
-    @display(description="Charge")
-    def charge(self, record: UsageRecord) -> str:
-        """Render what was charged."""
-        return usd(record.charge_microusd)

@@ -15,7 +15,8 @@ from accounts.models import Account, Product
 from billing.admin.forms import ReasonField
 from billing.models import CreditLot, OwnerKind, Wallet
 from billing.operations.credits import GrantConflict, grant
-from gateway.console import ReadOnlyAdmin, usd
+from gateway.console import ReadOnlyAdmin, money
+from gateway.contract.amounts import usd
 from gateway.contract.ids import new_id
 
 AMOUNT_MAX_MICROUSD = 10**12
@@ -69,6 +70,10 @@ class GrantForm(forms.ModelForm):
 @admin.register(CreditLot)
 class CreditLotAdmin(ReadOnlyAdmin):
     """Every credit that was granted."""
+
+    granted = money("Granted", "granted_microusd")
+    remaining = money("Remaining", "remaining_microusd")
+    held = money("Held", "held_microusd")
 
     form = GrantForm
     list_display = ("id", "owner", "product", "granted", "remaining", "held", "expires_at", "source", "created_at")
@@ -128,21 +133,6 @@ class CreditLotAdmin(ReadOnlyAdmin):
     def owner(self, lot: CreditLot) -> str:
         """Name whose credit it is."""
         return lot.wallet.owner_key
-
-    @display(description="Granted")
-    def granted(self, lot: CreditLot) -> str:
-        """Render what was granted."""
-        return usd(lot.granted_microusd)
-
-    @display(description="Remaining")
-    def remaining(self, lot: CreditLot) -> str:
-        """Render what is left."""
-        return usd(lot.remaining_microusd)
-
-    @display(description="Held")
-    def held(self, lot: CreditLot) -> str:
-        """Render what open calls may spend."""
-        return usd(lot.held_microusd)
 
     @display(description="Source")
     def source(self, lot: CreditLot) -> str:

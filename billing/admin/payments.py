@@ -1,10 +1,7 @@
 """Checkouts, those in review among them, what the provider told us, and who bills seats elsewhere."""
 
-from typing import Any
-
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
@@ -13,7 +10,8 @@ from billing.adapters.base import ProviderError
 from billing.admin.forms import ReasonForm
 from billing.models import Checkout, CheckoutStatus, ExternalMapping, ProviderEvent
 from billing.operations import checkout_reviews, checkouts
-from gateway.console import ReadOnlyAdmin, leave_dialog, usd
+from gateway.console import ReadOnlyAdmin, dialog, may_act, money
+from gateway.contract.amounts import usd
 from gateway.contract.errors import IntegrationUnavailable
 
 STATUS_COLOURS = {
@@ -24,6 +22,7 @@ STATUS_COLOURS = {
     CheckoutStatus.EXPIRED.label: "default",
     CheckoutStatus.REVIEW.label: "warning",
 }
+RIGHT = "billing.change_checkout"
 AWAY = "The payment provider does not answer, or is not configured. Nothing was changed."
 TOO_LATE = "Somebody else resolved this checkout first, or it changed meanwhile. Look again."
 
@@ -31,6 +30,8 @@ TOO_LATE = "Somebody else resolved this checkout first, or it changed meanwhile.
 @admin.register(Checkout)
 class CheckoutAdmin(ReadOnlyAdmin):
     """Checkouts. One in review is credited or dismissed here, once."""
+
+    amount = money("Amount", "amount_microusd")
 
     list_display = (
         "id",
@@ -57,96 +58,80 @@ class CheckoutAdmin(ReadOnlyAdmin):
 
     def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Let operators with that right have the provider asked about a checkout that exists."""
-        if not request.user.has_perm("billing.change_checkout"):
-            return False
-        return object_id is None or Checkout.objects.filter(pk=object_id).exists()
+        return may_act(request, RIGHT, Checkout.objects.all(), object_id)
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
         """Let operators with that right resolve a checkout that is in review."""
-        if not request.user.has_perm("billing.change_checkout"):
-            return False
-        return object_id is None or Checkout.objects.filter(pk=object_id, status=CheckoutStatus.REVIEW).exists()
+        return may_act(request, RIGHT, Checkout.objects.filter(status=CheckoutStatus.REVIEW), object_id)
 
     @action(
         description="Ask the provider again",
         icon="sync",
         permissions=["ask"],
-        dialog={
-            "title": "Ask the provider again",
-            "description": "Checkout and ledger are made to match the provider's record, as the schedule does.",
-            "form_class": BaseDialogForm,
-            "form_submit_text": "Ask",
-        },
+        dialog=dialog(
+            "Ask the provider again",
+            "Checkout and ledger are made to match the provider's record, as the schedule does.",
+            "Ask",
+            BaseDialogForm,
+        ),
     )
     def ask_again(self, request: HttpRequest, form: BaseDialogForm, object_id: str) -> HttpResponse:
         """Make checkout and ledger match the provider's record now."""
         try:
             after = checkouts.converge(Checkout.objects.get(pk=object_id), now=timezone.now())
         except (IntegrationUnavailable, ProviderError):
-            return self._leave(request, object_id, AWAY, messages.ERROR)
+            return self.leave_dialog(request, object_id, AWAY, messages.ERROR)
         label = CheckoutStatus(after.status).label
         self.log_change(request, after, f"Asked the provider again: {label}")
-        return self._leave(request, object_id, f"The provider was asked. The checkout is: {label}.", messages.SUCCESS)
+        return self.leave_dialog(
+            request, object_id, f"The provider was asked. The checkout is: {label}.", messages.SUCCESS
+        )
 
     @action(
         description="Credit what was paid",
         icon="paid",
         permissions=["resolve"],
-        dialog={
-            "title": "Credit what was paid",
-            "description": "The provider is asked, and the wallet gets exactly the amount that was paid there, if it is in "
+        dialog=dialog(
+            "Credit what was paid",
+            "The provider is asked, and the wallet gets exactly the amount that was paid there, if it is in "
             "US dollars and of the right mode. It is booked once and for ever.",
-            "form_class": ReasonForm,
-            "form_submit_text": "Credit",
-        },
+            "Credit",
+            ReasonForm,
+        ),
     )
     def credit(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """Book the payment by the operator's word."""
         try:
             credited = checkout_reviews.credit(object_id, now=timezone.now())
         except checkout_reviews.NotCreditable as refusal:
-            return self._leave(request, object_id, str(refusal), messages.ERROR)
+            return self.leave_dialog(request, object_id, str(refusal), messages.ERROR)
         except (IntegrationUnavailable, ProviderError):
-            return self._leave(request, object_id, AWAY, messages.ERROR)
+            return self.leave_dialog(request, object_id, AWAY, messages.ERROR)
         if credited is None:
-            return self._leave(request, object_id, TOO_LATE, messages.WARNING)
-        return self._finish(request, form, object_id, f"Credited {usd(credited)}")
+            return self.leave_dialog(request, object_id, TOO_LATE, messages.WARNING)
+        return self.finish_dialog(request, form, object_id, f"Credited {usd(credited)}")
 
     @action(
         description="Dismiss",
         icon="do_not_disturb_on",
         permissions=["resolve"],
-        dialog={
-            "title": "Dismiss this checkout",
-            "description": "Nothing is credited. Money that was paid is to be refunded at the provider.",
-            "form_class": ReasonForm,
-            "form_submit_text": "Dismiss",
-        },
+        dialog=dialog(
+            "Dismiss this checkout",
+            "Nothing is credited. Money that was paid is to be refunded at the provider.",
+            "Dismiss",
+            ReasonForm,
+        ),
     )
     def dismiss(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
         """End the review without a credit."""
         if not checkouts.dismiss(object_id, now=timezone.now()):
-            return self._leave(request, object_id, TOO_LATE, messages.WARNING)
-        return self._finish(request, form, object_id, "Dismissed")
-
-    def _finish(self, request: HttpRequest, form: Any, object_id: str, done: str) -> HttpResponse:
-        checkout = Checkout.objects.get(pk=object_id)
-        self.log_change(request, checkout, f"{done}: {form.cleaned_data['reason']}")
-        return self._leave(request, object_id, f"{done}.", messages.SUCCESS)
-
-    def _leave(self, request: HttpRequest, object_id: str, words: str, level: int) -> HttpResponse:
-        self.message_user(request, words, level)
-        return leave_dialog(reverse("admin:billing_checkout_change", args=[object_id]))
+            return self.leave_dialog(request, object_id, TOO_LATE, messages.WARNING)
+        return self.finish_dialog(request, form, object_id, "Dismissed")
 
     @display(description="Status", label=STATUS_COLOURS)
     def stage(self, checkout: Checkout) -> str:
         """Say where in its life the checkout is."""
         return CheckoutStatus(checkout.status).label
-
-    @display(description="Amount")
-    def amount(self, checkout: Checkout) -> str:
-        """Render what was asked for or, once it is paid, what was paid."""
-        return usd(checkout.amount_microusd)
 
     @display(description="Taken back")
     def taken_back(self, checkout: Checkout) -> str:

@@ -8,36 +8,30 @@ from django.utils.html import format_html_join
 from unfold.decorators import display
 
 from billing.models import Budget, CreditLot, Loss, Transfer, Wallet
-from gateway.console import ReadOnlyAdmin, ReadOnlyInline, usd
+from gateway.console import ReadOnlyAdmin, ReadOnlyInline, WordFilter, money
+from gateway.contract.amounts import usd
 
 
 class CreditInline(ReadOnlyInline):
     """The credits of a wallet."""
+
+    granted = money("Granted", "granted_microusd")
+    remaining = money("Remaining", "remaining_microusd")
+    held = money("Held", "held_microusd")
 
     model = CreditLot
     ordering = ("-id",)
     fields = ("id", "product", "granted", "remaining", "held", "expires_at", "closed_at")
     readonly_fields = fields
 
-    @display(description="Granted")
-    def granted(self, lot: CreditLot) -> str:
-        """Render what was granted."""
-        return usd(lot.granted_microusd)
-
-    @display(description="Remaining")
-    def remaining(self, lot: CreditLot) -> str:
-        """Render what is left."""
-        return usd(lot.remaining_microusd)
-
-    @display(description="Held")
-    def held(self, lot: CreditLot) -> str:
-        """Render what open calls may spend."""
-        return usd(lot.held_microusd)
-
 
 @admin.register(Wallet)
 class WalletAdmin(ReadOnlyAdmin):
     """Wallets of accounts and organizations."""
+
+    balance = money("Balance", "balance_microusd")
+    held = money("Held cash", "held_microusd")
+    debt = money("Debt", "debt_microusd")
 
     list_display = ("owner_key", "owner_kind", "balance", "credits", "held", "debt", "created_at")
     list_filter = ("owner_kind",)
@@ -60,46 +54,24 @@ class WalletAdmin(ReadOnlyAdmin):
         links = [(reverse(f"admin:billing_{name}_changelist", query={"q": key}), title) for title, name, key in pages]
         return format_html_join(", ", '<a class="underline" href="{}">{}</a>', links)
 
-    @display(description="Balance")
-    def balance(self, wallet: Wallet) -> str:
-        """Render the cash."""
-        return usd(wallet.balance_microusd)
-
     @display(description="Credits")
     def credits(self, wallet: Wallet) -> str:
         """Render what is left of its credits, expired ones included until they are swept."""
         return usd(getattr(wallet, "credits_microusd", 0) or 0)
 
-    @display(description="Held cash")
-    def held(self, wallet: Wallet) -> str:
-        """Render the part of the cash that open calls may spend."""
-        return usd(wallet.held_microusd)
 
-    @display(description="Debt")
-    def debt(self, wallet: Wallet) -> str:
-        """Render what must be repaid before anything is spent."""
-        return usd(wallet.debt_microusd)
+class TransferKindFilter(WordFilter):
+    """Filters by the kinds that the ledger posts."""
 
-
-class TransferKindFilter(admin.SimpleListFilter):
-    """Filters by kind without asking the table which there are."""
-
-    title = "kind"
-    parameter_name = "kind"
-
-    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List the kinds that the ledger posts."""
-        kinds = ("charge", "expiry", "grant", "merge", "payment", "refund", "refund_return", "repayment")
-        return [(kind, kind) for kind in kinds]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Transfer]) -> QuerySet[Transfer]:
-        """Keep the chosen kind."""
-        return queryset.filter(kind=self.value()) if self.value() else queryset
+    title = parameter_name = "kind"
+    words = ("charge", "expiry", "grant", "merge", "payment", "refund", "refund_return", "repayment")
 
 
 @admin.register(Transfer)
 class TransferAdmin(ReadOnlyAdmin):
     """The ledger, newest first."""
+
+    amount = money("Amount", "amount_microusd")
 
     list_display = ("id", "kind", "amount", "debit_account", "credit_account", "source", "created_at")
     list_filter = (TransferKindFilter, "created_at")
@@ -108,15 +80,14 @@ class TransferAdmin(ReadOnlyAdmin):
     ordering = ("-id",)
     fields = ("id", "kind", "source", "seq", "amount", "debit_account", "credit_account", "wallet", "created_at")
 
-    @display(description="Amount")
-    def amount(self, transfer: Transfer) -> str:
-        """Render the amount."""
-        return usd(transfer.amount_microusd)
-
 
 @admin.register(Budget)
 class BudgetAdmin(ReadOnlyAdmin):
     """The monthly limits of organizations; their own people set them."""
+
+    limit = money("Limit", "limit_microusd")
+    spent = money("Spent", "spent_microusd")
+    held = money("Held", "held_microusd")
 
     list_display = ("id", "wallet", "scope", "product", "membership_id", "limit", "spent", "held", "disabled_at")
     list_filter = ("scope", ("disabled_at", admin.EmptyFieldListFilter))
@@ -124,25 +95,12 @@ class BudgetAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "wallet__owner_key__exact", "membership_id__exact")
     ordering = ("-id",)
 
-    @display(description="Limit")
-    def limit(self, budget: Budget) -> str:
-        """Render the limit of a month."""
-        return usd(budget.limit_microusd)
-
-    @display(description="Spent")
-    def spent(self, budget: Budget) -> str:
-        """Render what the month of `period_start` has spent."""
-        return usd(budget.spent_microusd)
-
-    @display(description="Held")
-    def held(self, budget: Budget) -> str:
-        """Render what open calls may spend."""
-        return usd(budget.held_microusd)
-
 
 @admin.register(Loss)
 class LossAdmin(ReadOnlyAdmin):
     """What no customer was billed for."""
+
+    amount = money("Amount", "amount_microusd")
 
     list_display = ("id", "kind", "amount", "reservation", "created_at")
     list_filter = ("kind", "created_at")
@@ -150,8 +108,3 @@ class LossAdmin(ReadOnlyAdmin):
     search_fields = ("reservation__id__exact",)
     ordering = ("-id",)
     fields = ("id", "kind", "amount", "reservation", "created_at")
-
-    @display(description="Amount")
-    def amount(self, loss: Loss) -> str:
-        """Render the amount."""
-        return usd(loss.amount_microusd)

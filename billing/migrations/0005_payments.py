@@ -4,7 +4,6 @@ import django.db.models.functions.datetime
 from django.db import migrations, models
 
 import billing.models.fields
-from gateway.sql import install
 
 
 class Migration(migrations.Migration):
@@ -202,5 +201,4 @@ class Migration(migrations.Migration):
                 ],
             },
         ),
-        install("billing", "payments"),
     ]

@@ -4,7 +4,6 @@ import django.contrib.postgres.fields
 from django.db import migrations
 
 import billing.models.fields
-from gateway.sql import install
 
 MOVE = """
 UPDATE billing_reservation r
@@ -57,5 +56,4 @@ class Migration(migrations.Migration):
         migrations.DeleteModel("LotAllocation"),
         migrations.RunSQL(FORMER, migrations.RunSQL.noop),
         *(migrations.RemoveConstraint(model, name) for model, names in CHECKS.items() for name in names),
-        install("billing", "soundness", "reserve", "dispatch", "unwind", "settle", "review"),
     ]

@@ -2,8 +2,6 @@
 
 from django.db import migrations
 
-from gateway.sql import install
-
 # Functions that have other parameters now, which to PostgreSQL are other functions.
 FORMER = """
 DROP FUNCTION IF EXISTS billing_reserve(
@@ -20,5 +18,4 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(FORMER, migrations.RunSQL.noop),
-        install("billing", "reserve", "dispatch", "settle", "release", "review", "close"),
     ]

@@ -4,8 +4,6 @@ import django.contrib.postgres.indexes
 import django.db.models.functions.datetime
 from django.db import migrations, models
 
-from gateway.sql import install
-
 
 class Migration(migrations.Migration):
     dependencies = [("billing", "0007_batches")]
@@ -35,5 +33,4 @@ class Migration(migrations.Migration):
                 fields=["created_at"], name="transfer_by_time", pages_per_range=32
             ),
         ),
-        install("billing", "soundness", "unwind", "guards", "seals"),
     ]

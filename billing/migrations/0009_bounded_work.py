@@ -3,8 +3,6 @@
 from django.db import migrations, models
 from django.db.models import ExpressionWrapper, F, Q
 
-from gateway.sql import install
-
 
 class Migration(migrations.Migration):
     dependencies = [("billing", "0008_seals")]
@@ -31,5 +29,4 @@ class Migration(migrations.Migration):
                 condition=Q(closed_at__isnull=True),
             ),
         ),
-        install("billing", "lock_wallet", "reserve", "unwind", "review", "credits", "payments"),
     ]

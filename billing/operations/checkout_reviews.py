@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from billing.adapters import configured
-from billing.adapters.base import Session
 from billing.models import Checkout, CheckoutStatus
 from billing.operations import checkouts, wallets
 from billing.queries import locked
 from billing.rules import checkout_reviews as rules
 from billing.rules.checkouts import Asked, next_check
+from billing.rules.provider_records import Session
 
 
 class NotCreditable(Exception):

@@ -7,26 +7,26 @@ an answer meanwhile.
 
 import logging
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
 
 from billing.adapters import configured
-from billing.adapters.base import PaymentProvider, ProviderError, Session, SessionRequest, TakenBack
+from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
 from billing.models import Checkout, CheckoutStatus
 from billing.operations import wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
-from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
+from billing.rules.provider_records import Session, TakenBack
+from gateway.contract.errors import IdempotencyKeyReused, RateLimited
 from gateway.contract.ids import new_id
 from gateway.contract.limits import OPEN_CHECKOUTS_MAX
 
 log = logging.getLogger("billing.checkouts")
 
 AWAY = "The payment provider does not answer just now. Repeat the request with the same idempotencyKey."
-RETRY_AFTER_SECONDS = 5
 RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
@@ -39,17 +39,18 @@ class Seen(NamedTuple):
     taken_back: TakenBack | None
 
 
+class Asked(TypedDict):
+    """What a checkout is asked for with, by whom, and the key under which asking again gives the same one."""
+
+    kind: str
+    amount_microusd: int | None
+    product: str | None
+    idempotency_key: str
+    requested_by: str
+
+
 @transaction.atomic
-def begin(
-    owner: Owner,
-    *,
-    kind: str,
-    amount_microusd: int | None,
-    product: str | None,
-    idempotency_key: str,
-    requested_by: str,
-    now: datetime,
-) -> tuple[Checkout, bool]:
+def begin(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> tuple[Checkout, bool]:
     """Write down what is asked for; return the transaction and whether it is new. Joins the caller's transaction.
 
     The same key with the same request gives the same transaction. Raises IdempotencyKeyReused where the request is
@@ -57,49 +58,32 @@ def begin(
     `place` is the next step, outside of any transaction.
     """
     provider = configured.require()
-    asked = {"kind": kind, "amount_microusd": amount_microusd, "product": product}
+    terms = {name: asked[name] for name in ("kind", "amount_microusd", "product")}
     owner_kind, owner_key = owner
     checkout, is_new = Checkout.objects.get_or_create(
         owner_kind=owner_kind,
         owner_key=owner_key,
-        idempotency_key=idempotency_key,
+        idempotency_key=asked["idempotency_key"],
         defaults={
-            **asked,
+            **terms,
             "id": new_id("txn"),
-            "requested_by": requested_by,
+            "requested_by": asked["requested_by"],
             "provider": provider.name,
             "is_live": provider.is_live,
             "created_at": now,
             "next_check_at": now + rules.CREATING_GRACE,
         },
     )
-    if any(getattr(checkout, name) != value for name, value in asked.items()):
+    if any(getattr(checkout, name) != value for name, value in terms.items()):
         raise IdempotencyKeyReused(param="idempotencyKey")
     if is_new:
         _check_open(owner, now)
     return checkout, is_new
 
 
-def begin_and_place(
-    owner: Owner,
-    *,
-    kind: str,
-    amount_microusd: int | None,
-    product: str | None,
-    idempotency_key: str,
-    requested_by: str,
-    now: datetime,
-) -> Checkout:
+def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> Checkout:
     """Do both steps, for callers that have no transaction of their own to join."""
-    checkout, _ = begin(
-        owner,
-        kind=kind,
-        amount_microusd=amount_microusd,
-        product=product,
-        idempotency_key=idempotency_key,
-        requested_by=requested_by,
-        now=now,
-    )
+    checkout, _ = begin(owner, now=now, **asked)
     return place(checkout, now=now)
 
 
@@ -119,7 +103,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         if placed.session_ref is not None:  # whoever asked at the same time has the answer
             return placed
         log.error("checkout %s: the provider made no session: %s", checkout.id, error)
-        raise IntegrationUnavailable(AWAY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}) from error
+        raise configured.unavailable(AWAY) from error
 
 
 def converge(checkout: Checkout, *, now: datetime) -> Checkout:

@@ -4,7 +4,6 @@ import logging
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
 
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, SignatureInvalid
@@ -73,19 +72,6 @@ def purge(*, now: datetime) -> int:
     while batch := list(old.values_list("pk", flat=True)[:BATCH]):
         purged += ProviderEvent.objects.filter(pk__in=batch).delete()[0]
     return purged
-
-
-def hand_over(event: ProviderEvent) -> None:
-    """Have a worker look into an event as soon as it is committed; where none can be told, the schedule finds it."""
-    from billing import tasks
-
-    def tell() -> None:
-        try:
-            tasks.handle_event.apply_async((event.pk,), retry=False)
-        except Exception:
-            log.exception("event %s waits for the schedule", event.event_id)
-
-    transaction.on_commit(tell)
 
 
 def _asked_about(provider: PaymentProvider, event: ProviderEvent) -> Checkout | None:

@@ -7,15 +7,15 @@ from typing import NamedTuple
 from django.db import IntegrityError, transaction
 
 from billing.adapters import configured
-from billing.adapters.base import ConnectedAccount, PaymentProvider, ProviderError
+from billing.adapters.base import PaymentProvider, ProviderError
 from billing.models import ExternalMapping
 from billing.rules import external_mappings as rules
-from gateway.contract.errors import ExternalMappingUnverified, IntegrationUnavailable, InvalidRequest
+from billing.rules.provider_records import ConnectedAccount
+from gateway.contract.errors import ExternalMappingUnverified, InvalidRequest
 
 log = logging.getLogger("billing.external_mappings")
 
 AWAY = "The payment provider does not answer just now."
-RETRY_AFTER_SECONDS = 5
 
 
 class Verified(NamedTuple):
@@ -75,4 +75,4 @@ def _account(provider: PaymentProvider, ref: str) -> ConnectedAccount | None:
         return provider.connected_account(ref)
     except ProviderError as error:
         log.error("the provider did not say whose account %s is: %s", ref, error)
-        raise IntegrationUnavailable(AWAY, headers={"Retry-After": str(RETRY_AFTER_SECONDS)}) from error
+        raise configured.unavailable(AWAY) from error

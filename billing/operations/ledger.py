@@ -1,10 +1,9 @@
-"""The only Python that calls the ledger's SQL functions (`billing/sql`, which documents each).
+"""The ledger's SQL functions (`billing/sql`, which documents each) for everybody but the metered routes.
 
-Every function here makes a `Statement`: `await ledger.settle(...).on(connection)` on an asynchronous connection,
-`ledger.settle(...).run()` elsewhere. The metered routes close their calls in batches instead (`closings.py`).
+Every function here makes a `Statement`, to be run on Django's connection. The metered routes open and close their calls
+in batches instead (`closings.py`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -19,6 +18,8 @@ from billing.rules.owners import Owner
 
 # What lies beyond can only be an absurd report: the charge ends at the hold anyway, and the column is a bigint.
 AMOUNT_MAX_MICROUSD = 10**18
+
+_IN_REVIEW = ["review"]
 
 
 class HoldOutcome(StrEnum):
@@ -105,140 +106,31 @@ class Refund(NamedTuple):
     debt_microusd: int
 
 
-def find_replay(*, owner: Owner, route: str, key: str, digest: bytes, **clock: datetime) -> Statement[Hold]:
-    """Look an idempotency key up without taking a lock."""
-    owner_kind, owner_key = owner
-    return call(
-        "billing_find_replay",
-        _read_found,
-        owner_kind=owner_kind,
-        owner_key=owner_key,
-        route=route,
-        key=key,
-        digest=digest,
-        **clock,
-    )
-
-
-def reserve(
-    *,
-    usage_id: str,
-    owner: Owner,
-    actor_did: str,
-    route: str,
-    model: str,
-    hold_microusd: int,
-    max_cost_microusd: int,
-    price_version: int,
-    membership_id: str | None = None,
-    product: str | None = None,
-    client_id: str | None = None,
-    request_id: str | None = None,
-    key: str | None = None,
-    digest: bytes | None = None,
-    deadline: datetime | None = None,
-    **clock: datetime,
-) -> Statement[Hold]:
-    """Place a call's hold against wallet, credits and budgets at once, or learn why not; with a deadline, as sent."""
-    owner_kind, owner_key = owner
-    return call(
-        "billing_reserve",
-        _read_hold,
-        usage_id=usage_id,
-        owner_kind=owner_kind,
-        owner_key=owner_key,
-        actor_did=actor_did,
-        membership_id=membership_id,
-        product=product,
-        client_id=client_id,
-        route=route,
-        model=model,
-        request_id=request_id,
-        key=key,
-        digest=digest,
-        hold=Int8(hold_microusd),
-        max_cost=Int8(max_cost_microusd),
-        price_version=Int8(price_version),
-        deadline=deadline,
-        **clock,
-    )
-
-
-def dispatch(*, usage_id: str, deadline: datetime, deployment: str | None = None) -> Statement[bool]:
-    """Fence the call for sending: True exactly once."""
-    return call("billing_dispatch", _first, usage_id=usage_id, deadline=deadline, deployment=deployment)
-
-
-def note_delivery(*, usage_id: str, evidence: Mapping[str, int], deadline: datetime | None = None) -> Statement[bool]:
-    """Checkpoint what has been delivered so far; False where the call is no longer this process's to deliver."""
-    return call("billing_note_delivery", _first, usage_id=usage_id, evidence=_jsonb(dict(evidence)), deadline=deadline)
-
-
 def settle(
-    *,
-    usage_id: str,
-    cost_microusd: int,
-    basis: str,
-    quantities: Mapping[str, int],
-    replay: Replay | None = None,
-    deployment: str | None = None,
-    resolution: str | None = None,
-    expected: Sequence[str] = ("dispatched", "review"),
-    **clock: datetime,
+    *, usage_id: str, cost_microusd: int, basis: str, quantities: Mapping[str, int], resolution: str
 ) -> Statement[Settlement]:
-    """Charge the call once, at most its hold, and give the rest back."""
+    """Charge a call in review once, at most its hold, and give the rest back."""
     return call(
         "billing_settle",
         _read_settlement,
         usage_id=usage_id,
         cost=Int8(min(cost_microusd, AMOUNT_MAX_MICROUSD)),
         basis=basis,
-        quantities=_jsonb(dict(quantities)),
-        **_replay_parameters(replay),
-        deployment=deployment,
+        quantities=Jsonb(dict(quantities), dumps=orjson.dumps),
         resolution=resolution,
-        expected=list(expected),
-        **clock,
+        expected=_IN_REVIEW,
     )
 
 
-def release(
-    *,
-    usage_id: str,
-    resolution: str | None = None,
-    book_loss: bool = False,
-    expected: Sequence[str] = ("reserved", "dispatched"),
-    **clock: datetime,
-) -> Statement[Release]:
-    """Give a call's whole hold back and free its idempotency key."""
+def release(*, usage_id: str, resolution: str, book_loss: bool = False) -> Statement[Release]:
+    """Give the whole hold of a call in review back and free its idempotency key."""
     return call(
         "billing_release",
         _read_release,
         usage_id=usage_id,
         resolution=resolution,
         book_loss=book_loss,
-        expected=list(expected),
-        **clock,
-    )
-
-
-def to_review(
-    *,
-    usage_id: str,
-    reason: str,
-    evidence: Mapping[str, int] | None = None,
-    replay: Replay | None = None,
-    deployment: str | None = None,
-) -> Statement[bool]:
-    """Leave a dispatched call to reconciliation, hold and key in place; False where it is not dispatched."""
-    return call(
-        "billing_to_review",
-        _first,
-        usage_id=usage_id,
-        reason=reason,
-        evidence=None if evidence is None else _jsonb(dict(evidence)),
-        **_replay_parameters(replay),
-        deployment=deployment,
+        expected=_IN_REVIEW,
     )
 
 
@@ -333,7 +225,7 @@ def give_back(
 
 
 def reap(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
-    """Take calls from processes that died; rows of (usage id, "released" or "review")."""
+    """Put calls past their deadline in review; rows of (usage id, "review")."""
     return call("billing_reap", _whole, limit=limit, **clock)
 
 
@@ -352,29 +244,9 @@ def repay_debts(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
     return call("billing_repay_debts", _whole, limit=limit, **clock)
 
 
-def _jsonb(value: Any) -> Jsonb:
-    return Jsonb(value, dumps=orjson.dumps)
-
-
-def _replay_parameters(replay: Replay | None) -> dict[str, Any]:
-    if replay is None:
-        return {"replay_status": None, "replay_headers": None, "replay_body": None}
-    return {"replay_status": replay.status, "replay_headers": _jsonb(replay.headers), "replay_body": replay.body}
-
-
-def read_replay(status: int | None, headers: Any, body: Any) -> Replay | None:
-    """Read a stored answer's three columns; Django's connection hands JSON over as text."""
-    if status is None:
-        return None
-    return Replay(status, json.loads(headers) if isinstance(headers, str) else headers, bytes(body))
-
-
-def _read_hold(row: Any) -> Hold:
-    return Hold(HoldOutcome(row[0]), row[1], row[2], row[3], read_replay(*row[4:7]))
-
-
-def _read_found(row: Any) -> Hold:
-    return Hold(HoldOutcome(row[0]), row[1], replay=read_replay(*row[2:5]))
+def read_replay(status: int | None, headers: Any, body: bytes | None) -> Replay | None:
+    """Read a stored answer's three columns."""
+    return None if status is None or body is None else Replay(status, headers, bytes(body))
 
 
 def _read_settlement(row: Any) -> Settlement:

@@ -24,8 +24,6 @@ STEP_SECONDS = 8.0
 LOOK_UPS_MAX = 500
 """How many calls the upstreams are asked about in one run."""
 
-_IN_REVIEW = ("review",)
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -76,14 +74,13 @@ def charge(
         basis=basis,
         quantities=quantities or {},
         resolution=resolution,
-        expected=_IN_REVIEW,
     ).run()
     return settled.outcome is ledger.CloseOutcome.SETTLED
 
 
 def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = False) -> bool:
     """Give a reviewed call's hold back; False where it was not in review any more."""
-    released = ledger.release(usage_id=usage_id, resolution=resolution, book_loss=book_loss, expected=_IN_REVIEW).run()
+    released = ledger.release(usage_id=usage_id, resolution=resolution, book_loss=book_loss).run()
     return released.outcome is ledger.CloseOutcome.RELEASED
 
 

@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from django.db import connection as django_connection
-from psycopg import AsyncConnection
 
 Row = TypeVar("Row")
 
@@ -15,18 +14,12 @@ Row = TypeVar("Row")
 class Statement(Generic[Row]):
     """SQL text with named placeholders, its parameters, and how to read its row.
 
-    `await statement.on(connection)` runs it on an asynchronous psycopg connection, `statement.run()` on Django's;
-    a connection of the metered routes takes the three members as they are.
+    `statement.run()` runs it on Django's connection; others take the three members as they are.
     """
 
     sql: str
     parameters: Mapping[str, Any]
     read: Callable[[Any], Row]
-
-    async def on(self, connection: AsyncConnection[Any]) -> Row:
-        """Run it on an asynchronous connection; in autocommit it is a transaction of its own."""
-        cursor = await connection.execute(self.sql, self.parameters)
-        return self.read(await cursor.fetchone())
 
     def run(self) -> Row:
         """Run it on Django's connection, inside the caller's transaction where there is one."""

@@ -8,12 +8,18 @@ from billing.models import Checkout, ProviderEvent
 from billing.rules.owners import Owner
 
 EVENT_MAX_AGE = timedelta(days=3)
+PAGE = 20
 
 
 def of_owner(owner: Owner) -> QuerySet[Checkout]:
     """Give an owner's checkouts, newest first."""
     kind, key = owner
     return Checkout.objects.filter(owner_kind=kind, owner_key=key).order_by("-created_at", "-id")
+
+
+def newest_of(owner: Owner) -> QuerySet[Checkout]:
+    """Give as many of an owner's newest checkouts as a page shows."""
+    return of_owner(owner)[:PAGE]
 
 
 def due(provider: str, is_live: bool, now: datetime, limit: int) -> list[Checkout]:

@@ -4,8 +4,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from billing.adapters.base import Session
+from billing.rules.looks import next_look
 from billing.rules.owners import Owner
+from billing.rules.provider_records import Session
 
 CURRENCY = "usd"
 SESSION_MAX_AGE = timedelta(hours=25)
@@ -19,8 +20,6 @@ CREATING_GRACE = timedelta(minutes=1)
 OPEN_INTERVAL = timedelta(seconds=45)
 PAID_INTERVAL_MIN, PAID_INTERVAL_MAX = timedelta(minutes=1), timedelta(days=1)
 LATE_INTERVAL_MAX = timedelta(hours=6)
-WIDENING = 8
-"""The next look at a record of age x comes after x / 8: often while it is young, ever more seldom later."""
 
 
 class Verdict(StrEnum):
@@ -63,13 +62,13 @@ def next_check(verdict: str, age: timedelta) -> timedelta | None:
     """
     match verdict:
         case "creating":
-            return _widening(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
+            return next_look(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
         case "open" if age <= SESSION_MAX_AGE:
             return OPEN_INTERVAL
         case "open":
-            return _widening(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
+            return next_look(age, OPEN_INTERVAL, LATE_INTERVAL_MAX)
         case "paid" if age <= REFUNDABLE_AGE:
-            return _widening(age, PAID_INTERVAL_MIN, PAID_INTERVAL_MAX)
+            return next_look(age, PAID_INTERVAL_MIN, PAID_INTERVAL_MAX)
     return None
 
 
@@ -110,7 +109,3 @@ def _fault(asked: Asked, session: Session) -> str | None:
 
 def _mode(is_live: bool) -> str:
     return "live" if is_live else "test"
-
-
-def _widening(age: timedelta, least: timedelta, most: timedelta) -> timedelta:
-    return min(max(age / WIDENING, least), most)

@@ -1,6 +1,6 @@
 """When an account at the payment provider may bill an organization's seats."""
 
-from billing.adapters.base import ConnectedAccount
+from billing.rules.provider_records import ConnectedAccount
 
 ORGANIZATION = "org_id"
 """The member of the account's metadata in which whoever owns it there names the organization here."""

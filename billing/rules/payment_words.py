@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from billing.rules.amounts import usd
+from gateway.contract.amounts import usd
 
 
 class State(NamedTuple):

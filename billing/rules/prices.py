@@ -78,9 +78,9 @@ class PriceBook:
             if name not in COMPONENTS:
                 raise PriceError(f"{name} is not a price component")
             if name == "image" and isinstance(value, Mapping):
-                images = {kind: _parse_image(kind, price) for kind, price in value.items()}
+                images = {kind: _named(f"image {kind}", price, kind) for kind, price in value.items()}
             else:
-                prices[name] = _parse_price(name, value)
+                prices[name] = _named(name, value)
         if components.get("image") == {}:
             raise PriceError("image names no price")
         return cls(prices, images)
@@ -158,18 +158,38 @@ def _cost_pico(used: Quantities, book: PriceBook) -> int:
     return total + (used.images * book.image_price(used.image_kind) if used.images else 0)
 
 
-def _parse_image(kind: Any, value: Any) -> int:
+def check_image_kind(kind: Any) -> str:
+    """Return the size and quality of an image, or raise PriceError."""
     if not isinstance(kind, str) or not _IMAGE_KIND.fullmatch(kind):
-        raise PriceError(f"image {kind!r} is not of the form size/quality")
-    return _parse_price(f"image {kind}", value)
+        raise PriceError('must be size/quality, such as "1024x1024/high"')
+    return kind
 
 
-def _parse_price(name: str, value: Any) -> int:
+def parse_price(value: Any) -> int:
+    """Read a decimal string of micro-USD in pico-USD, or raise PriceError."""
     match = _DECIMAL.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise PriceError(f'{name} must be a decimal string of micro-USD with at most 6 decimals, such as "0.15"')
+        raise PriceError('must be a price in micro-USD with at most 6 decimals, such as "0.15"')
     whole, decimals = match.group(1), match.group(2) or ""
     price = int(whole) * PICO_PER_MICRO + int(decimals.ljust(6, "0"))
     if price > PRICE_MAX_MICROUSD * PICO_PER_MICRO:
-        raise PriceError(f"{name} is more than {PRICE_MAX_MICROUSD} micro-USD")
+        raise PriceError(f"must be at most {PRICE_MAX_MICROUSD} micro-USD")
     return price
+
+
+def show(components: Mapping[str, Any]) -> str:
+    """Render the components of a price in one line, an image's kinds in parentheses."""
+    return ", ".join(f"{name} {_show(price)}" for name, price in components.items())
+
+
+def _named(name: str, value: Any, kind: Any = None) -> int:
+    try:
+        if kind is not None:
+            check_image_kind(kind)
+        return parse_price(value)
+    except PriceError as error:
+        raise PriceError(f"{name} {error}") from None
+
+
+def _show(price: str | Mapping[str, str]) -> str:
+    return price if isinstance(price, str) else f"({show(price)})"

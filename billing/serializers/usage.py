@@ -9,7 +9,6 @@ from billing.models import Reservation, State
 from gateway.api.times import rfc3339, rfc3339_or_none
 
 STATUS = {
-    State.RESERVED: "held",
     State.DISPATCHED: "held",
     State.REVIEW: "reconciling",
     State.SETTLED: "settled",

@@ -4,7 +4,7 @@
 --
 -- Tells what a request with this idempotency key gets, without taking any lock. Outcomes:
 --   'fresh'        the key is free: never used, its call was released, or it closed 24 h ago or earlier
---   'in_progress'  the key's call is still open (reserved, dispatched or in review)
+--   'in_progress'  the key's call is still open (dispatched or in review)
 --   'key_reused'   the key belongs to a request with another body
 --   'replay'       settled: the stored status, headers and body are given, nothing is charged
 --   'gone'         settled, but no answer was stored (settled by the operator or from what had been delivered when its

@@ -14,31 +14,31 @@ BEGIN
   RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
-CREATE OR REPLACE TRIGGER transfer_stays BEFORE TRUNCATE OR DELETE OR UPDATE ON billing_transfer
+CREATE OR REPLACE TRIGGER transfer_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_transfer
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER usage_record_stays BEFORE TRUNCATE OR DELETE OR UPDATE ON billing_usage_record
+CREATE OR REPLACE TRIGGER usage_record_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_usage_record
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER loss_stays BEFORE TRUNCATE OR DELETE OR UPDATE ON billing_loss
+CREATE OR REPLACE TRIGGER loss_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_loss
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER price_version_stays BEFORE TRUNCATE OR DELETE OR UPDATE ON billing_price_version
+CREATE OR REPLACE TRIGGER price_version_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_price_version
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER seal_stays BEFORE TRUNCATE OR DELETE OR UPDATE ON billing_seal
+CREATE OR REPLACE TRIGGER seal_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_seal
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER budget_stays BEFORE TRUNCATE OR DELETE ON billing_budget
+CREATE OR REPLACE TRIGGER budget_stays BEFORE DELETE OR TRUNCATE ON billing_budget
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER checkout_stays BEFORE TRUNCATE OR DELETE ON billing_checkout
+CREATE OR REPLACE TRIGGER checkout_stays BEFORE DELETE OR TRUNCATE ON billing_checkout
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER wallet_stays
-  BEFORE TRUNCATE OR DELETE OR UPDATE OF id, owner_kind, owner_key, created_at ON billing_wallet
+  BEFORE DELETE OR UPDATE OF id, owner_kind, owner_key, created_at OR TRUNCATE ON billing_wallet
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER lot_stays
-  BEFORE TRUNCATE OR DELETE OR UPDATE OF id, wallet_id, product, granted_microusd, expires_at, source_kind, source_key,
-    created_at
+  BEFORE DELETE OR UPDATE OF id, wallet_id, product, granted_microusd, expires_at, source_kind, source_key,
+    created_at OR TRUNCATE
   ON billing_credit_lot FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER reservation_stays
-  BEFORE TRUNCATE OR DELETE OR UPDATE OF id, wallet_id, actor_did, org_id, membership_id, product, client_id, route,
+  BEFORE DELETE OR UPDATE OF id, wallet_id, actor_did, org_id, membership_id, product, client_id, route,
     model, request_id, idempotency_key, request_digest, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
-    lot_amounts_microusd, price_version_id, created_at
+    lot_amounts_microusd, price_version_id, created_at OR TRUNCATE
   ON billing_reservation FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 
 

@@ -118,7 +118,6 @@ END $$;
 -- Books a refund or a dispute of p_amount, once a source: takes what is there and not held, first of the credits that the
 -- payment p_payment brought itself, then of the balance; the rest becomes a debt that blocks spending. debt_microusd is
 -- what this source added to it. Outcomes: 'taken' | 'already'. Sources of one payment are p_payment || '/' || a number.
-DROP FUNCTION IF EXISTS billing_take_back(text, text, bigint, text, timestamptz);
 CREATE OR REPLACE FUNCTION billing_take_back(
   p_owner_kind text, p_owner_key text, p_amount bigint, p_source text, p_payment text DEFAULT NULL,
   p_now timestamptz DEFAULT NULL,

@@ -1,5 +1,5 @@
 -- billing_release(p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
---                 p_expected text[] DEFAULT '{reserved,dispatched}',
+--                 p_expected text[] DEFAULT '{dispatched}',
 --                 p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, hold_microusd bigint)
 --
@@ -9,7 +9,7 @@
 --   'conflict'   in a state that is not in p_expected                 'unknown'   there is no such call
 CREATE OR REPLACE FUNCTION billing_release(
   p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
-  p_expected text[] DEFAULT '{reserved,dispatched}', p_now timestamptz DEFAULT NULL,
+  p_expected text[] DEFAULT '{dispatched}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT hold_microusd bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -22,7 +22,7 @@ END $$;
 -- The same for a caller that has locked the call's wallet.
 CREATE OR REPLACE FUNCTION billing_release_locked(
   p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
-  p_expected text[] DEFAULT '{reserved,dispatched}', p_now timestamptz DEFAULT NULL,
+  p_expected text[] DEFAULT '{dispatched}', p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT hold_microusd bigint)
 LANGUAGE plpgsql AS $$
 DECLARE

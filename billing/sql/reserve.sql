@@ -7,11 +7,12 @@
 --
 -- Places a call's hold, or says why not. Checks in this order, under the wallet's lock: idempotency key (p_key null:
 -- none), budgets, funds. Outcomes:
---   'reserved'            the hold stands, usage_id = p_usage_id: state 'reserved', or with p_deadline 'dispatched'
+--   'reserved'            the hold stands and the call counts as sent, usage_id = p_usage_id: state 'dispatched'
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
 --   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
--- Whatever is refused leaves nothing behind but, at most, an empty wallet.
+-- Whatever is refused leaves nothing behind but, at most, an empty wallet. Past p_deadline, which every call has, the reaper
+-- puts it in review.
 --
 -- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
 -- A call holds at most 64 credits, the first ones in this order, so that no call holds the wallet's lock for long; what
@@ -101,8 +102,7 @@ BEGIN
   VALUES (
     p_usage_id, v_wallet.id, p_actor_did, CASE WHEN p_owner_kind = 'organization' THEN p_owner_key END,
     p_membership_id, p_product, p_client_id, p_route, p_model, p_request_id, p_key, p_digest, p_key IS NOT NULL,
-    CASE WHEN p_deadline IS NULL THEN 'reserved' ELSE 'dispatched' END, p_max_cost, p_hold, v_left, v_lot_ids,
-    v_lot_amounts, p_price_version, v_now, CASE WHEN p_deadline IS NOT NULL THEN v_now END, p_deadline, 0);
+    'dispatched', p_max_cost, p_hold, v_left, v_lot_ids, v_lot_amounts, p_price_version, v_now, v_now, p_deadline, 0);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;

@@ -28,36 +28,17 @@ END $$;
 -- billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 --   RETURNS TABLE (usage_id text, outcome text)
 --
--- Takes calls from processes that died: 'released' for a hold that was not dispatched within 60 s, 'review' for a call
--- past its deadline. Rows and wallets that somebody is working on are left for the next round, see billing_lock_wallets.
+-- Takes calls from processes that died: those past their deadline go to review, which is the outcome of each. Rows that
+-- somebody is working on are left for the next round.
 CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
-RETURNS TABLE (usage_id text, outcome text) LANGUAGE plpgsql AS $$
-DECLARE
-  v_now timestamptz := coalesce(p_now, clock_timestamp());
-  v_due text[] := ARRAY(
-    SELECT r.id FROM billing_reservation r
-     WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at <= v_now - interval '60 seconds'
-     ORDER BY r.created_at LIMIT p_limit);
-  v_wallets text[] := billing_lock_wallets(
-    ARRAY(SELECT DISTINCT r.wallet_id FROM billing_reservation r WHERE r.id = ANY (v_due)));
-BEGIN
-  FOR usage_id IN
-    SELECT r.id FROM billing_reservation r WHERE r.id = ANY (v_due) AND r.wallet_id = ANY (v_wallets)
-  LOOP
-    SELECT d.outcome INTO outcome
-      FROM billing_release(usage_id, 'not_dispatched', p_expected => '{reserved}', p_now => p_now) d;
-    IF outcome = 'released' THEN
-      RETURN NEXT;
-    END IF;
-  END LOOP;
-  -- Last, because these rows are locked without their wallets: nothing may be waited for after it.
-  RETURN QUERY
-    UPDATE billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
-     WHERE r.id IN (SELECT o.id FROM billing_reservation o
-                     WHERE o.closed_at IS NULL AND o.state = 'dispatched' AND o.deadline_at <= v_now
-                     LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
-    RETURNING r.id, 'review';
-END $$;
+RETURNS TABLE (usage_id text, outcome text) LANGUAGE sql AS $$
+  UPDATE billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
+   WHERE r.id IN (SELECT o.id FROM billing_reservation o
+                   WHERE o.closed_at IS NULL AND o.state = 'dispatched'
+                     AND o.deadline_at <= coalesce(p_now, clock_timestamp())
+                   LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
+  RETURNING r.id, 'review'
+$$;
 
 
 -- billing_note_look_up(p_usage_id text, p_next_at timestamptz) RETURNS void

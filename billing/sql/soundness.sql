@@ -71,11 +71,7 @@ BEGIN
           AND NEW.overrun_microusd >= 0 AND (NEW.overrun_microusd = 0 OR NEW.charge_microusd = NEW.hold_microusd)
         WHEN 'released' THEN NEW.closed_at IS NOT NULL AND NEW.charge_microusd IS NULL AND NEW.overrun_microusd = 0
         ELSE NEW.closed_at IS NULL AND NEW.charge_microusd IS NULL AND NEW.overrun_microusd = 0
-          AND CASE NEW.state
-            WHEN 'reserved' THEN true
-            WHEN 'dispatched' THEN NEW.dispatched_at IS NOT NULL AND NEW.deadline_at IS NOT NULL
-            WHEN 'review' THEN NEW.dispatched_at IS NOT NULL AND NEW.deadline_at IS NOT NULL
-          END
+          AND NEW.state IN ('dispatched', 'review') AND NEW.dispatched_at IS NOT NULL AND NEW.deadline_at IS NOT NULL
       END) IS NOT TRUE
   THEN
     PERFORM billing_refuse_unsound('reservation');
@@ -89,10 +85,7 @@ BEGIN
     IF NEW IS DISTINCT FROM v_kept THEN
       PERFORM billing_refuse_going_back('reservation', OLD.id);
     END IF;
-  ELSIF (CASE OLD.state WHEN 'reserved' THEN NEW.state IN ('review', 'settled')
-                        WHEN 'dispatched' THEN NEW.state = 'reserved'
-                        ELSE NEW.state IN ('reserved', 'dispatched') END)
-  THEN
+  ELSIF OLD.state = 'review' AND NEW.state = 'dispatched' THEN
     PERFORM billing_refuse_going_back('reservation', OLD.id);
   END IF;
   RETURN NEW;

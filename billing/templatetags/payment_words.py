@@ -3,10 +3,11 @@
 from django import template
 
 from billing.models import Checkout, Reservation, State
-from billing.rules import amounts, payment_words
+from billing.rules import payment_words
+from gateway.contract.amounts import usd
 
 register = template.Library()
-register.filter("usd", amounts.usd)
+register.filter("usd", usd)
 
 
 @register.filter
@@ -20,7 +21,7 @@ def charge_of(call: Reservation) -> str:
     """Say what a call cost, or why that is not known yet."""
     match call.state:
         case State.SETTLED:
-            return amounts.usd(call.usage_record.charge_microusd)
+            return usd(call.usage_record.charge_microusd)
         case State.RELEASED:
             return "nothing"
         case State.REVIEW:

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
+from accounts.rules.principal import Principal
 from billing.queries import usage
 from billing.rules.owners import MONEY_ROLES
 from billing.serializers.usage import UsageListResponse, render_usage
@@ -37,12 +38,11 @@ class UsageView(ApiViewSet):
 
         Under an organization's token that organization's calls, for its owner and billing roles; others see their own.
         """
-        limit = limit_of(request)
-        return Response(render_usage(usage.newest(caller(request).owner, limit, member=_only_member(request))))
+        principal, limit = caller(request), limit_of(request)
+        return Response(render_usage(usage.newest(principal.owner, limit, member=_only_member(principal))))
 
 
-def _only_member(request: Request) -> str | None:
-    """Name the membership that an organization's token is narrowed to; its live access left it and its role there."""
-    if getattr(request, "organization_role", None) in (None, *MONEY_ROLES):
-        return None
-    return getattr(request, "organization_membership_id", None)
+def _only_member(principal: Principal) -> str | None:
+    """Name the membership that an organization's token is narrowed to; None shows all calls of the owner."""
+    standing = principal.standing
+    return None if standing is None or standing.role in MONEY_ROLES else standing.membership_id

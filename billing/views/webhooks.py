@@ -5,6 +5,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from billing import tasks
 from billing.operations import events
 from gateway.api.request_ids import request_id_of
 from gateway.api.responses import error_response, json_response
@@ -23,7 +24,7 @@ def stripe(request: HttpRequest) -> HttpResponse:
     except ApiError as error:
         return error_response(error, request_id_of(request))
     if event is not None:
-        events.hand_over(event)
+        tasks.hand_over(event)
     return json_response({"received": True})
 
 

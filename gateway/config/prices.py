@@ -1,16 +1,13 @@
 """The `price` of an alias or a raw model: micro-USD per unit of each component, as decimal strings."""
 
-import re
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
+from billing.rules.prices import check_image_kind, parse_price
 from gateway.config.row import Row
 
-_PRICE = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,6})?")
-_IMAGE_KIND = re.compile(r"[a-z0-9]{1,32}/[a-z0-9]{1,32}")
 IMAGE_KINDS_MAX = 100
-PRICE_WORDS = 'must be a price in micro-USD with at most 6 decimals, such as "0.15"'
 
 
 def _price(value: object) -> str:
@@ -18,19 +15,12 @@ def _price(value: object) -> str:
     if isinstance(value, float):
         raise ValueError(f'quote this price, as in "{value}": a bare number with a point is not exact')
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-    if not isinstance(text, str) or not _PRICE.fullmatch(text):
-        raise ValueError(PRICE_WORDS)
-    return text
-
-
-def _image_kind(value: str) -> str:
-    if not _IMAGE_KIND.fullmatch(value):
-        raise ValueError('must be size/quality, such as "1024x1024/high"')
-    return value
+    parse_price(text)
+    return str(text)
 
 
 Price = Annotated[str, BeforeValidator(_price)]
-ImageKind = Annotated[str, AfterValidator(_image_kind)]
+ImageKind = Annotated[str, AfterValidator(check_image_kind)]
 
 
 ImagePrice = Annotated[

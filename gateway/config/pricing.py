@@ -1,6 +1,7 @@
 """Dates the price of an alias or a raw model: rows of prices are added, never edited."""
 
 from billing.operations import prices
+from billing.rules.prices import show
 from gateway.config.prices import PriceRow
 from gateway.config.run import CREATED, UNCHANGED, Run
 
@@ -12,11 +13,5 @@ def set_price(run: Run, name: str, price: PriceRow) -> None:
     if version is None:
         run.tell(UNCHANGED, f"price of {name}")
     else:
-        shown = ", ".join(f"{component} {_show(value)}" for component, value in components.items())
-        run.tell(CREATED, f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown or 'nothing'}")
-
-
-def _show(value: str | dict[str, str]) -> str:
-    if isinstance(value, str):
-        return value
-    return "(" + ", ".join(f"{kind} {price}" for kind, price in value.items()) + ")"
+        shown = show(components) or "nothing"
+        run.tell(CREATED, f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}")

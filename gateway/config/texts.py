@@ -21,13 +21,7 @@ _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:[Zz]
 def matching(pattern: str, words: str) -> AfterValidator:
     """Refuse text that is not all of the pattern, in the given words."""
     compiled = re.compile(pattern)
-
-    def check(value: str) -> str:
-        if not compiled.fullmatch(value):
-            raise ValueError(words)
-        return value
-
-    return AfterValidator(check)
+    return checked(lambda value: compiled.fullmatch(value) is not None, words)
 
 
 def reference(kind: str, noun: str) -> AfterValidator:

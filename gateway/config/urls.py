@@ -16,7 +16,7 @@ def _base_url(value: str) -> str:
 
 def _party(value: str) -> str:
     """Check a name of a party in a JWT: an address or a DID, compared as exact text afterwards."""
-    if not (is_web_address(value) or dids.is_did(value)):
+    if not dids.is_party(value):
         raise ValueError(f"{WEB_WORDS}, or a DID")
     return value
 

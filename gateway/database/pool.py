@@ -8,13 +8,13 @@ import asyncio
 import time
 from collections import deque
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.conf import settings
 from django.db import connections
 from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
+from gateway.api.per_loop import PerLoop
 from gateway.database.connection import LedgerConnection
 
 ACQUIRE_SECONDS = 3.0
@@ -138,7 +138,7 @@ class ledger_connection:  # noqa: N801 - used as a statement
     """Lends a connection. Raises PoolTimeout where none comes free, which the API answers with 503 `not_ready`."""
 
     async def __aenter__(self) -> LedgerConnection:
-        self._pool = _pool_of_loop()
+        self._pool = _pools.get()
         self._connection = await self._pool.acquire()
         return self._connection
 
@@ -157,20 +157,12 @@ async def open_pool() -> None:
 
 async def close_pool() -> None:
     """Close the running loop's pool. Safe to call without one."""
-    pool = _pools.pop(asyncio.get_running_loop(), None)
+    pool = _pools.pop()
     if pool is not None:
         pool.close()
 
 
-_pools: WeakKeyDictionary[asyncio.AbstractEventLoop, LedgerPool] = WeakKeyDictionary()
-
-
-def _pool_of_loop() -> LedgerPool:
-    loop = asyncio.get_running_loop()
-    pool = _pools.get(loop)
-    if pool is None:
-        pool = _pools[loop] = LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS)
-    return pool
+_pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS))
 
 
 def _parameters() -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The one HTTP client session of a process: pooled, without cookies, proxies or redirects of its own accord."""
 
-import asyncio
 from collections.abc import Callable
 from contextvars import ContextVar
 
 import aiohttp
 from django.conf import settings
 
+from gateway.api.per_loop import PerLoop
 from gateway.outbound.connections import CarefulConnector
 
 KEEPALIVE_SECONDS = 4.0
@@ -21,22 +21,19 @@ on_send: ContextVar[Callable[[], None] | None] = ContextVar("on_send", default=N
 """Called when a request's connection is made, right before its first byte. (aiohttp's own tracing would take twenty times
 as long for it.)"""
 
-_sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
-
 
 def session() -> aiohttp.ClientSession:
     """Give the running loop's session, opened at its first use. Its owner calls `close_session` before the loop ends."""
-    loop = asyncio.get_running_loop()
-    current = _sessions.get(loop)
-    if current is None or current.closed:
-        _forget_closed_loops()
-        current = _sessions[loop] = _open()
+    current = _sessions.get()
+    if current.closed:
+        _sessions.pop()
+        current = _sessions.get()
     return current
 
 
 async def close_session() -> None:
     """Close the running loop's session and its connections. Safe to call twice, or without a session."""
-    current = _sessions.pop(asyncio.get_running_loop(), None)
+    current = _sessions.pop()
     if current is not None:
         await current.close()
 
@@ -72,6 +69,4 @@ def _connector() -> aiohttp.TCPConnector:
     )
 
 
-def _forget_closed_loops() -> None:
-    for loop in [loop for loop in _sessions if loop.is_closed()]:
-        del _sessions[loop]
+_sessions = PerLoop(_open)

@@ -19,11 +19,57 @@ def _item(title: str, icon: str, model: str, query: str = "", **more: Any) -> di
     }
 
 
-def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
-    return {"title": title, "separator": True, "items": list(items)}
+def _group(title: str, tables: list[tuple[str, str, str]]) -> dict[str, Any]:
+    return {"title": title, "separator": True, "items": [_item(*table) for table in tables]}
 
 
 FORMAT_MODULE_PATH = ["gateway.formats"]
+
+TABLES: dict[str, list[tuple[str, str, str]]] = {
+    "Money": [
+        ("Calls", "receipt_long", "billing.reservation"),
+        ("Usage", "monitoring", "billing.usagerecord"),
+        ("Wallets", "account_balance_wallet", "billing.wallet"),
+        ("Credits", "redeem", "billing.creditlot"),
+        ("Ledger", "menu_book", "billing.transfer"),
+        ("Budgets", "savings", "billing.budget"),
+        ("Losses", "trending_down", "billing.loss"),
+    ],
+    "Payments": [
+        ("Checkouts", "shopping_cart_checkout", "billing.checkout"),
+        ("Provider events", "webhook", "billing.providerevent"),
+        ("Billed elsewhere", "link", "billing.externalmapping"),
+    ],
+    "Organizations": [
+        ("Organizations", "domain", "organizations.organization"),
+        ("Seats", "event_seat", "organizations.seat"),
+        ("Audit log", "history", "organizations.auditentry"),
+    ],
+    "Models": [
+        ("Aliases", "label", "inference.alias"),
+        ("Upstreams", "dns", "inference.upstream"),
+        ("Raw models", "deployed_code", "inference.rawmodel"),
+        ("Prices", "sell", "billing.priceversion"),
+        ("Judgement", "gavel", "judgement.judgementsettings"),
+        ("Fallbacks", "alt_route", "judgement.judgementfallback"),
+    ],
+    "Products": [
+        ("Catalogue", "inventory_2", "accounts.product"),
+        ("Integrations", "hub", "accounts.integration"),
+        ("Public clients", "devices", "accounts.publicclient"),
+        ("Appearance", "palette", "accounts.appearanceproduct"),
+    ],
+    "People and keys": [
+        ("Accounts", "person", "accounts.account"),
+        ("Device sessions", "phonelink_lock", "accounts.devicesession"),
+        ("Portal sessions", "computer", "usersessions.usersession"),
+        ("Second factors", "passkey", "mfa.authenticator"),
+        ("Signing keys", "key", "accounts.signingkey"),
+        ("Operator groups", "group", "auth.group"),
+        ("Operator log", "assignment", "admin.logentry"),
+    ],
+}
+"""The console's tables by group: title, icon, model."""
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Account Gateway",
@@ -79,54 +125,7 @@ UNFOLD: dict[str, Any] = {
                     ),
                 ],
             },
-            _group(
-                "Money",
-                _item("Calls", "receipt_long", "billing.reservation"),
-                _item("Usage", "monitoring", "billing.usagerecord"),
-                _item("Wallets", "account_balance_wallet", "billing.wallet"),
-                _item("Credits", "redeem", "billing.creditlot"),
-                _item("Ledger", "menu_book", "billing.transfer"),
-                _item("Budgets", "savings", "billing.budget"),
-                _item("Losses", "trending_down", "billing.loss"),
-            ),
-            _group(
-                "Payments",
-                _item("Checkouts", "shopping_cart_checkout", "billing.checkout"),
-                _item("Provider events", "webhook", "billing.providerevent"),
-                _item("Billed elsewhere", "link", "billing.externalmapping"),
-            ),
-            _group(
-                "Organizations",
-                _item("Organizations", "domain", "organizations.organization"),
-                _item("Seats", "event_seat", "organizations.seat"),
-                _item("Audit log", "history", "organizations.auditentry"),
-            ),
-            _group(
-                "Models",
-                _item("Aliases", "label", "inference.alias"),
-                _item("Upstreams", "dns", "inference.upstream"),
-                _item("Raw models", "deployed_code", "inference.rawmodel"),
-                _item("Prices", "sell", "billing.priceversion"),
-                _item("Judgement", "gavel", "judgement.judgementsettings"),
-                _item("Fallbacks", "alt_route", "judgement.judgementfallback"),
-            ),
-            _group(
-                "Products",
-                _item("Catalogue", "inventory_2", "accounts.product"),
-                _item("Integrations", "hub", "accounts.integration"),
-                _item("Public clients", "devices", "accounts.publicclient"),
-                _item("Appearance", "palette", "accounts.appearanceproduct"),
-            ),
-            _group(
-                "People and keys",
-                _item("Accounts", "person", "accounts.account"),
-                _item("Device sessions", "phonelink_lock", "accounts.devicesession"),
-                _item("Portal sessions", "computer", "usersessions.usersession"),
-                _item("Second factors", "passkey", "mfa.authenticator"),
-                _item("Signing keys", "key", "accounts.signingkey"),
-                _item("Operator groups", "group", "auth.group"),
-                _item("Operator log", "assignment", "admin.logentry"),
-            ),
+            *(_group(title, tables) for title, tables in TABLES.items()),
         ],
     },
 }

@@ -14,7 +14,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget, U
 from billing.models import PriceVersion
 from billing.operations import prices
 from billing.queries.prices import in_force
-from billing.rules.prices import COMPONENTS, PriceBook, PriceError
+from billing.rules.prices import COMPONENTS, PriceBook, PriceError, show
 from gateway.console import ReadOnlyAdmin
 from inference.models import Alias, RawModel
 
@@ -117,7 +117,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
     @display(description="Price")
     def summary(self, version: PriceVersion) -> str:
         """Name the components and their prices."""
-        return ", ".join(f"{name} {_show(price)}" for name, price in version.components.items())
+        return show(version.components)
 
     @display(description="In force", boolean=True)
     def is_in_force(self, version: PriceVersion) -> bool:
@@ -128,12 +128,6 @@ class PriceVersionAdmin(ReadOnlyAdmin):
 def _sold_names() -> list[str]:
     aliases = Alias.objects.values_list("name", flat=True)
     return sorted({*aliases, *RawModel.objects.values_list("model", flat=True)})
-
-
-def _show(price: str | dict[str, str]) -> str:
-    if isinstance(price, str):
-        return price
-    return "(" + ", ".join(f"{kind} {each}" for kind, each in sorted(price.items())) + ")"
 
 
 def _kinds(text: str) -> dict[str, str]:

@@ -1,8 +1,6 @@
-"""Installs the first statement of a metered call."""
+"""Installed the first statement of a metered call, as every migrate does now."""
 
 from django.db import migrations
-
-from gateway.sql import install
 
 
 class Migration(migrations.Migration):
@@ -12,4 +10,4 @@ class Migration(migrations.Migration):
         ("inference", "0001_initial"),
     ]
 
-    operations = [install("inference", "open_call")]
+    operations = []

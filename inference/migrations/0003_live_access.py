@@ -1,8 +1,6 @@
-"""Asks for an organization's live access when a call is opened, and while its stream is open."""
+"""Had live access asked for when a call is opened. Changes no table."""
 
 from django.db import migrations
-
-from gateway.sql import install
 
 
 class Migration(migrations.Migration):
@@ -12,4 +10,4 @@ class Migration(migrations.Migration):
         ("organizations", "0002_functions"),
     ]
 
-    operations = [install("inference", "open_call", "check_in")]
+    operations = []

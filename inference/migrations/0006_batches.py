@@ -2,8 +2,6 @@
 
 from django.db import migrations
 
-from gateway.sql import install
-
 FORMER = """
 DROP FUNCTION IF EXISTS inference_open_call(
   bytea, timestamptz, timestamptz, text, text, text, text, text, text, text, text, text, text, text, text, text, bytea,
@@ -17,5 +15,4 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL(FORMER, migrations.RunSQL.noop),
-        install("inference", "open_call", "check_in"),
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from billing.rules.amounts import usd
+from gateway.contract.amounts import usd
 from gateway.contract.errors import ApiError
 from organizations.models import AuditEntry
 from organizations.rules.roles import Role

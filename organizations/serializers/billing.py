@@ -29,7 +29,7 @@ class BudgetRequest(StrictSerializer):
         return attrs
 
 
-class BudgetView(serializers.Serializer[Any]):
+class BudgetResponse(serializers.Serializer[Any]):
     """A budget of a UTC calendar month; the context's `now` says which one."""
 
     budgetId = serializers.CharField(source="id")
@@ -51,7 +51,7 @@ class BudgetView(serializers.Serializer[Any]):
         return "active" if budget.disabled_at is None else "disabled"
 
 
-class WalletView(serializers.Serializer[Any]):
+class OrganizationWalletResponse(serializers.Serializer[Any]):
     """The organization's wallet."""
 
     currency = serializers.CharField(default="USD")
@@ -62,7 +62,7 @@ class WalletView(serializers.Serializer[Any]):
     debtMicrousd = serializers.IntegerField(source="debt_microusd")
 
 
-class CreditView(serializers.Serializer[Any]):
+class OrganizationCreditResponse(serializers.Serializer[Any]):
     """A credit of the organization; one with a product pays for that product alone."""
 
     creditId = serializers.CharField(source="credit_id")
@@ -72,7 +72,7 @@ class CreditView(serializers.Serializer[Any]):
     expiresAt = serializers.DateTimeField(source="expires_at", allow_null=True)
 
 
-class ProductEstimateView(serializers.Serializer[Any]):
+class ProductEstimateResponse(serializers.Serializer[Any]):
     """One product's seats this month."""
 
     product = serializers.CharField()
@@ -84,16 +84,16 @@ class ProductEstimateView(serializers.Serializer[Any]):
     externallyBilled = serializers.BooleanField(source="externally_billed")
 
 
-class SeatEstimateView(serializers.Serializer[Any]):
+class SeatEstimateResponse(serializers.Serializer[Any]):
     """What seats cost this month: so far, and if today's assignments stay."""
 
     month = serializers.DateField(format="%Y-%m")
     accruedMicrousd = serializers.IntegerField(source="accrued_microusd")
     projectedMicrousd = serializers.IntegerField(source="projected_microusd")
-    products = ProductEstimateView(many=True)
+    products = ProductEstimateResponse(many=True)
 
 
-class InvoiceLineView(serializers.Serializer[Any]):
+class InvoiceLineResponse(serializers.Serializer[Any]):
     """One product's seats of one month."""
 
     product = serializers.CharField()
@@ -101,7 +101,7 @@ class InvoiceLineView(serializers.Serializer[Any]):
     amountMicrousd = serializers.IntegerField()
 
 
-class InvoiceView(serializers.Serializer[Any]):
+class InvoiceResponse(serializers.Serializer[Any]):
     """Seats of one month; metered calls are paid from the wallet and never invoiced."""
 
     invoiceId = serializers.CharField()
@@ -110,16 +110,16 @@ class InvoiceView(serializers.Serializer[Any]):
     periodStart = serializers.DateTimeField()
     periodEnd = serializers.DateTimeField()
     totalMicrousd = serializers.IntegerField()
-    lines = InvoiceLineView(many=True)
+    lines = InvoiceLineResponse(many=True)
 
 
-class OrganizationBillingView(serializers.Serializer[Any]):
+class OrganizationBillingResponse(serializers.Serializer[Any]):
     """The organization's money; the instance is `organizations.queries.billing.BillingView`."""
 
     orgId = serializers.CharField(source="organization.id")
-    wallet = WalletView()
-    credits = CreditView(source="wallet.credits", many=True)
-    budgets = BudgetView(many=True)
-    invoices = InvoiceView(many=True, default=[])
+    wallet = OrganizationWalletResponse()
+    credits = OrganizationCreditResponse(source="wallet.credits", many=True)
+    budgets = BudgetResponse(many=True)
+    invoices = InvoiceResponse(many=True, default=[])
     pastDue = serializers.BooleanField(source="organization.is_past_due")
-    seatEstimate = SeatEstimateView(source="seats")
+    seatEstimate = SeatEstimateResponse(source="seats")

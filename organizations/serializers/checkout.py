@@ -28,7 +28,7 @@ class CheckoutRequest(StrictSerializer):
         return attrs
 
 
-class CheckoutView(serializers.Serializer[Any]):
+class OrganizationCheckoutResponse(serializers.Serializer[Any]):
     """Where to pay."""
 
     provider = serializers.CharField()
@@ -45,7 +45,7 @@ class ExternalMappingRequest(StrictSerializer):
     mode = serializers.ChoiceField(["test", "live"])
 
 
-class ExternalMappingView(serializers.Serializer[Any]):
+class ExternalMappingResponse(serializers.Serializer[Any]):
     """A product whose seats another provider bills."""
 
     product = serializers.CharField()

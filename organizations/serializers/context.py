@@ -14,7 +14,7 @@ class ContextRequest(StrictSerializer):
     product = StrictStringField(max_length=64, required=False, allow_null=True)
 
 
-class ContextToken(serializers.Serializer[Any]):
+class ContextResponse(serializers.Serializer[Any]):
     """A token that acts for an organization; `expires_in` is what is left of the source token."""
 
     access_token = serializers.CharField()

@@ -13,7 +13,7 @@ ROLES = [role.value for role in Role]
 TOKEN_MAX_CHARACTERS = 128
 
 
-class RoleChange(StrictSerializer):
+class RoleRequest(StrictSerializer):
     """The body of PUT …/members/<membership_id>."""
 
     role = serializers.ChoiceField(ROLES)
@@ -26,13 +26,13 @@ class InvitationRequest(StrictSerializer):
     email = serializers.EmailField(required=False, allow_null=True, max_length=254, validators=[validate_name])
 
 
-class InvitationToken(StrictSerializer):
+class AcceptanceRequest(StrictSerializer):
     """The body of POST /v1/org-invitations/accept."""
 
     token = StrictStringField(max_length=TOKEN_MAX_CHARACTERS, trim_whitespace=False)
 
 
-class MemberView(serializers.Serializer[Any]):
+class MemberResponse(serializers.Serializer[Any]):
     """A membership, live or removed."""
 
     membershipId = serializers.CharField(source="id")
@@ -48,10 +48,10 @@ class MemberView(serializers.Serializer[Any]):
         return "active" if membership.is_active else "removed"
 
 
-MemberList = listing(MemberView)
+MemberList = listing(MemberResponse)
 
 
-class InvitationView(serializers.Serializer[Any]):
+class InvitationResponse(serializers.Serializer[Any]):
     """An invitation; its token is shown by the answer that creates it alone."""
 
     invitationId = serializers.CharField(source="id")
@@ -61,10 +61,10 @@ class InvitationView(serializers.Serializer[Any]):
     expiresAt = serializers.DateTimeField(source="expires_at")
 
 
-InvitationList = listing(InvitationView)
+InvitationList = listing(InvitationResponse)
 
 
-class NewInvitation(InvitationView):
+class NewInvitationResponse(InvitationResponse):
     """The one answer that carries the token, and the portal's link with it in the fragment."""
 
     token = serializers.SerializerMethodField()
@@ -79,7 +79,7 @@ class NewInvitation(InvitationView):
         return f"{settings.PORTAL_URL}/organizations/invitation#token={self.context['token']}"
 
 
-class Joined(serializers.Serializer[Any]):
+class AcceptanceResponse(serializers.Serializer[Any]):
     """The answer of an accepted invitation; the instance is the new membership."""
 
     orgId = serializers.CharField(source="organization_id")

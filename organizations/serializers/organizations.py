@@ -8,19 +8,19 @@ from gateway.api.serializers import NameField, StrictIntegerField, StrictSeriali
 from organizations.models import Organization
 
 
-class OrganizationName(StrictSerializer):
+class OrganizationRequest(StrictSerializer):
     """The body of POST /v1/organizations."""
 
     name = NameField(max_length=Organization.NAME_MAX_CHARACTERS)
 
 
-class MaxSeats(StrictSerializer):
+class MaxSeatsRequest(StrictSerializer):
     """The body of PUT …/max-seats."""
 
     maxSeats = StrictIntegerField(min_value=0, max_value=1_000_000, allow_null=True)
 
 
-class ProductView(serializers.Serializer[Any]):
+class ProductResponse(serializers.Serializer[Any]):
     """A product of an organization."""
 
     product = serializers.CharField(source="product_id")
@@ -30,7 +30,7 @@ class ProductView(serializers.Serializer[Any]):
     version = serializers.IntegerField()
 
 
-class OrganizationView(serializers.Serializer[Any]):
+class OrganizationResponse(serializers.Serializer[Any]):
     """An organization as one of its members sees it; the instance is the caller's membership."""
 
     orgId = serializers.CharField(source="organization_id")
@@ -44,10 +44,10 @@ class OrganizationView(serializers.Serializer[Any]):
     def get_products(self, membership: Any) -> list[dict[str, Any]]:
         """Render the products that the view read for this organization."""
         products = self.context["products"][membership.organization_id]
-        return list(ProductView(products, many=True).data)
+        return list(ProductResponse(products, many=True).data)
 
 
-ProductList = listing(ProductView)
+ProductList = listing(ProductResponse)
 
 
-OrganizationList = listing(OrganizationView)
+OrganizationList = listing(OrganizationResponse)

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from gateway.api.serializers import listing
 
 
-class SeatView(serializers.Serializer[Any]):
+class SeatResponse(serializers.Serializer[Any]):
     """A seat, taken or not."""
 
     product = serializers.CharField(source="entitlement.product_id")
@@ -16,10 +16,10 @@ class SeatView(serializers.Serializer[Any]):
     assignedAt = serializers.DateTimeField(source="assigned_at", allow_null=True)
 
 
-SeatList = listing(SeatView)
+SeatList = listing(SeatResponse)
 
 
-class VersionsView(serializers.Serializer[Any]):
+class VersionsResponse(serializers.Serializer[Any]):
     """Versions that grow with every change; null where the caller may not know."""
 
     organization = serializers.IntegerField(allow_null=True)
@@ -28,9 +28,9 @@ class VersionsView(serializers.Serializer[Any]):
     seat = serializers.IntegerField(allow_null=True)
 
 
-class DecisionView(serializers.Serializer[Any]):
+class DecisionResponse(serializers.Serializer[Any]):
     """A live access decision."""
 
     allowed = serializers.BooleanField()
     reason = serializers.CharField()
-    versions = VersionsView()
+    versions = VersionsResponse()

@@ -9,7 +9,7 @@ from gateway.api.times import rfc3339
 from organizations.rules.usage_summary import Summary, Tally
 
 
-class TallyView(serializers.Serializer[Any]):
+class TallyResponse(serializers.Serializer[Any]):
     """Requests and tokens of the calls begun in the month, charges posted in it, and what is held now."""
 
     requests = serializers.IntegerField()
@@ -19,28 +19,28 @@ class TallyView(serializers.Serializer[Any]):
     heldMicrousd = serializers.IntegerField()
 
 
-class ProductTallyView(TallyView):
+class ProductTallyResponse(TallyResponse):
     """One product's row; null: calls for none."""
 
     product = serializers.CharField(allow_null=True)
 
 
-class MemberTallyView(TallyView):
+class MemberTallyResponse(TallyResponse):
     """One membership's row."""
 
     membershipId = serializers.CharField(allow_null=True)
 
 
-class UsageSummaryView(serializers.Serializer[Any]):
+class UsageSummaryResponse(serializers.Serializer[Any]):
     """A UTC month, half-open, by product and by member."""
 
     orgId = serializers.CharField()
     month = serializers.CharField()
     periodStart = serializers.DateTimeField()
     periodEnd = serializers.DateTimeField()
-    products = ProductTallyView(many=True)
-    members = MemberTallyView(many=True)
-    totals = TallyView()
+    products = ProductTallyResponse(many=True)
+    members = MemberTallyResponse(many=True)
+    totals = TallyResponse()
 
 
 def render_summary(org_id: str, summary: Summary) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from django import template
 
-from billing.rules import amounts
+from gateway.contract.amounts import usd
 
 register = template.Library()
-register.filter("usd", amounts.usd)
+register.filter("usd", usd)

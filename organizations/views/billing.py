@@ -22,15 +22,15 @@ from gateway.contract.errors import (
 from organizations.operations import budgets, checkouts, external_mappings
 from organizations.queries import billing, memberships, usage
 from organizations.rules.roles import MONEY_MANAGERS, OWNERS
-from organizations.serializers.billing import BudgetRequest, BudgetView, OrganizationBillingView
+from organizations.serializers.billing import BudgetRequest, BudgetResponse, OrganizationBillingResponse
 from organizations.serializers.checkout import (
     CheckoutRequest,
-    CheckoutView,
     ExternalMappingRequest,
-    ExternalMappingView,
+    ExternalMappingResponse,
+    OrganizationCheckoutResponse,
 )
-from organizations.serializers.members import MemberList, MemberView
-from organizations.serializers.usage import UsageSummaryView, render_summary
+from organizations.serializers.members import MemberList, MemberResponse
+from organizations.serializers.usage import UsageSummaryResponse, render_summary
 from organizations.views.base import OrganizationViewSet, actor
 
 MONTHS = ("current", "previous")
@@ -41,25 +41,25 @@ class OrganizationBillingViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/billing and its members."""
 
     @refuses(OrgReportLimit)
-    @extend_schema(operation_id="get_organization_billing", responses=OrganizationBillingView)
+    @extend_schema(operation_id="get_organization_billing", responses=OrganizationBillingResponse)
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show wallet, credits, budgets, invoices and what this month's seats cost."""
         now = timezone.now()
         found = billing.view(self.membership.organization, now)
-        return Response(OrganizationBillingView(found, context={"now": now}).data)
+        return Response(OrganizationBillingResponse(found, context={"now": now}).data)
 
     @extend_schema(operation_id="list_billing_members", responses=MemberList)
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def members(self, request: Request, org_id: str) -> Response:
         """List the memberships that a budget can name, removed ones included."""
-        return Response({"data": MemberView(memberships.every(org_id), many=True).data})
+        return Response({"data": MemberResponse(memberships.every(org_id), many=True).data})
 
 
 class BudgetsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/budgets and one of them."""
 
-    @extend_schema(operation_id="set_budget", request=BudgetRequest, responses=BudgetView)
+    @extend_schema(operation_id="set_budget", request=BudgetRequest, responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str) -> Response:
         """Set the monthly limit of the organization, a product, a member, or a member's use of a product."""
@@ -75,7 +75,7 @@ class BudgetsView(OrganizationViewSet):
         )
         return _answer(budget)
 
-    @extend_schema(operation_id="disable_budget", responses=BudgetView)
+    @extend_schema(operation_id="disable_budget", responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, budget_id: str) -> Response:
         """Disable a budget; what open calls hold of it stays held."""
@@ -86,7 +86,7 @@ class OrganizationUsageView(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/usage."""
 
     @refuses(OrgReportLimit)
-    @extend_schema(operation_id="summarize_usage", parameters=[_MONTH], responses=UsageSummaryView)
+    @extend_schema(operation_id="summarize_usage", parameters=[_MONTH], responses=UsageSummaryResponse)
     @requires(Capability.USAGE_READ, roles=MONEY_MANAGERS)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Sum up the current or the previous month by product and by member."""
@@ -101,7 +101,9 @@ class PaymentsView(OrganizationViewSet):
     """What needs a payment provider."""
 
     @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)
-    @extend_schema(operation_id="checkout_for_organization", request=CheckoutRequest, responses={201: CheckoutView})
+    @extend_schema(
+        operation_id="checkout_for_organization", request=CheckoutRequest, responses={201: OrganizationCheckoutResponse}
+    )
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_MANAGERS)
     def checkout(self, request: Request, org_id: str) -> Response:
         """Begin a payment into the organization's wallet, or the keeping of a payment method.
@@ -121,10 +123,12 @@ class PaymentsView(OrganizationViewSet):
             idempotency_key=asked["idempotencyKey"],
             actor_did=actor(request),
         )
-        return Response(CheckoutView(begun).data, status=201)
+        return Response(OrganizationCheckoutResponse(begun).data, status=201)
 
     @refuses(ExternalMappingUnverified, IntegrationUnavailable, NotFound)
-    @extend_schema(operation_id="map_external_billing", request=ExternalMappingRequest, responses=ExternalMappingView)
+    @extend_schema(
+        operation_id="map_external_billing", request=ExternalMappingRequest, responses=ExternalMappingResponse
+    )
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
     def map(self, request: Request, org_id: str) -> Response:
         """Leave a product's seats to the provider that bills them already, once it confirms so; repeating asks again.
@@ -143,8 +147,8 @@ class PaymentsView(OrganizationViewSet):
             mode=asked["mode"],
             actor_did=actor(request),
         )
-        return Response(ExternalMappingView(mapping).data)
+        return Response(ExternalMappingResponse(mapping).data)
 
 
 def _answer(budget: Budget) -> Response:
-    return Response(BudgetView(budget, context={"now": timezone.now()}).data)
+    return Response(BudgetResponse(budget, context={"now": timezone.now()}).data)

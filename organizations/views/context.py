@@ -11,14 +11,14 @@ from gateway.api.schema import refuses
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.errors import Forbidden, NoSeat, NotMember, ProductDisabled
 from organizations.operations import context
-from organizations.serializers.context import ContextRequest, ContextToken
+from organizations.serializers.context import ContextRequest, ContextResponse
 
 
 class ContextView(ApiViewSet):
     """Exchange a person's token for one that acts for an organization."""
 
     @refuses(NotMember, NoSeat, ProductDisabled, Forbidden, status=403)
-    @extend_schema(operation_id="mint_context_token", request=ContextRequest, responses=ContextToken)
+    @extend_schema(operation_id="mint_context_token", request=ContextRequest, responses=ContextResponse)
     @authenticated_only
     def create(self, request: Request) -> Response:
         """Mint a token from live access."""
@@ -30,4 +30,4 @@ class ContextView(ApiViewSet):
             product=body.validated_data.get("product") or None,
             now=timezone.now(),
         )
-        return Response(ContextToken(minted).data)
+        return Response(ContextResponse(minted).data)

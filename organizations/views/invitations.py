@@ -14,12 +14,12 @@ from organizations.operations import invitations as operations
 from organizations.queries import invitations
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS, Role
 from organizations.serializers.members import (
+    AcceptanceRequest,
+    AcceptanceResponse,
     InvitationList,
     InvitationRequest,
-    InvitationToken,
-    InvitationView,
-    Joined,
-    NewInvitation,
+    InvitationResponse,
+    NewInvitationResponse,
 )
 from organizations.views.base import OrganizationViewSet, account_of, actor
 
@@ -32,9 +32,9 @@ class InvitationsView(OrganizationViewSet):
     def list(self, request: Request, org_id: str) -> Response:
         """List the invitations that can still be accepted."""
         found = invitations.every_open(org_id, timezone.now())
-        return Response({"data": InvitationView(found, many=True).data})
+        return Response({"data": InvitationResponse(found, many=True).data})
 
-    @extend_schema(operation_id="create_invitation", request=InvitationRequest, responses={201: NewInvitation})
+    @extend_schema(operation_id="create_invitation", request=InvitationRequest, responses={201: NewInvitationResponse})
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
         """Create an invitation; the token is shown once, and no e-mail is sent."""
@@ -42,25 +42,25 @@ class InvitationsView(OrganizationViewSet):
         body.is_valid(raise_exception=True)
         role, email = Role(body.validated_data["role"]), body.validated_data.get("email")
         invitation, token = operations.invite(org_id=org_id, role=role, email=email, actor_did=actor(request))
-        return Response(NewInvitation(invitation, context={"token": token}).data, status=201)
+        return Response(NewInvitationResponse(invitation, context={"token": token}).data, status=201)
 
-    @extend_schema(operation_id="revoke_invitation", responses=InvitationView)
+    @extend_schema(operation_id="revoke_invitation", responses=InvitationResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, invitation_id: str) -> Response:
         """Take an open invitation back."""
         invitation = operations.revoke(org_id=org_id, invitation_id=invitation_id, actor_did=actor(request))
-        return Response(InvitationView(invitation).data)
+        return Response(InvitationResponse(invitation).data)
 
 
 class AcceptanceView(ApiViewSet):
     """POST /v1/org-invitations/accept."""
 
     @refuses(InvitationUnavailable)
-    @extend_schema(operation_id="accept_invitation", request=InvitationToken, responses=Joined)
+    @extend_schema(operation_id="accept_invitation", request=AcceptanceRequest, responses=AcceptanceResponse)
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Join an organization as the authenticated account."""
-        body = InvitationToken(data=request.data)
+        body = AcceptanceRequest(data=request.data)
         body.is_valid(raise_exception=True)
         membership = operations.accept(token=body.validated_data["token"], account=account_of(request))
-        return Response(Joined(membership).data)
+        return Response(AcceptanceResponse(membership).data)

@@ -11,7 +11,7 @@ from gateway.contract.errors import LastOwner
 from organizations.operations import members
 from organizations.queries import memberships
 from organizations.rules.roles import PEOPLE_MANAGERS, Role
-from organizations.serializers.members import MemberList, MemberView, RoleChange
+from organizations.serializers.members import MemberList, MemberResponse, RoleRequest
 from organizations.views.base import OrganizationViewSet, actor
 
 
@@ -22,25 +22,25 @@ class MembersView(OrganizationViewSet):
     @requires(Capability.ORGS_READ, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List all memberships, removed ones included, newest first."""
-        return Response({"data": MemberView(memberships.every(org_id), many=True).data})
+        return Response({"data": MemberResponse(memberships.every(org_id), many=True).data})
 
     @refuses(LastOwner)
-    @extend_schema(operation_id="change_member_role", request=RoleChange, responses=MemberView)
+    @extend_schema(operation_id="change_member_role", request=RoleRequest, responses=MemberResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, org_id: str, membership_id: str) -> Response:
         """Give a member another role; an organization keeps at least one owner."""
-        body = RoleChange(data=request.data)
+        body = RoleRequest(data=request.data)
         body.is_valid(raise_exception=True)
         role = Role(body.validated_data["role"])
         membership = members.change_role(
             org_id=org_id, membership_id=membership_id, role=role, actor_did=actor(request)
         )
-        return Response(MemberView(membership).data)
+        return Response(MemberResponse(membership).data)
 
     @refuses(LastOwner)
-    @extend_schema(operation_id="remove_member", responses=MemberView)
+    @extend_schema(operation_id="remove_member", responses=MemberResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, membership_id: str) -> Response:
         """Remove a member and revoke the membership's seats."""
         membership = members.remove(org_id=org_id, membership_id=membership_id, actor_did=actor(request))
-        return Response(MemberView(membership).data)
+        return Response(MemberResponse(membership).data)

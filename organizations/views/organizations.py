@@ -17,7 +17,7 @@ from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.queries import entitlements, memberships
 from organizations.rules.roles import ANY
-from organizations.serializers.organizations import OrganizationList, OrganizationName, OrganizationView
+from organizations.serializers.organizations import OrganizationList, OrganizationRequest, OrganizationResponse
 from organizations.views.base import OrganizationViewSet, account_of, actor
 
 
@@ -34,13 +34,15 @@ class OrganizationsView(ApiViewSet):
         return Response({"data": _render(list(found))})
 
     @refuses(Forbidden)
-    @extend_schema(operation_id="create_organization", request=OrganizationName, responses={201: OrganizationView})
+    @extend_schema(
+        operation_id="create_organization", request=OrganizationRequest, responses={201: OrganizationResponse}
+    )
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Found an organization, with the caller as its owner, a billing account and a wallet."""
         if caller(request).org_id:
             raise Forbidden("A token of an organization founds no other.")
-        body = OrganizationName(data=request.data)
+        body = OrganizationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         account = account_of(request)
         membership = organizations.create(name=body.validated_data["name"], account=account, now=timezone.now())
@@ -50,7 +52,7 @@ class OrganizationsView(ApiViewSet):
 class OrganizationDetailView(OrganizationViewSet):
     """GET /v1/organizations/<org_id>."""
 
-    @extend_schema(operation_id="get_organization", responses=OrganizationView)
+    @extend_schema(operation_id="get_organization", responses=OrganizationResponse)
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show an organization and its products."""
@@ -59,4 +61,4 @@ class OrganizationDetailView(OrganizationViewSet):
 
 def _render(found: list[Membership]) -> list[dict[str, Any]]:
     products = entitlements.of_organizations([membership.organization_id for membership in found])
-    return list(OrganizationView(found, many=True, context={"products": products}).data)
+    return list(OrganizationResponse(found, many=True, context={"products": products}).data)

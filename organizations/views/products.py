@@ -10,7 +10,7 @@ from organizations.models import Entitlement
 from organizations.operations import products
 from organizations.queries import entitlements
 from organizations.rules.roles import ANY, MONEY_MANAGERS
-from organizations.serializers.organizations import MaxSeats, ProductList, ProductView
+from organizations.serializers.organizations import MaxSeatsRequest, ProductList, ProductResponse
 from organizations.views.base import OrganizationViewSet, actor
 
 
@@ -22,15 +22,15 @@ class ProductsView(OrganizationViewSet):
     def list(self, request: Request, org_id: str) -> Response:
         """List products with their live seat counts."""
         found = entitlements.with_counts().filter(organization_id=org_id)
-        return Response({"data": ProductView(found, many=True).data})
+        return Response({"data": ProductResponse(found, many=True).data})
 
-    @extend_schema(operation_id="enable_product", request=None, responses=ProductView)
+    @extend_schema(operation_id="enable_product", request=None, responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Enable a product of the catalogue."""
         return _answer(products.enable(org_id=org_id, product=product, actor_did=actor(request)))
 
-    @extend_schema(operation_id="disable_product", responses=ProductView)
+    @extend_schema(operation_id="disable_product", responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, product: str) -> Response:
         """Disable a product and revoke its seats."""
@@ -40,16 +40,16 @@ class ProductsView(OrganizationViewSet):
 class MaxSeatsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/max-seats."""
 
-    @extend_schema(operation_id="set_max_seats", request=MaxSeats, responses=ProductView)
+    @extend_schema(operation_id="set_max_seats", request=MaxSeatsRequest, responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Set the cap; lowering it never evicts."""
-        body = MaxSeats(data=request.data)
+        body = MaxSeatsRequest(data=request.data)
         body.is_valid(raise_exception=True)
         cap = body.validated_data["maxSeats"]
         return _answer(products.set_cap(org_id=org_id, product=product, max_seats=cap, actor_did=actor(request)))
 
-    @extend_schema(operation_id="clear_max_seats", responses=ProductView)
+    @extend_schema(operation_id="clear_max_seats", responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, product: str) -> Response:
         """Clear the cap."""
@@ -57,4 +57,4 @@ class MaxSeatsView(OrganizationViewSet):
 
 
 def _answer(entitlement: Entitlement) -> Response:
-    return Response(ProductView(entitlement).data)
+    return Response(ProductResponse(entitlement).data)

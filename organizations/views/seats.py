@@ -14,7 +14,7 @@ from gateway.contract.errors import BillingPastDue, Forbidden, ProductDisabled, 
 from organizations.operations import seats as operations
 from organizations.queries import access, seats
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS
-from organizations.serializers.seats import DecisionView, SeatList, SeatView
+from organizations.serializers.seats import DecisionResponse, SeatList, SeatResponse
 from organizations.views.base import OrganizationViewSet, actor, product_of
 
 _PRODUCT = OpenApiParameter("product", OpenApiTypes.STR, description="Only this product.")
@@ -28,35 +28,35 @@ class SeatsView(OrganizationViewSet):
     def list(self, request: Request, org_id: str) -> Response:
         """List assigned seats: a member sees its own, the other roles all."""
         found = seats.visible_to(self.membership, product_of(request))
-        return Response({"data": SeatView(found, many=True).data})
+        return Response({"data": SeatResponse(found, many=True).data})
 
 
 class SeatAssignmentView(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/seats/<membership_id>."""
 
     @refuses(ProductDisabled, SeatCapReached, BillingPastDue)
-    @extend_schema(operation_id="assign_seat", request=None, responses=SeatView)
+    @extend_schema(operation_id="assign_seat", request=None, responses=SeatResponse)
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def assign(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
         """Assign a member to the product; repeating changes nothing."""
         seat = operations.assign(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
-        return Response(SeatView(seat).data)
+        return Response(SeatResponse(seat).data)
 
-    @extend_schema(operation_id="revoke_seat", responses=SeatView)
+    @extend_schema(operation_id="revoke_seat", responses=SeatResponse)
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def revoke(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
         """Take the seat away; repeating changes nothing."""
         seat = operations.revoke(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
-        return Response(SeatView(seat).data)
+        return Response(SeatResponse(seat).data)
 
 
 class AccessView(ApiViewSet):
     """GET /v1/organizations/<org_id>/access."""
 
-    @extend_schema(operation_id="decide_access", parameters=[_PRODUCT], responses=DecisionView)
+    @extend_schema(operation_id="decide_access", parameters=[_PRODUCT], responses=DecisionResponse)
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Decide, live, whether the caller may use the organization (and product); a denial is a 200 decision."""
         if caller(request).org_id not in (None, org_id):
             raise Forbidden("A token of one organization asks about no other.")
-        return Response(DecisionView(access.decide(org_id, actor(request), product_of(request))).data)
+        return Response(DecisionResponse(access.decide(org_id, actor(request), product_of(request))).data)

@@ -1,7 +1,10 @@
 """Who may import whom, as .importlinter says, and that its own contract notices what it should."""
 
+import pkgutil
+import re
 import subprocess
 import sys
+from configparser import ConfigParser
 
 import grimp
 import pytest
@@ -22,6 +25,13 @@ def test_no_import_goes_upward_or_into_the_private_parts_of_an_app() -> None:
     command = [sys.executable, "-c", LINT, "--no-logo", "--no-cache"]
     outcome = subprocess.run(command, cwd=PROJECT_DIR, capture_output=True, text=True)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+def test_every_module_of_the_project_itself_is_in_a_layer() -> None:
+    contracts = ConfigParser()
+    contracts.read(PROJECT_DIR / ".importlinter")
+    named = set(re.findall(r"gateway\.(\w+)", contracts["importlinter:contract:layers"]["layers"]))
+    assert named == {module.name for module in pkgutil.iter_modules([str(PROJECT_DIR / "gateway")])}
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,17 @@ def test_every_module_says_what_it_is() -> None:
     assert silent == []
 
 
+def test_a_wire_shape_is_a_request_or_a_response() -> None:
+    shapes = [
+        node.name
+        for path, text in sources()
+        if "/serializers/" in path
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert [name for name in shapes if not name.endswith(("Request", "Response", "Field"))] == ["OAuthError"]
+
+
 def test_apps_do_not_send_signals_to_each_other() -> None:
     users = [path for path, text in sources() if path.startswith(APPS) and "django.dispatch" in text]
     assert users == []

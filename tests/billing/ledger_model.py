@@ -57,7 +57,8 @@ class Call:
     key: str | None
     body: bytes
     created_at: datetime
-    state: str = "reserved"
+    deadline_at: datetime
+    state: str = "dispatched"
     cash: int = 0
     lots: list[tuple[Lot, int]] = field(default_factory=list)
     charge: int | None = None
@@ -144,7 +145,7 @@ class LedgerModel:
     def settle(self, call: Call, cost: int, now: datetime, has_answer: bool) -> str:
         """Charge a call, or say what it is."""
         if call.state not in ("dispatched", "review"):
-            return {"settled": "already", "released": "released", "reserved": "conflict"}[call.state]
+            return {"settled": "already", "released": "released"}[call.state]
         left = call.charge = min(cost, call.hold)
         freed = []
         for lot, amount in call.lots:
@@ -156,13 +157,45 @@ class LedgerModel:
         self._repay_from(freed)
         return "settled"
 
-    def release(self, call: Call, now: datetime, states: tuple[str, ...]) -> str:
-        """Give a call's hold back, or say what it is."""
-        if call.state not in states:
+    def release(self, call: Call, now: datetime) -> str:
+        """Give back the hold of a call that is under way, or say what it is."""
+        return self._release(call, now, "dispatched")
+
+    def release_reviewed(self, call: Call, now: datetime) -> bool:
+        """Give back the hold of a call in review; False where it is not."""
+        return self._release(call, now, "review") == "released"
+
+    def _release(self, call: Call, now: datetime, state: str) -> str:
+        if call.state != state:
             return {"settled": "settled", "released": "already"}.get(call.state, "conflict")
         call.state, call.closed_at = "released", now
         self._repay_from([lot for lot, _ in call.lots])
         return "released"
+
+    def charge_reviewed(self, call: Call, cost: int, now: datetime) -> bool:
+        """Charge a call in review, whose answer stays what it was; False where it is not."""
+        return call.state == "review" and self.settle(call, cost, now, False) == "settled"
+
+    def review(self, call: Call) -> bool:
+        """Leave a call to reconciliation; False where it is not under way."""
+        is_under_way = call.state == "dispatched"
+        if is_under_way:
+            call.state = "review"
+        return is_under_way
+
+    def check_in(self, call: Call, until: datetime) -> str:
+        """Move a call's deadline out, never in."""
+        if call.state != "dispatched":
+            return "closed"
+        call.deadline_at = max(call.deadline_at, until)
+        return "ok"
+
+    def reap(self, now: datetime) -> set[str]:
+        """Put calls past their deadline in review; name them."""
+        due = [call for call in self.calls.values() if call.state == "dispatched" and call.deadline_at <= now]
+        for call in due:
+            call.state = "review"
+        return {call.id for call in due}
 
     def sweep(self, now: datetime) -> set[str]:
         """Book what expired and is not held; name the lots."""

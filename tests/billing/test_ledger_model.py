@@ -1,7 +1,7 @@
 """Whatever order things happen in, the ledger does what the plain model of its rules does, and its audit is clean."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from django.db import transaction
@@ -20,23 +20,40 @@ from hypothesis.stateful import (
 
 from billing.models import Budget as BudgetRow
 from billing.models import Checkout, CreditLot, Reservation, Wallet
-from billing.operations import budgets, credits, ledger
+from billing.operations import budgets, credits, ledger, reviews
 from billing.rules.budgets import spent_microusd
 from gateway.contract.ids import new_id
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
-from tests.factories.billing import ANSWER, Purse, release, review, settle
+from tests.factories import batches, payers
+from tests.factories.billing import ANSWER, price_version
 from tests.factories.payments import take_back, top_up
+from tests.support.clock import set_clock, stop_clock
 
 amounts = st.integers(1, 100)
 products = st.sampled_from([None, "studio", "courier"])
-members = st.sampled_from([None, "mem_1", "mem_2"])
+people = st.integers(0, 1)
+members = st.sampled_from([None, 0, 1])
 keys = st.sampled_from([None, None, "k1", "k2"])
 bodies = st.sampled_from([b"one", b"one", b"two"])
+DEADLINE_SECONDS = 60
+
+
+class Asked(NamedTuple):
+    """What a caller asks for."""
+
+    hold: int
+    product: str | None
+    person: int
+    key: str | None
+    body: bytes
+
+
+holds = st.builds(Asked, amounts, products, people, keys, bodies)
 
 
 class LedgerMachine(RuleBasedStateMachine):
-    """Drives database and model alike. Time begins a minute before a month does."""
+    """Drives database and model alike, by the statements that servers send. Time begins a minute before a month does."""
 
     calls: Bundle[Call] = Bundle("calls")
     payments: Bundle[Payment] = Bundle("payments")
@@ -46,9 +63,12 @@ class LedgerMachine(RuleBasedStateMachine):
         """Open an organization of this run's own, to be rolled back with everything else."""
         self.transaction = transaction.atomic()
         self.transaction.__enter__()
-        self.purse = Purse("organization", new_id("org"))
-        self.model = LedgerModel()
         self.now = datetime(2026, 1, 31, 23, 59, tzinfo=UTC)
+        stop_clock(self.now)
+        self.payers = payers.members(("studio", "courier"), "olivia", "bob")
+        self.purse = self.payers[0].purse
+        self.version = price_version()
+        self.model = LedgerModel()
         self.pay(200)
         self.grant(40, None, None)
         self.grant(40, None, 3600)
@@ -68,6 +88,7 @@ class LedgerMachine(RuleBasedStateMachine):
     def wait(self, seconds: int) -> None:
         """Let time pass."""
         self.now += timedelta(seconds=seconds)
+        set_clock(self.now)
 
     @rule(amount=st.integers(50, 300))
     def pay(self, amount: int) -> None:
@@ -119,9 +140,10 @@ class LedgerMachine(RuleBasedStateMachine):
         )
         self.model.lots.append(Lot(lot, product, amount, expiry))
 
-    @rule(limit=st.integers(50, 300), product=products, member=members)
-    def put_budget(self, limit: int, product: str | None, member: str | None) -> None:
+    @rule(limit=st.integers(50, 300), product=products, person=members)
+    def put_budget(self, limit: int, product: str | None, person: int | None) -> None:
         """Set a limit."""
+        member = None if person is None else self.payers[person].membership_id
         row = budgets.put(self.purse.key, limit_microusd=limit, product=product, membership_id=member, now=self.now)
         self.model.budgets[row.id] = Budget(product, member, limit)
 
@@ -133,57 +155,109 @@ class LedgerMachine(RuleBasedStateMachine):
             budgets.disable(self.purse.key, budget_id, now=self.now)
             self.model.budgets[budget_id].enabled = False
 
-    @rule(target=calls, hold=amounts, product=products, member=members, key=keys, body=bodies, dispatch=st.booleans())
-    def reserve(
-        self, hold: int, product: str | None, member: str | None, key: str | None, body: bytes, dispatch: bool
-    ) -> Any:
-        """Ask for a hold, and perhaps send the call at once."""
-        call = Call(new_id("use"), hold, product, member, key, body, self.now)
-        expected = self.model.reserve(call, self.now)
-        held = self.purse.reserve(
-            hold, key, body, usage_id=call.id, product=product, membership_id=member, now=self.now
+    @rule(target=calls, asked=st.lists(holds, min_size=1, max_size=3), wait=st.booleans())
+    def open(self, asked: list[Asked], wait: bool) -> Any:
+        """Ask for one hold, or for several in one batch."""
+        asking = [(one, self.payers[one.person], self.new_call(one)) for one in asked]
+        expected = [self.model.reserve(call, self.now) for _, _, call in asking]
+        elements = [
+            payer.opening(
+                one.hold,
+                one.key,
+                one.body,
+                usage_id=call.id,
+                product=one.product,
+                price_version=self.version,
+                deadline_seconds=DEADLINE_SECONDS,
+            )
+            for one, payer, call in asking
+        ]
+        held = batches.run(*elements, wait=wait)
+        assert [hold.outcome for hold in held] == expected
+        for hold in held:
+            assert (hold.replay == ANSWER) if hold.outcome == "replay" else hold.replay is None
+        return multiple(
+            *(call for (_, _, call), outcome in zip(asking, expected, strict=True) if outcome == "reserved")
         )
-        assert held.outcome == expected
-        if expected != "reserved":
-            return multiple()
-        if dispatch:
-            self.dispatch(call)
-        return call
 
-    @rule(hold=st.integers(1, 40), cost=st.integers(0, 50), product=products, member=members)
-    def pay_for_a_call(self, hold: int, cost: int, product: str | None, member: str | None) -> None:
-        """Hold, send and settle at once."""
-        call = self.reserve(hold, product, member, None, b"", True)
-        if isinstance(call, Call):
+    def new_call(self, asked: Asked) -> Call:
+        """Note what is asked for as the model does."""
+        member = self.payers[asked.person].membership_id
+        until = self.now + timedelta(seconds=DEADLINE_SECONDS)
+        return Call(new_id("use"), asked.hold, asked.product, member, asked.key, asked.body, self.now, until)
+
+    @rule(asked=holds, cost=st.integers(0, 50))
+    def pay_for_a_call(self, asked: Asked, cost: int) -> None:
+        """Hold and settle at once."""
+        call = self.new_call(asked._replace(key=None))
+        opening = self.payers[asked.person].opening(
+            asked.hold, usage_id=call.id, product=asked.product, price_version=self.version
+        )
+        assert batches.run(opening)[0].outcome == self.model.reserve(call, self.now)
+        if call.id in self.model.calls:
             self.settle(call, cost, False)
-
-    @rule(call=calls)
-    def dispatch(self, call: Call) -> None:
-        """Send a call."""
-        sent = ledger.dispatch(usage_id=call.id, deadline=self.now + timedelta(seconds=60)).run()
-        assert sent is (call.state == "reserved")
-        if sent:
-            call.state = "dispatched"
 
     @rule(call=calls, cost=st.integers(0, 120), has_answer=st.booleans())
     def settle(self, call: Call, cost: int, has_answer: bool) -> None:
         """Charge a call."""
-        outcome = self.model.settle(call, cost, self.now, has_answer and call.key is not None)
+        expected = self.model.settle(call, cost, self.now, has_answer)
         answer = ANSWER if has_answer else None
-        assert settle(call.id, cost, replay=answer, now=self.now)[:2] == (outcome, call.charge)
+        settlement = self.payers[0].settlement(call.id, cost, replay=answer)
+        assert batches.run(settlement)[0][:2] == (expected, call.charge)
 
-    @rule(call=calls, states=st.sampled_from([("reserved", "dispatched"), ("review",)]))
-    def release(self, call: Call, states: tuple[str, ...]) -> None:
+    @rule(call=calls)
+    def release(self, call: Call) -> None:
         """Give a hold back."""
-        expected = self.model.release(call, self.now, states)
-        assert release(call.id, expected=states, now=self.now).outcome == expected
+        assert batches.run(self.payers[0].release(call.id))[0].outcome == self.model.release(call, self.now)
 
     @rule(call=calls)
     def review(self, call: Call) -> None:
         """Leave a call to reconciliation."""
-        assert review(call.id) is (call.state == "dispatched")
-        if call.state == "dispatched":
-            call.state = "review"
+        assert batches.run(self.payers[0].review(call.id)) == [self.model.review(call)]
+
+    @rule(one=calls, two=calls, three=calls, cost=st.integers(0, 120))
+    def close_together(self, one: Call, two: Call, three: Call, cost: int) -> None:
+        """End several calls, or one of them several times, in one batch."""
+        payer = self.payers[0]
+        closings = (payer.release(one.id), payer.settlement(two.id, cost), payer.review(three.id))
+        released, settled, reviewed = batches.run(*closings, wait=False)
+        assert released.outcome == self.model.release(one, self.now)
+        assert settled[:2] == (self.model.settle(two, cost, self.now, False), two.charge)
+        assert reviewed is self.model.review(three)
+
+    @rule(call=calls, cost=st.integers(0, 120))
+    def charge_reviewed(self, call: Call, cost: int) -> None:
+        """Have an operator charge a call."""
+        assert reviews.charge(call.id, cost_microusd=cost) is self.model.charge_reviewed(call, cost, self.now)
+
+    @rule(call=calls)
+    def release_reviewed(self, call: Call) -> None:
+        """Have an operator give a hold back."""
+        assert reviews.release(call.id) is self.model.release_reviewed(call, self.now)
+
+    @rule(call=calls, seconds=st.sampled_from([1, 60, 120]))
+    def check_in(self, call: Call, seconds: int) -> None:
+        """Note that a stream is alive."""
+        element = self.payers[0].check_in(call.id, {"charge_microusd": 0}, alive_seconds=seconds)
+        assert batches.run(element) == [self.model.check_in(call, self.now + timedelta(seconds=seconds))]
+
+    @rule(call=calls, alive=st.sampled_from([1, 60, 120]), silent=st.sampled_from([1, 59, 60]))
+    def fall_silent(self, call: Call, alive: int, silent: int) -> None:
+        """Have a stream check in for the last time, and look for dead processes later."""
+        self.check_in(call, alive)
+        self.wait(silent)
+        self.reap()
+
+    @rule(target=calls, asked=holds, cost=st.integers(0, 50), later=st.sampled_from([1, 86399, 86400]))
+    def ask_again(self, asked: Asked, cost: int, later: int) -> Any:
+        """Have a call with a key settled, and ask for it again about a day later."""
+        keyed = asked._replace(key="k3")
+        first: Any = self.open([keyed], True)
+        for call in first.values:
+            self.settle(call, cost, True)
+        self.wait(later)
+        again: Any = self.open([keyed], False)
+        return multiple(*first.values, *again.values)
 
     @rule(call=consumes(calls))
     def forget(self, call: Call) -> None:
@@ -197,17 +271,7 @@ class LedgerMachine(RuleBasedStateMachine):
     @rule()
     def reap(self) -> None:
         """Take calls from processes that died."""
-        unsent = [
-            call
-            for call in self.model.calls.values()
-            if call.state == "reserved" and call.created_at <= self.now - timedelta(seconds=60)
-        ]
-        reaped = {row[0] for row in ledger.reap(now=self.now).rows() if row[1] == "released"}
-        assert reaped == {call.id for call in unsent}
-        for call in unsent:
-            self.model.release(call, self.now, ("reserved",))
-        for row in Reservation.objects.filter(pk__in=self.model.calls, state="review"):
-            self.model.calls[row.pk].state = "review"
+        assert {row[0] for row in ledger.reap().rows()} == self.model.reap(self.now)
 
     @invariant()
     def database_is_as_the_model(self) -> None:

@@ -1,6 +1,6 @@
 """Real connections at once: nothing is spent twice, nothing deadlocks, and the audit is clean afterwards."""
 
-import asyncio
+import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
+import orjson
 import psycopg
 import pytest
 from django.db import connection as django_connection
@@ -17,11 +18,16 @@ from django.utils import timezone
 
 from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
 from billing.operations import budgets, ledger
+from billing.operations.statement import Statement
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
+from gateway.database import Element
 from tests.billing.conftest import unsound
 from tests.billing.parallel import at_once, conninfo, one_after_another_at_once
-from tests.factories.billing import Purse, price_version, state, used_for
+from tests.factories import payers
+from tests.factories.batches import OPEN, read, statement
+from tests.factories.billing import Purse, settle, state, used_for
+from tests.factories.payers import Payer
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -36,60 +42,63 @@ def outcomes(results: list[Any]) -> Counter[str]:
     return Counter(str(result.outcome) for result in results)
 
 
-def settlement(usage_id: str, cost: int) -> Any:
-    return ledger.settle(usage_id=usage_id, cost_microusd=cost, basis="upstream", quantities=used_for(cost))
-
-
 @pytest.mark.parametrize(("cash", "credit"), [(1000, 0), (0, 1000), (550, 450)])
 def test_fifty_holds_at_once_admit_exactly_the_ten_that_are_paid_for(cash: int, credit: int) -> None:
-    purse = Purse()
+    payer = payers.account()
     if cash:
-        purse.pay(cash)
+        payer.purse.pay(cash)
     if credit:
-        purse.grant(credit)
-    held = at_once(*(purse.reservation(100) for _ in range(50)))
+        payer.purse.grant(credit)
+    held = at_once(*(payer.opening(100) for _ in range(50)))
     assert outcomes(held) == {"reserved": 10, "insufficient_funds": 40}
-    assert purse.wallet.held_microusd == 1000
-    assert purse.wallet.available_microusd == 0
+    assert payer.purse.wallet.held_microusd == 1000
+    assert payer.purse.wallet.available_microusd == 0
 
 
 def test_holds_at_once_on_an_owner_without_a_wallet_open_one() -> None:
-    purse, version = Purse(), price_version()
-    held = at_once(*(purse.reservation(1, price_version=version) for _ in range(20)))
+    payer = payers.account()
+    held = at_once(*(payer.opening(1) for _ in range(20)))
     assert outcomes(held) == {"insufficient_funds": 20}
     assert Wallet.objects.count() == 1
 
 
 def test_the_same_key_at_once_holds_once() -> None:
-    purse = Purse().pay(1000)
-    held = at_once(*(purse.reservation(10, "k") for _ in range(20)))
+    payer = payers.account()
+    payer.purse.pay(1000)
+    held = at_once(*(payer.opening(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}
     assert len({result.usage_id for result in held}) == 1
-    assert purse.wallet.held_microusd == 10
+    assert payer.purse.wallet.held_microusd == 10
+
+
+def test_the_same_proof_at_once_serves_once() -> None:
+    payer = payers.account()
+    payer.purse.pay(1000)
+    calls = [orjson.loads(payer.opening(10).arguments) | {"proof": "aa"} for _ in range(20)]
+    once = [
+        Element(OPEN, payer.purse.owner, orjson.dumps(call), lambda answer, body: answer["admission"]) for call in calls
+    ]
+    assert Counter(at_once(*once)) == {"ok": 1, "replayed": 19}
+    assert payer.purse.wallet.held_microusd == 10
 
 
 def test_the_same_free_again_key_at_once_holds_once() -> None:
-    purse = Purse().pay(1000)
-    call = purse.call(10, "k")
-    ledger.settle(
-        usage_id=call,
-        cost_microusd=5,
-        basis="upstream",
-        quantities=used_for(5),
-        now=timezone.now() - timedelta(hours=24),
-    ).run()
-    held = at_once(*(purse.reservation(10, "k") for _ in range(20)))
+    payer = payers.account()
+    call = payer.purse.pay(1000).call(10, "k")
+    settle(call, 5, now=timezone.now() - timedelta(hours=24))
+    held = at_once(*(payer.opening(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}
 
 
-def test_dispatch_and_reaper_at_once_leave_one_winner() -> None:
-    purse = Purse().pay(10_000)
+def test_a_check_in_and_the_reaper_at_once_leave_one_winner() -> None:
+    payer = payers.account()
+    payer.purse.pay(10_000)
     for _ in range(10):
-        call = purse.reserve(10, now=timezone.now() - timedelta(seconds=61)).usage_id or ""
-        sent, _ = one_after_another_at_once(
-            [ledger.dispatch(usage_id=call, deadline=timezone.now() + timedelta(minutes=1))], [_reap()]
-        )
-        assert state(call) == ("dispatched" if sent[0] else "released")
+        call = payer.purse.call(10, deadline=timezone.now())
+        noted, _ = at_once(payer.check_in(call, {"charge_microusd": 1}), _reap())
+        reaped = Reservation.objects.get(pk=call)
+        assert (noted, reaped.state) in (("ok", "dispatched"), ("closed", "review"))
+        assert (reaped.evidence is None) == (noted == "closed")
 
 
 def _reap() -> Any:
@@ -98,15 +107,15 @@ def _reap() -> Any:
 
 
 def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
-    purse, spent = Purse().pay(100_000), 0
+    payer, spent = payers.account(), 0
+    purse = payer.purse.pay(100_000)
     for _ in range(20):
-        call = purse.call(50)
-        Reservation.objects.filter(pk=call).update(deadline_at=timezone.now())
+        call = purse.call(50, deadline=timezone.now())
         settled, released, reviewed, again, _ = at_once(
-            settlement(call, 30),
-            ledger.release(usage_id=call),
-            ledger.to_review(usage_id=call, reason="upstream_timeout"),
-            settlement(call, 40),
+            payer.settlement(call, 30),
+            payer.release(call),
+            payer.review(call),
+            payer.settlement(call, 40),
             _reap(),
         )
         final = state(call)
@@ -118,11 +127,11 @@ def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
 
 
 def test_two_budgets_at_once_admit_what_the_tighter_one_allows() -> None:
-    org = Purse("organization", "org_acme").pay(10_000)
-    now = timezone.now()
+    payer, now = payers.member(("studio",)), timezone.now()
+    org = payer.purse.pay(10_000)
     wide = budgets.put(org.key, limit_microusd=70, now=now)
     tight = budgets.put(org.key, limit_microusd=50, product="studio", now=now)
-    held = at_once(*(org.reservation(10, product="studio" if i % 2 else None) for i in range(40)))
+    held = at_once(*(payer.opening(10, product="studio" if i % 2 else None) for i in range(40)))
     admitted = [result.usage_id for result in held if result.outcome == "reserved"]
     studio = Reservation.objects.filter(pk__in=admitted, product="studio").count()
     assert len(admitted) == 7
@@ -133,33 +142,31 @@ def test_two_budgets_at_once_admit_what_the_tighter_one_allows() -> None:
 
 
 def test_a_budget_set_while_calls_settle_misses_none() -> None:
-    org = Purse("organization", "org_acme").pay(100_000)
+    payer = payers.member()
+    org = payer.purse.pay(100_000)
     calls = [org.call(10) for _ in range(30)]
-    later = [[settlement(call, 7)] for call in calls]
-    holds = [[org.reservation(5)] for _ in range(10)]
-    results: list[Budget] = []
+    later = [[payer.settlement(call, 7)] for call in calls]
+    holds = [[payer.opening(5)] for _ in range(10)]
 
-    class Put:
-        """Sets the budget on Django's connection, in between the others."""
-
-        async def on(self, connection: Any) -> None:
-            await asyncio.to_thread(self.put)
-
-        def put(self) -> None:
-            results.append(budgets.put(org.key, limit_microusd=10_000, now=timezone.now()))
+    def put() -> Budget:
+        try:
+            return budgets.put(org.key, limit_microusd=10_000, now=timezone.now())
+        finally:
             django_connection.close()
 
-    one_after_another_at_once(*later[:15], [Put()], *holds, *later[15:])  # type: ignore[list-item]
-    results[0].refresh_from_db()
-    assert (results[0].spent_microusd, results[0].held_microusd) == (210, 50)
+    with ThreadPoolExecutor(1) as pool:
+        putting = pool.submit(put)
+        one_after_another_at_once(*later[:15], *holds, *later[15:])
+        budget = putting.result()
+    budget.refresh_from_db()
+    assert (budget.spent_microusd, budget.held_microusd) == (210, 50)
 
 
 def test_a_credit_that_expires_while_calls_come_in_is_neither_overspent_nor_lost() -> None:
-    purse = Purse()
+    payer = payers.account()
     expiry = timezone.now() + timedelta(milliseconds=60)
-    lot = purse.grant(10_000, expires_at=expiry)
-    version = price_version()
-    lanes = [[purse.reservation(10, price_version=version) for _ in range(15)] for _ in range(8)]
+    lot = payer.purse.grant(10_000, expires_at=expiry)
+    lanes = [[payer.opening(10) for _ in range(15)] for _ in range(8)]
     sweep = ledger.sweep_lots()
     sweeps = [ledger.Statement(sweep.sql, sweep.parameters, lambda row: row)] * 40
     *results, _ = one_after_another_at_once(*lanes, sweeps)
@@ -186,47 +193,67 @@ def test_a_grant_made_many_times_at_once_is_granted_once() -> None:
 
 
 def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None:
-    purses = [Purse("organization", f"org_{number}").pay(100_000) for number in range(4)]
+    people = [payers.member(name=f"founder{number}") for number in range(4)]
     now = timezone.now()
-    for purse in purses:
-        purse.grant(300, expires_at=now + timedelta(milliseconds=300))
-        budgets.put(purse.key, limit_microusd=90_000, now=now)
-        for _ in range(5):
-            purse.reserve(10, now=now - timedelta(minutes=2))
-    overdue = [purse.call(10) for purse in purses for _ in range(5)]
-    Reservation.objects.filter(pk__in=overdue).update(deadline_at=now)
+    for payer in people:
+        payer.purse.pay(100_000).grant(300, expires_at=now + timedelta(milliseconds=300))
+        budgets.put(payer.purse.key, limit_microusd=90_000, now=now)
+    overdue = [(payer, payer.purse.call(10, deadline=now)) for payer in people for _ in range(5)]
 
-    def lane(purse: Purse) -> list[Any]:
+    def lane(payer: Payer) -> list[Any]:
         made: list[Any] = []
         for _ in range(8):
             usage_id = new_id("use")
-            made += [
-                purse.reservation(50, usage_id=usage_id),
-                ledger.dispatch(usage_id=usage_id, deadline=now + timedelta(minutes=1)),
-                settlement(usage_id, 20),
-            ]
+            evidence = {**used_for(9), "charge_microusd": 9}
+            made += [payer.opening(50, usage_id=usage_id), payer.check_in(usage_id, evidence)]
+            made.append(payer.settlement(usage_id, 20))
         return made
 
     sweep = ledger.sweep_lots()
     jobs = [ledger.Statement(sweep.sql, sweep.parameters, lambda row: row), _reap()] * 8
-    results = one_after_another_at_once(
-        *(lane(purse) for purse in purses for _ in range(4)), jobs, jobs, [settlement(call, 5) for call in overdue]
-    )
-    settled = [result for made in results[:16] for result in made[2::3]]
-    assert outcomes(settled) == {"settled": 128}
+    late = [payer.settlement(call, 5) for payer, call in overdue]
+    results = one_after_another_at_once(*(lane(payer) for payer in people for _ in range(4)), jobs, jobs, late)
+    assert {result for made in results[:16] for result in made[1::3]} == {"ok"}
+    assert outcomes([result for made in results[:16] for result in made[2::3]]) == {"settled": 128}
     assert Reservation.objects.filter(state="settled", charge_microusd=20).count() == 128
-    assert not Reservation.objects.filter(pk__in=overdue).exclude(state="settled").exists()
+    assert Reservation.objects.filter(state="settled", charge_microusd=5).count() == len(overdue)
+
+
+def test_batches_of_several_wallets_at_once_end_without_deadlock() -> None:
+    """As several server processes send them: each names the wallets in an order of its own and waits for none."""
+    people = [payers.account() for _ in range(4)]
+    for payer in people:
+        payer.purse.pay(100_000)
+    usages = [[(payer, new_id("use")) for payer in people] for _ in range(12)]
+    for number, batch in enumerate(usages):
+        random.Random(number).shuffle(batch)
+    opened = at_once(*(_batch(*(payer.opening(10, usage_id=usage) for payer, usage in one)) for one in usages))
+    closed = at_once(*(_batch(*(payer.settlement(usage, 3) for payer, usage in reversed(one))) for one in usages))
+    held = [hold.usage_id for batch in opened for hold in batch if hold]
+    settled = [done for batch in closed for done in batch if done and done.outcome == "settled"]
+    assert Reservation.objects.filter(pk__in=held).count() == len(held) >= 4
+    assert Reservation.objects.filter(state="settled").count() == len(settled) >= 1
+    charged = sum(100_000 - payer.purse.wallet.balance_microusd for payer in people)
+    assert charged == 3 * len(settled)
+
+
+def _batch(*elements: Element[Any]) -> Any:
+    """Build the statement of a batch that waits for nobody; its result is each element's, None where that was busy."""
+    rows = statement(*elements, wait=False)
+    sql = f"SELECT array_agg(e.answer), array_agg(e.body) FROM ({rows.sql}) e"
+    return Statement(
+        sql, rows.parameters, lambda row: [read(*pair) for pair in zip(elements, zip(*row, strict=True), strict=True)]
+    )
 
 
 @pytest.mark.parametrize("in_a_transaction", [False, True])
 def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_transaction: bool) -> None:
     """The month's charges are kept from being read for a while, as if there were very many."""
-    org = Purse("organization", "org_acme").pay(100_000)
+    payer = payers.member()
+    org = payer.purse.pay(100_000)
     before = timezone.now() - timedelta(seconds=10)
     for now in (before, before, timezone.now()):
-        ledger.settle(
-            usage_id=org.call(10, now=now), cost_microusd=7, basis="upstream", quantities=used_for(7), now=now
-        ).run()
+        settle(org.call(10, now=now), 7, now=now)
     kept, given_up = org.call(20, now=before), org.call(30, now=before)
 
     def put() -> Budget:
@@ -240,23 +267,21 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
         reader.execute("LOCK TABLE billing_transfer IN ACCESS EXCLUSIVE MODE")
         putting = pool.submit(put)
         _wait_until(lambda: _waits_for("billing_transfer"))
-        held = _impatiently(org.reservation(40), ledger.release(usage_id=given_up))
+        held = _impatiently(payer.opening(40), payer.release(given_up))
         reader.rollback()
         budget = putting.result()
     assert held == ["reserved", "released"]
     assert (budget.spent_microusd, budget.held_microusd) == (21, 60)
-    settlement(kept, 9).run()
+    settle(kept, 9)
     budget.refresh_from_db()
     assert (budget.spent_microusd, budget.held_microusd) == (30, 40)
 
 
-def _impatiently(*statements: Any) -> list[str]:
-    """Run statements on a connection that waits for no lock long, and give their outcomes."""
+def _impatiently(*elements: Element[Any]) -> list[str]:
+    """Run elements on a connection that waits for no lock long, and give their outcomes."""
     with psycopg.connect(conninfo(), autocommit=True, options="-c lock_timeout=10s") as caller:
-        return [
-            str(statement.read(caller.execute(statement.sql, statement.parameters).fetchone()).outcome)
-            for statement in statements
-        ]
+        statements = [statement(element) for element in elements]
+        return [str(one.read(caller.execute(one.sql, one.parameters).fetchone()).outcome) for one in statements]
 
 
 def _wait_until(condition: Callable[[], bool]) -> None:

@@ -1,34 +1,27 @@
 """A repeated request gets its first answer, and is never charged again."""
 
 from datetime import timedelta
-from hashlib import sha256
-from typing import Any
 
 from django.utils import timezone
 
 from billing.models import Reservation, StoredReplay
 from billing.operations import replays, reviews
-from billing.operations.ledger import Hold, find_replay
-from tests.factories.billing import ANSWER, ROUTE, Purse, release, review, settle
+from tests.factories.billing import ANSWER, Purse, release, review, settle
 
 DAY = timedelta(hours=24)
 
 
-def look_up(purse: Purse, key: str, body: bytes = b"{}", **clock: Any) -> Hold:
-    return find_replay(owner=purse.owner, route=ROUTE, key=key, digest=sha256(body).digest(), **clock).run()
-
-
 def test_a_key_is_fresh_until_a_hold_takes_it(purse: Purse) -> None:
-    assert look_up(purse, "k") == ("fresh", None, None, None, None)
+    assert purse.look_up("k") == ("fresh", None, None, None, None)
     purse.pay(100)
-    assert look_up(purse, "k") == ("fresh", None, None, None, None)
+    assert purse.look_up("k") == ("fresh", None, None, None, None)
     assert purse.reserve(101, "k").outcome == "insufficient_funds"
-    assert look_up(purse, "k").outcome == "fresh"
+    assert purse.look_up("k").outcome == "fresh"
 
 
 def test_a_key_is_in_progress_while_its_call_is_open(purse: Purse) -> None:
     call = purse.pay(100).call(10, "k")
-    assert look_up(purse, "k") == ("in_progress", call, None, None, None)
+    assert purse.look_up("k") == ("in_progress", call, None, None, None)
     assert purse.reserve(10, "k") == ("in_progress", call, None, None, None)
     review(call)
     assert purse.reserve(10, "k").outcome == "in_progress"
@@ -40,7 +33,7 @@ def test_a_key_with_another_body_is_reused(purse: Purse) -> None:
     call = purse.pay(100).call(10, "k")
     assert purse.reserve(10, "k", b"other") == ("key_reused", call, None, None, None)
     settle(call, 5, replay=ANSWER)
-    assert look_up(purse, "k", b"other") == ("key_reused", call, None, None, None)
+    assert purse.look_up("k", b"other") == ("key_reused", call, None, None, None)
 
 
 def test_a_settled_call_is_replayed_and_charges_nothing(purse: Purse) -> None:
@@ -48,7 +41,7 @@ def test_a_settled_call_is_replayed_and_charges_nothing(purse: Purse) -> None:
     settle(call, 5, replay=ANSWER)
     before = purse.wallet
     assert purse.reserve(10, "k") == ("replay", call, None, None, ANSWER)
-    assert look_up(purse, "k") == ("replay", call, None, None, ANSWER)
+    assert purse.look_up("k") == ("replay", call, None, None, ANSWER)
     assert purse.wallet == before
 
 
@@ -76,12 +69,12 @@ def test_a_key_is_free_again_24_hours_after_settlement(purse: Purse) -> None:
     call = purse.pay(100).call(10, "k")
     settle(call, 5, replay=ANSWER, now=now)
     edge = now + DAY
-    assert look_up(purse, "k", now=edge - timedelta(microseconds=1)).outcome == "replay"
-    assert look_up(purse, "k", now=edge) == ("fresh", None, None, None, None)
+    assert purse.look_up("k", now=edge - timedelta(microseconds=1)).outcome == "replay"
+    assert purse.look_up("k", now=edge) == ("fresh", None, None, None, None)
     again = purse.reserve(10, "k", now=edge)
     assert again.outcome == "reserved"
     assert Reservation.objects.get(pk=call).replayable is False
-    assert look_up(purse, "k", now=edge) == ("in_progress", again.usage_id, None, None, None)
+    assert purse.look_up("k", now=edge) == ("in_progress", again.usage_id, None, None, None)
 
 
 def test_a_call_settled_without_an_answer_is_gone_not_run_again(purse: Purse) -> None:
@@ -89,7 +82,7 @@ def test_a_call_settled_without_an_answer_is_gone_not_run_again(purse: Purse) ->
     review(call)
     assert reviews.charge(call, cost_microusd=5)
     assert purse.reserve(10, "k") == ("gone", call, None, None, None)
-    assert look_up(purse, "k") == ("gone", call, None, None, None)
+    assert purse.look_up("k") == ("gone", call, None, None, None)
     assert purse.wallet.balance_microusd == 95
 
 

@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from billing.models import Reservation, Wallet
 from billing.queries.wallets import WalletView
-from gateway.contract.ids import new_id
-from tests.factories.billing import Purse, dispatch, price_version, release, settle, state
+from tests.factories.billing import Purse, price_version, settle, state
 
 NOTHING = WalletView(0, 0, 0, 0, 0, ())
 
@@ -26,7 +25,7 @@ def test_holds_cash(purse: Purse) -> None:
     assert purse.wallet == WalletView(1000, 0, 400, 600, 0, ())
     call = Reservation.objects.get(pk=held.usage_id)
     assert (call.state, call.hold_microusd, call.cash_held_microusd, call.charge_microusd) == (
-        "reserved",
+        "dispatched",
         400,
         400,
         None,
@@ -82,7 +81,6 @@ def test_refusing_changes_nothing(purse: Purse) -> None:
 def test_holds_nothing_for_a_call_that_cannot_cost_anything(purse: Purse) -> None:
     held = purse.reserve(0, max_cost_microusd=1)
     assert held.outcome == "reserved"
-    assert dispatch(held.usage_id or "")
     assert settle(held.usage_id or "", 0) == ("settled", 0, 0, 0)
 
 
@@ -154,15 +152,23 @@ def test_the_database_refuses_a_hold_beyond_its_maximum(purse: Purse, fields: di
     assert purse.wallet.held_microusd == 0
 
 
-def test_dispatch_is_true_exactly_once(purse: Purse) -> None:
-    usage_id = purse.pay(10).reserve(5).usage_id or ""
-    assert dispatch(usage_id) is True
-    assert dispatch(usage_id) is False
-    assert dispatch(new_id("use")) is False
+def test_counts_as_sent_and_has_a_deadline(purse: Purse) -> None:
+    now = timezone.now()
+    held = purse.pay(10).reserve(5, now=now, deadline=now + timedelta(seconds=30))
+    call = Reservation.objects.get(pk=held.usage_id)
+    assert (call.state, call.dispatched_at, call.deadline_at) == ("dispatched", now, now + timedelta(seconds=30))
 
 
-def test_a_released_hold_is_never_sent(purse: Purse) -> None:
-    usage_id = purse.pay(10).reserve(5).usage_id or ""
-    release(usage_id)
-    assert dispatch(usage_id) is False
-    assert state(usage_id) == "released"
+def test_the_database_refuses_a_call_without_a_deadline(purse: Purse) -> None:
+    purse.pay(10)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        purse.reserve(5, deadline=None)
+    assert purse.wallet.held_microusd == 0
+
+
+@pytest.mark.parametrize("former", ["reserved", "sent", ""])
+def test_the_database_refuses_a_state_that_is_none(purse: Purse, former: str) -> None:
+    call = purse.pay(10).call(5)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Reservation.objects.filter(pk=call).update(state=former)
+    assert state(call) == "dispatched"

@@ -11,7 +11,7 @@ from billing.models import Loss, Reservation, UsageRecord
 from billing.operations import ledger, reviews
 from billing.operations.reviews import Finding
 from billing.queries.wallets import WalletView
-from tests.factories.billing import ANSWER, Purse, dispatch, release, review, settle, state
+from tests.factories.billing import ANSWER, Purse, note_delivery, release, review, settle, state
 from tests.support.unguarded import unguarded
 
 EVIDENCE = {"input_tokens": 12, "output_tokens": 8, "charge_microusd": 7}
@@ -33,10 +33,8 @@ def test_review_keeps_the_hold_and_the_key(purse: Purse) -> None:
     assert Reservation.objects.get(pk=call).review_reason == "upstream_timeout"
 
 
-def test_only_a_sent_call_goes_to_review(purse: Purse) -> None:
-    held = purse.pay(100).reserve(10).usage_id or ""
-    assert review(held) is False
-    dispatch(held)
+def test_a_call_goes_to_review_once(purse: Purse) -> None:
+    held = purse.pay(100).call(10)
     assert review(held) is True
     assert review(held) is False
     release(held, expected=["review"])
@@ -46,12 +44,12 @@ def test_only_a_sent_call_goes_to_review(purse: Purse) -> None:
 def test_checkpoints_are_kept_until_the_call_is_no_longer_delivered(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     deadline = timezone.now() + timedelta(hours=1)
-    assert ledger.note_delivery(usage_id=call, evidence={"charge_microusd": 3}, deadline=deadline).run()
-    assert ledger.note_delivery(usage_id=call, evidence=EVIDENCE, deadline=deadline - timedelta(minutes=9)).run()
+    assert note_delivery(call, {"charge_microusd": 3}, deadline)
+    assert note_delivery(call, EVIDENCE, deadline - timedelta(minutes=9))
     kept = Reservation.objects.get(pk=call)
     assert (kept.evidence, kept.deadline_at) == (EVIDENCE, deadline)
     review(call)
-    assert ledger.note_delivery(usage_id=call, evidence={"charge_microusd": 50}).run() is False
+    assert note_delivery(call, {"charge_microusd": 50}) is False
     assert Reservation.objects.get(pk=call).evidence == EVIDENCE
 
 
@@ -143,21 +141,12 @@ def test_without_evidence_for_so_long_it_is_released_and_booked_as_a_possible_lo
 def test_reaps_what_dead_processes_left(purse: Purse) -> None:
     now = timezone.now()
     purse.pay(1000)
-    unsent = purse.reserve(10, now=now - timedelta(seconds=60)).usage_id or ""
-    young = purse.reserve(20, now=now - timedelta(seconds=59)).usage_id or ""
-    overdue, under_way = purse.call(30), purse.call(40)
-    Reservation.objects.filter(pk=overdue).update(deadline_at=now)
-    assert sorted(tuple(row) for row in ledger.reap(now=now).rows()) == sorted(
-        [(unsent, "released"), (overdue, "review")]
-    )
-    assert [state(call) for call in (unsent, young, overdue, under_way)] == [
-        "released",
-        "reserved",
-        "review",
-        "dispatched",
-    ]
+    overdue = purse.call(30, deadline=now)
+    under_way = purse.call(40, deadline=now + timedelta(microseconds=1))
+    assert ledger.reap(now=now).rows() == [(overdue, "review")]
+    assert [state(call) for call in (overdue, under_way)] == ["review", "dispatched"]
     assert Reservation.objects.get(pk=overdue).review_reason == "deadline_passed"
-    assert purse.wallet.held_microusd == 90
+    assert purse.wallet.held_microusd == 70
     assert ledger.reap(now=now).rows() == []
     assert settle(overdue, 5).outcome == "settled"
 
@@ -167,11 +156,11 @@ def test_reaps_over_several_wallets_and_batches(purse: Purse) -> None:
     for other in (Purse(), Purse(), purse):
         other.pay(100)
         for _ in range(3):
-            other.reserve(10, now=past)
+            other.call(10, deadline=past)
     assert len(ledger.reap(limit=4).rows()) == 4
     assert tasks.reap() == 5
     assert tasks.reap() == 0
-    assert purse.wallet.held_microusd == 0
+    assert purse.wallet.held_microusd == 30
 
 
 def test_the_job_reconciles_and_releases(purse: Purse) -> None:

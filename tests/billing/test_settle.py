@@ -101,12 +101,6 @@ def purse_lot(purse: Purse) -> str:
     return CreditLot.objects.get(wallet__owner_key=purse.key).pk
 
 
-def test_a_call_that_was_never_sent_cannot_be_charged(purse: Purse) -> None:
-    usage_id = purse.pay(100).reserve(50).usage_id or ""
-    assert settle(usage_id, 10).outcome == "conflict"
-    assert purse.wallet == WalletView(100, 0, 50, 50, 0, ())
-
-
 def test_a_released_call_cannot_be_charged(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     release(call)

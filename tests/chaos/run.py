@@ -149,7 +149,7 @@ class Run:
         until = time.monotonic() + self._plan.patience_seconds
         while time.monotonic() < until:
             calls = evidence.read_calls(self._house.database).values()
-            waiting = [c for c in calls if c.state in ("reserved", "dispatched") or not (c.is_closed or c.id in works)]
+            waiting = [c for c in calls if c.state == "dispatched" or not (c.is_closed or c.id in works)]
             if not waiting:
                 return
             time.sleep(1.0)

@@ -89,7 +89,7 @@ def stranded(evidence: Evidence) -> Iterator[str]:
 def left_open(evidence: Evidence) -> Iterator[str]:
     """Find calls that reached the upstream and that nobody has looked after since."""
     for call in evidence.calls.values():
-        if call.state in ("reserved", "dispatched") and call.id in evidence.works:
+        if call.state == "dispatched" and call.id in evidence.works:
             yield f"{call.id}: {_told(call)}"
 
 

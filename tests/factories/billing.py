@@ -1,15 +1,28 @@
 """Owners with money, and the calls that they pay for."""
 
+import json
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
 from django.utils import timezone
+from psycopg.types.json import Jsonb
+from psycopg.types.numeric import Int8
 
 from billing.models import PriceVersion, Reservation
-from billing.operations import credits, ledger
-from billing.operations.ledger import AMOUNT_MAX_MICROUSD, Hold, Release, Replay, Settlement
+from billing.operations import credits
+from billing.operations.ledger import (
+    AMOUNT_MAX_MICROUSD,
+    CloseOutcome,
+    Hold,
+    HoldOutcome,
+    Release,
+    Replay,
+    Settlement,
+    read_replay,
+)
+from billing.operations.statement import Statement, call
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
 from gateway.contract.ids import new_id
@@ -67,40 +80,60 @@ class Purse:
         """Ask for a hold."""
         return self.reservation(hold, key, body, **fields).run()
 
-    def reservation(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Any:
-        """Make the statement that asks for a hold."""
+    def reservation(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Statement[Hold]:
+        """Make the statement that asks for a hold; `fields` are parameters of `billing_reserve`."""
         given: dict[str, Any] = {
             "usage_id": new_id("use"),
-            "owner": self.owner,
+            "owner_kind": self.kind,
+            "owner_key": self.key,
             "actor_did": "did:web:studio.example:alice",
+            "membership_id": None,
+            "product": None,
+            "client_id": None,
             "route": ROUTE,
             "model": "fast",
-            "max_cost_microusd": hold,
+            "request_id": None,
+            "key": key,
+            "digest": sha256(body).digest() if key else None,
+            "hold": Int8(hold),
+            "max_cost": Int8(fields.pop("max_cost_microusd", hold)),
+            "price_version": Int8(fields.pop("price_version", None) or price_version()),
+            "deadline": timezone.now() + timedelta(seconds=120),
             **fields,
         }
-        if "price_version" not in given:
-            given["price_version"] = price_version()
-        digest = sha256(body).digest() if key else None
-        return ledger.reserve(hold_microusd=hold, key=key, digest=digest, **given)
+        return call("billing_reserve", _read_hold, **given)
+
+    def look_up(self, key: str, body: bytes = b"{}", **clock: datetime) -> Hold:
+        """Look an idempotency key up, as for a request that is refused before a hold is tried."""
+        kind, owner_key = self.owner
+        digest = sha256(body).digest()
+        return call(
+            "billing_find_replay",
+            _read_found,
+            owner_kind=kind,
+            owner_key=owner_key,
+            route=ROUTE,
+            key=key,
+            digest=digest,
+            **clock,
+        ).run()
 
     def call(self, hold: int, key: str | None = None, **fields: Any) -> str:
-        """Place a call's hold and send it; return its usage id."""
+        """Place a call's hold and return its usage id."""
         placed = self.reserve(hold, key, **fields)
         assert placed.outcome == "reserved", placed
         assert placed.usage_id
-        assert dispatch(placed.usage_id)
         return placed.usage_id
-
-
-def dispatch(usage_id: str, deadline: datetime | None = None) -> bool:
-    """Send a call."""
-    return ledger.dispatch(usage_id=usage_id, deadline=deadline or timezone.now() + timedelta(seconds=120)).run()
 
 
 def settle(usage_id: str, cost: int, **fields: Any) -> Settlement:
     """Charge a call by its upstream's count: as many tokens as come to that cost at `PRICE`."""
-    given: dict[str, Any] = {"basis": "upstream", "quantities": used_for(cost), **fields}
-    return ledger.settle(usage_id=usage_id, cost_microusd=cost, **given).run()
+    given: dict[str, Any] = {"basis": "upstream", **_replay(fields), **fields}
+    quantities = Jsonb(given.pop("quantities", used_for(cost)))
+    capped = Int8(min(cost, AMOUNT_MAX_MICROUSD))
+    return call(
+        "billing_settle", _read_settlement, usage_id=usage_id, cost=capped, quantities=quantities, **given
+    ).run()
 
 
 def used_for(cost: int) -> dict[str, int]:
@@ -110,14 +143,55 @@ def used_for(cost: int) -> dict[str, int]:
 
 def release(usage_id: str, **fields: Any) -> Release:
     """Give a call's hold back."""
-    return ledger.release(usage_id=usage_id, **fields).run()
+    return call("billing_release", _read_release, usage_id=usage_id, **fields).run()
 
 
 def review(usage_id: str, reason: str = "upstream_timeout", **fields: Any) -> bool:
     """Leave a call to reconciliation."""
-    return ledger.to_review(usage_id=usage_id, reason=reason, **fields).run()
+    given = {**_replay(fields), **fields}
+    if "evidence" in given:
+        given["evidence"] = Jsonb(given["evidence"])
+    return call("billing_to_review", _first, usage_id=usage_id, reason=reason, **given).run()
+
+
+def note_delivery(usage_id: str, evidence: dict[str, int], deadline: datetime | None = None) -> bool:
+    """Note what a call in flight has delivered."""
+    return call("billing_note_delivery", _first, usage_id=usage_id, evidence=Jsonb(evidence), deadline=deadline).run()
 
 
 def state(usage_id: str) -> str:
     """Tell a call's state."""
     return Reservation.objects.get(pk=usage_id).state
+
+
+def _replay(fields: dict[str, Any]) -> dict[str, Any]:
+    """Take `replay` out of the fields and apart, into the parameters of an answer that is to be stored."""
+    replay = fields.pop("replay", None)
+    if replay is None:
+        return {}
+    return {"replay_status": replay.status, "replay_headers": Jsonb(replay.headers), "replay_body": replay.body}
+
+
+def _read_hold(row: Any) -> Hold:
+    return Hold(HoldOutcome(row[0]), row[1], row[2], row[3], _read_replay(*row[4:]))
+
+
+def _read_found(row: Any) -> Hold:
+    return Hold(HoldOutcome(row[0]), row[1], replay=_read_replay(*row[2:]))
+
+
+def _read_replay(status: int | None, headers: str, body: bytes) -> Replay | None:
+    """Read a stored answer; Django's connection hands JSON over as text."""
+    return read_replay(status, json.loads(headers) if isinstance(headers, str) else headers, body)
+
+
+def _read_settlement(row: Any) -> Settlement:
+    return Settlement(CloseOutcome(row[0]), *row[1:])
+
+
+def _read_release(row: Any) -> Release:
+    return Release(CloseOutcome(row[0]), row[1])
+
+
+def _first(row: Any) -> Any:
+    return row[0]

@@ -2,12 +2,12 @@
 
 from django.utils import timezone
 
-from billing.adapters.base import Session, TakenBack
 from billing.models import Checkout, CheckoutStatus
 from billing.operations import checkouts
 from billing.operations.checkouts import Seen
 from billing.queries import wallets
 from billing.rules.owners import Owner
+from billing.rules.provider_records import Session, TakenBack
 from gateway.contract.ids import new_id
 
 

@@ -8,18 +8,21 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
 from psycopg import ClientCursor
 
-from billing.operations import ledger
+from billing.operations import closings
+from billing.operations.closings import OpenCall
 from billing.operations.ledger import Replay
 from billing.operations.statement import Statement
+from billing.rules.owners import Owner
+from tests.factories.batches import check_in, opening, statement
 
 HOLD, COST, NOTED = 100, 40, 25
-STEPS = ("connect", "reserve", "dispatch", "note", "settle")
+DEADLINE_SECONDS = 30
+STEPS = ("connect", "open", "check_in", "settle")
 POINTS = [f"after:{step}" for step in STEPS] + [f"during:{step}" for step in STEPS[1:]]
 
 
@@ -29,35 +32,25 @@ def used_for(cost: int) -> dict[str, int]:
 
 
 def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any]]]:
-    """Give a call's statements in the order in which a metered call runs them."""
-    deadline = datetime.now(UTC) + timedelta(seconds=30)
-    yield (
-        "reserve",
-        ledger.reserve(
-            usage_id=usage_id,
-            owner=("account", owner),
-            actor_did=owner,
-            route="chat.completions",
-            model="fast",
-            hold_microusd=HOLD,
-            max_cost_microusd=HOLD,
-            price_version=price_version,
-            key=usage_id,
-            digest=b"digest",
-        ),
+    """Give a call's statements in the order in which a metered stream runs them."""
+    payer: Owner = ("account", owner)
+    evidence = {**used_for(NOTED), "charge_microusd": NOTED}
+    hold: dict[str, Any] = {
+        "usage_id": usage_id,
+        "key": usage_id,
+        "price_version": price_version,
+        "deadline_seconds": DEADLINE_SECONDS,
+    }
+    yield "open", statement(opening(owner=payer, did=owner, hold=HOLD, **hold))
+    yield "check_in", statement(check_in(owner=payer, did=owner, usage_id=usage_id, evidence=evidence))
+    settlement = closings.settle(
+        OpenCall(payer, usage_id, None),
+        cost_microusd=COST,
+        basis="upstream",
+        quantities=used_for(COST),
+        replay=Replay(200, [], b"answer"),
     )
-    yield "dispatch", ledger.dispatch(usage_id=usage_id, deadline=deadline)
-    yield "note", ledger.note_delivery(usage_id=usage_id, evidence={**used_for(NOTED), "charge_microusd": NOTED})
-    yield (
-        "settle",
-        ledger.settle(
-            usage_id=usage_id,
-            cost_microusd=COST,
-            basis="upstream",
-            quantities=used_for(COST),
-            replay=Replay(200, [], b"answer"),
-        ),
-    )
+    yield "settle", statement(settlement.element)
 
 
 def run(conninfo: str, owner: str, usage_id: str, price_version: int, point: str) -> None:

@@ -12,7 +12,9 @@ from billing.operations import ledger, reviews
 from billing.queries import audit
 from gateway.contract.ids import new_id
 from tests.billing.parallel import conninfo
+from tests.factories import batches, payers
 from tests.factories.billing import Purse, price_version, state
+from tests.factories.payers import Payer
 from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -20,9 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # What the reaper and reconciliation make of a call, by how far its process came: state and charge.
 RESOLVED: dict[str, tuple[str | None, int | None]] = {
     "connect": (None, None),
-    "reserve": ("released", None),
-    "dispatch": ("review", None),
-    "note": ("settled", NOTED),
+    "open": ("review", None),
+    "check_in": ("settled", NOTED),
     "settle": ("settled", COST),
 }
 STEPS = list(RESOLVED)
@@ -45,8 +46,8 @@ def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
 
 
 def settle_down() -> None:
-    """Wait until the database has noticed that the processes are gone, then run the jobs as of a minute later."""
-    later = timezone.now() + timedelta(seconds=61)
+    """Run the jobs as of a time when every deadline has passed."""
+    later = timezone.now() + timedelta(minutes=10)
     ledger.reap(now=later).rows()
     reviews.reconcile(now=later)
 
@@ -56,8 +57,17 @@ def ends(calls: dict[str, str]) -> dict[str, tuple[str | None, int | None]]:
     return {point: rows.get(usage_id, (None, None)) for usage_id, point in calls.items()}
 
 
+def repeated(payer: Payer, calls: dict[str, str]) -> list[str]:
+    """Ask for the calls once more, with their keys and bodies, and return the outcomes."""
+    again = [
+        batches.opening(**payer.members, hold=HOLD, key=call, usage_id=new_id("use"), price_version=price_version())
+        for call in calls
+    ]
+    return [str(batches.run(element)[0].outcome) for element in again]
+
+
 def test_killed_at_every_point_every_call_is_resolved_once() -> None:
-    purse = Purse().pay(100_000)
+    purse = payers.account().purse.pay(100_000)
     calls = {new_id("use"): point for point in POINTS}
     kill_calls(purse, calls)
     settle_down()
@@ -71,20 +81,23 @@ def test_killed_at_every_point_every_call_is_resolved_once() -> None:
 
 
 def test_what_the_dead_process_left_is_not_run_again_while_it_is_open() -> None:
-    purse = Purse().pay(100_000)
-    calls = {new_id("use"): f"after:{step}" for step in ("reserve", "dispatch", "note", "settle")}
-    kill_calls(purse, calls)
-    repeated = {point: purse.reserve(HOLD, usage_id, b"").outcome for usage_id, point in calls.items()}
-    assert set(repeated.values()) == {"key_reused"}  # the digest of the dead process is another
+    payer = payers.account()
+    payer.purse.pay(100_000)
+    calls = {new_id("use"): f"after:{step}" for step in ("open", "check_in", "settle")}
+    kill_calls(payer.purse, calls)
+    assert repeated(payer, calls) == ["in_progress", "in_progress", "replay"]
     settle_down()
-    freed = [point for usage_id, point in calls.items() if purse.reserve(HOLD, usage_id, b"").outcome == "reserved"]
-    assert freed == ["after:reserve"]
+    assert repeated(payer, calls) == ["in_progress", "gone", "replay"]
+    [waiting, *_] = calls
+    assert reviews.release(waiting)
+    assert repeated(payer, {waiting: ""}) == ["reserved"]
+    assert Reservation.objects.filter(state="settled").count() == 2
     assert audit.findings() == []
 
 
 def test_the_operator_resolves_what_no_evidence_explains() -> None:
-    purse = Purse().pay(1000)
-    calls = {new_id("use"): "after:dispatch"}
+    purse = payers.account().purse.pay(1000)
+    calls = {new_id("use"): "after:open"}
     kill_calls(purse, calls)
     settle_down()
     [usage_id] = calls

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
-from billing.models import Checkout, ExternalMapping, PriceVersion, ProviderEvent, Reservation
-from billing.operations import ledger
+from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.contract.ids import new_id
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
+from tests.factories.billing import Purse, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
 
@@ -29,9 +29,9 @@ def furnish(folder: Path) -> None:
     signing_keys.ensure_active_key(now=timezone.now())
     top_up(("account", ALICE), 12_345_678)
     settled, lost = make_call(), make_call()
-    ledger.settle(usage_id=settled, cost_microusd=321, basis="upstream", quantities={"input_tokens": 7}).run()
-    ledger.settle(usage_id=lost, cost_microusd=70_000, basis="upstream", quantities={"input_tokens": 9}).run()
-    ledger.to_review(usage_id=make_call(), reason="timeout", evidence={"output_tokens": 3}).run()
+    settle(settled, 321, quantities={"input_tokens": 7})
+    settle(lost, 70_000, quantities={"input_tokens": 9})
+    review(make_call(), "timeout", evidence={"output_tokens": 3})
     make_call()
     make_session()
     make_sign_in()
@@ -39,32 +39,15 @@ def furnish(folder: Path) -> None:
     make_payments()
 
 
-def make_call(*, hold_microusd: int = 50_000, is_sent: bool = True) -> str:
-    """Place a hold of Alice's, sent upstream unless said otherwise; return its usage id."""
-    usage_id = new_id("use")
-    held = ledger.reserve(
-        usage_id=usage_id,
-        owner=("account", ALICE),
-        actor_did=ALICE,
-        route="chat.completions",
-        model="fast",
-        hold_microusd=hold_microusd,
-        max_cost_microusd=hold_microusd,
-        price_version=PriceVersion.objects.filter(alias="fast").values_list("id", flat=True)[0],
-        request_id=new_id("req"),
-        key=new_id("key"),
-        digest=b"digest",
-    ).run()
-    assert held.outcome == "reserved"
-    if is_sent:
-        assert ledger.dispatch(usage_id=usage_id, deadline=timezone.now() + timedelta(minutes=5), deployment="1").run()
-    return usage_id
+def make_call(*, hold_microusd: int = 50_000) -> str:
+    """Place a hold of Alice's and return its usage id."""
+    return Purse("account", ALICE).call(hold_microusd, new_id("key"), actor_did=ALICE, request_id=new_id("req"))
 
 
 def make_review(*, hold_microusd: int = 50_000) -> Reservation:
     """Leave a call of Alice's to the operator."""
     usage_id = make_call(hold_microusd=hold_microusd)
-    assert ledger.to_review(usage_id=usage_id, reason="timeout").run()
+    assert review(usage_id, "timeout")
     return Reservation.objects.get(pk=usage_id)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test import Client
@@ -11,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Account
+from billing.models import Wallet
 from tests.gateway.console import ALICE, make_call
 
 pytestmark = pytest.mark.django_db
@@ -93,10 +95,18 @@ def test_a_longer_list_takes_no_more_queries(operator: Client) -> None:
 @pytest.mark.usefixtures("furnished")
 def test_every_row_opens_and_shows_no_secret(operator: Client, table: tuple[str, str]) -> None:
     for row in rows(table).all():
-        response = operator.get(page(table, "change", row.pk))
+        response = operator.get(page(table, "change", quote(row.pk)))
         assert response.status_code == 200
         assert_no_secret(response.content)
-        assert operator.get(page(table, "history", row.pk)).status_code == 200
+        assert operator.get(page(table, "history", quote(row.pk))).status_code == 200
+
+
+def test_a_row_opens_whose_id_looks_quoted(operator: Client) -> None:
+    wallet = Wallet.objects.create(id="wal_2340", owner_kind="account", owner_key=ALICE)
+    listed = operator.get(page(("billing", "wallet"), "changelist")).content.decode()
+    link = page(("billing", "wallet"), "change", quote(wallet.pk))
+    assert link in listed
+    assert wallet.pk in operator.get(link).content.decode()
 
 
 @pytest.mark.parametrize("table", TABLES, ids=".".join)

@@ -1,12 +1,16 @@
 """How a configuration file is read: lines, duplicate keys, scalars, bounds."""
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from billing.rules.prices import PriceBook, PriceError
 from gateway.config.document import FILE_MAX_BYTES, read
+from gateway.config.prices import PriceRow
 from gateway.config.problems import ConfigError, Problem, show_path
 
 
@@ -127,3 +131,46 @@ def test_a_path_reads_as_an_operator_writes_it() -> None:
 def test_any_bytes_are_read_or_refused(content: bytes) -> None:
     with suppress(ConfigError):
         assert isinstance(read(content).value, dict)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        "0",
+        "0.000001",
+        "1000000000",
+        "1000000000.000001",
+        "10000000000",
+        "01",
+        "1.",
+        ".5",
+        "1e3",
+        "1.0000001",
+        "٣",
+        "1\n",
+    ],
+)
+def test_the_file_takes_the_prices_that_calls_are_priced_by(price: str) -> None:
+    assert is_taken({"input_token": price}) is is_readable({"input_token": price})
+
+
+@pytest.mark.parametrize(
+    "kind", ["1024x1024/high", "Large_1.5/HD-2", "a/b/c", "a", "/", "a /b", "ü/a", "a" * 33 + "/b"]
+)
+def test_the_file_takes_the_images_that_calls_are_priced_by(kind: str) -> None:
+    assert is_taken({"image": {kind: "1"}}) is is_readable({"image": {kind: "1"}})
+
+
+def is_taken(components: dict[str, Any]) -> bool:
+    try:
+        return PriceRow.model_validate(components).components() == components
+    except ValidationError:
+        return False
+
+
+def is_readable(components: dict[str, Any]) -> bool:
+    try:
+        PriceBook.parse(components)
+    except PriceError:
+        return False
+    return True

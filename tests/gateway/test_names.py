@@ -16,7 +16,7 @@ from organizations.models import Organization
 from organizations.portal.forms import InvitationForm, NameForm
 from organizations.rules.roles import Role
 from organizations.serializers.members import InvitationRequest
-from organizations.serializers.organizations import OrganizationName
+from organizations.serializers.organizations import OrganizationRequest
 from tests.organizations.test_api import Api, caller
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +74,7 @@ def test_a_quoted_address_hides_no_control_characters() -> None:
     assert list(request.errors) == ["email"]
     assert InvitationRequest(data={"role": "member", "email": "a@example.com"}).is_valid()
     assert not InvitationRequest(data={"role": "member", "email": "no address"}).is_valid()
-    assert OrganizationName(data={"name": " Acme "}).is_valid()
+    assert OrganizationRequest(data={"name": " Acme "}).is_valid()
 
 
 def test_a_name_from_an_identity_provider_is_cleaned() -> None:

@@ -12,7 +12,6 @@ from billing.portal.forms import TopUpForm
 from billing.queries import checkouts, payment_pages, usage, wallets
 from billing.rules.owners import Owner
 
-PAYMENTS_SHOWN = 20
 CALLS_SHOWN = 20
 
 
@@ -29,7 +28,7 @@ def page(request: HttpRequest, form: TopUpForm, *, status: int = 200) -> HttpRes
     owner = owner_of(request)
     context = {
         "wallet": wallets.view(owner, timezone.now()),
-        "payments": checkouts.of_owner(owner)[:PAYMENTS_SHOWN],
+        "payments": checkouts.newest_of(owner),
         "calls": usage.newest(owner, CALLS_SHOWN),
         "form": form,
         "can_pay": payment_pages.are_configured(),

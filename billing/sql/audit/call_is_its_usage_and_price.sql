@@ -73,7 +73,7 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
      CASE WHEN r.hold_microusd <> r.cash_held_microusd + c.credits OR r.cash_held_microusd < 0
           THEN format('hold %s, cash %s, credits %s', r.hold_microusd, r.cash_held_microusd, c.credits) END,
      CASE WHEN NOT (CASE WHEN r.state IN ('settled', 'released') THEN r.closed_at IS NOT NULL
-                         ELSE r.state IN ('reserved', 'dispatched', 'review') AND r.closed_at IS NULL END)
+                         ELSE r.state IN ('dispatched', 'review') AND r.closed_at IS NULL END)
           THEN format('state %s, closed at %s', r.state, r.closed_at) END,
      CASE WHEN (r.state = 'settled') <> (u.reservation_id IS NOT NULL) OR r.charge_microusd IS DISTINCT FROM u.charge_microusd
           THEN format('state %s, charge %s, usage record %s', r.state, r.charge_microusd, u.charge_microusd) END,

@@ -1,7 +1,4 @@
 -- The jobs keep up: nothing waits long past the time at which one of them should have taken it.
-SELECT r.id, format('%s since %s', r.state, r.created_at) FROM billing_reservation r
- WHERE r.closed_at IS NULL AND r.state = 'reserved' AND r.created_at < now() - interval '15 minutes'
-UNION ALL
 SELECT r.id, format('dispatched, deadline was %s', r.deadline_at) FROM billing_reservation r
  WHERE r.closed_at IS NULL AND r.state = 'dispatched' AND r.deadline_at < now() - interval '15 minutes'
 UNION ALL

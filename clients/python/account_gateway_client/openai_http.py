@@ -3,16 +3,17 @@
 OpenAI(base_url=gateway.api_url, api_key="unused", http_client=gateway.http_client(max_cost_microusd=20_000))
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import httpx2
 
+from account_gateway_client.auth_flow import SigningFlow
 from account_gateway_client.calls import key_for
 from account_gateway_client.errors import GatewayUnreachable
 from account_gateway_client.receipts import EXTENSION, IDEMPOTENCY_KEY, MAX_COST, TAIL_BYTES, Receipt
-from account_gateway_client.signing import Repairs, RequestSigner
+from account_gateway_client.signing import RequestSigner
 
 DONE = b"data: [DONE]"
 ReceiptHandler = Callable[[Receipt], None]
@@ -20,36 +21,8 @@ ReceiptHandler = Callable[[Receipt], None]
 TIMEOUT = httpx2.Timeout(600.0, connect=5.0)
 
 
-class DPoPAuth2(httpx2.Auth):
-    """Signs every request afresh, as `httpx_auth.DPoPAuth` does for httpx."""
-
-    def __init__(self, signer: RequestSigner) -> None:
-        self._signer = signer
-
-    def sync_auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response, None]:
-        """Send the request, and again where a repair promises something."""
-        repairs, sent = Repairs(self._signer), request
-        while True:
-            self._signer.sign(sent, self._signer.tokens.token())
-            response = yield sent
-            if not _again(repairs, response, sent):
-                return
-            sent = response.request
-
-    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        """Do the same on an event loop."""
-        repairs, sent = Repairs(self._signer), request
-        while True:
-            self._signer.sign(sent, await self._signer.tokens.token_async())
-            response = yield sent
-            if not _again(repairs, response, sent):
-                return
-            sent = response.request
-
-
-def _again(repairs: Repairs, response: httpx2.Response, sent: httpx2.Request) -> bool:
-    moved = (response.request.method, response.request.url) != (sent.method, sent.url)
-    return repairs.worthwhile(response.status_code, response.headers, response.request, moved=moved)
+class DPoPAuth2(SigningFlow, httpx2.Auth):
+    """Signs every request of an httpx2 client."""
 
 
 class CallDefaults:
@@ -144,8 +117,8 @@ class _AsyncTee(httpx2.AsyncByteStream):
         self._watched.end()
 
 
-class GatewayHttpClient(httpx2.Client):
-    """An `httpx2.Client` for `OpenAI(http_client=...)`."""
+class _Metered:
+    """What both clients are made with."""
 
     def __init__(
         self,
@@ -155,8 +128,13 @@ class GatewayHttpClient(httpx2.Client):
         on_receipt: ReceiptHandler | None = None,
         **options: Any,
     ) -> None:
-        super().__init__(auth=DPoPAuth2(signer), **{"timeout": TIMEOUT, **options})
+        options = {"timeout": TIMEOUT, **options}
+        super().__init__(auth=DPoPAuth2(signer), **options)  # type: ignore[call-arg]
         self._defaults = CallDefaults(max_cost_microusd, on_receipt)
+
+
+class GatewayHttpClient(_Metered, httpx2.Client):
+    """An `httpx2.Client` for `OpenAI(http_client=...)`."""
 
     def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""
@@ -173,19 +151,8 @@ class GatewayHttpClient(httpx2.Client):
         return response
 
 
-class AsyncGatewayHttpClient(httpx2.AsyncClient):
+class AsyncGatewayHttpClient(_Metered, httpx2.AsyncClient):
     """An `httpx2.AsyncClient` for `AsyncOpenAI(http_client=...)`."""
-
-    def __init__(
-        self,
-        signer: RequestSigner,
-        *,
-        max_cost_microusd: int | None = None,
-        on_receipt: ReceiptHandler | None = None,
-        **options: Any,
-    ) -> None:
-        super().__init__(auth=DPoPAuth2(signer), **{"timeout": TIMEOUT, **options})
-        self._defaults = CallDefaults(max_cost_microusd, on_receipt)
 
     async def send(self, request: httpx2.Request, *, stream: bool = False, **options: Any) -> httpx2.Response:
         """Send one attempt of a call. The SDK's own auth, made for API keys, is left out."""

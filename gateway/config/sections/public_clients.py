@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from accounts.models import PublicClient
-from gateway.addresses import is_origin, origin_of
+from accounts.rules import public_clients
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
@@ -14,7 +14,7 @@ from gateway.config.urls import RedirectUri
 
 
 def _client_id(value: str) -> str:
-    if ":" in value and not is_origin(value):
+    if not public_clients.is_client_id(value):
         raise ValueError("must be a plain name, or an origin such as https://app.example without a slash at its end")
     return value
 
@@ -40,11 +40,8 @@ class PublicClientRow(SectionRow):
 
     @model_validator(mode="after")
     def _redirects_fit_the_client(self) -> "PublicClientRow":
-        if not is_origin(self.client_id):
-            if not self.redirect_uris:
-                raise ValueError("a named client needs redirect_uris")
-        elif any(origin_of(uri) != self.client_id for uri in self.redirect_uris):
-            raise ValueError("the redirect_uris of an origin must be on that origin")
+        if fault := public_clients.registration_fault(self.client_id, self.redirect_uris):
+            raise ValueError(fault)
         return self
 
     def save(self, run: Run, path: Path) -> None:

@@ -20,7 +20,6 @@ from organizations.rules.roles import MONEY_MANAGERS
 
 TAB = "organization_money"
 MEMBERS_OFFERED = 500
-PAYMENTS_SHOWN = 20
 
 
 @require_http_methods(["GET", "POST"])
@@ -55,7 +54,7 @@ def page(
         "is_test": payment_pages.mode() == "test",
         "top_up": (top_up or TopUpForm()).for_products(products),
         "keep_method": OnceForm(auto_id="id_keep_%s"),
-        "payments": checkouts.of_owner(("organization", org_id))[:PAYMENTS_SHOWN],
+        "payments": checkouts.newest_of(("organization", org_id)),
     }
     form = budget or _budget_form(membership)
     response = show(request, membership, TAB, form=form, found=found, month=month, **rows, **paying)

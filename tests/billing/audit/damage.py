@@ -186,9 +186,9 @@ DAMAGE: Corruptions = {
         "loss_is_its_call",
         "UPDATE billing_loss SET amount_microusd = amount_microusd + 1 WHERE kind = 'unresolved'",
     ),
-    "a hold that nobody sent": (
-        "nothing_is_stale",
-        "UPDATE billing_reservation SET state = 'reserved', created_at = now() - interval '1 hour' WHERE id = :open",
+    "a state that is none": (
+        "call_is_its_usage_and_price",
+        "UPDATE billing_reservation SET state = 'reserved' WHERE id = :open",
     ),
     "a call past its deadline": (
         "nothing_is_stale",

@@ -15,7 +15,7 @@ from billing.models import Seal
 from billing.operations import budgets, seals
 from billing.queries import audit
 from tests.billing.audit.conftest import Forge
-from tests.factories.billing import Purse, dispatch, settle
+from tests.factories.billing import Purse, settle
 
 pytestmark = pytest.mark.django_db
 
@@ -96,8 +96,6 @@ def test_a_charge_dated_in_the_month_before_its_budgets_is_no_finding(db: None) 
     org = Purse("organization", "org_late").pay(1000)
     january, february = datetime(2026, 1, 31, 23, 59, 59, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
     one, two, three = (org.reserve(100, now=january).usage_id or "" for _ in range(3))
-    for call in (one, two, three):
-        dispatch(call)
     settle(one, 10, now=january)
     budget = budgets.put("org_late", limit_microusd=500, now=february)
     settle(two, 20, now=january)

@@ -55,8 +55,6 @@ BACKWARDS = [
     "UPDATE billing_reservation SET state = 'dispatched', closed_at = NULL WHERE id = :released",
     "UPDATE billing_reservation SET replayable = true WHERE id = :released",
     "UPDATE billing_reservation SET state = 'dispatched' WHERE id = :reviewed",
-    "UPDATE billing_reservation SET state = 'reserved' WHERE id = :reviewed",
-    "UPDATE billing_reservation SET state = 'reserved' WHERE id = :open",
     "UPDATE billing_reservation SET closed_at = closed_at + interval '1 second' WHERE id = :paid",
     "UPDATE billing_reservation SET charge_microusd = charge_microusd - 1 WHERE id = :paid",
     "UPDATE billing_reservation SET resolution = 'operator' WHERE id = :paid",

@@ -13,7 +13,7 @@ from django.utils import timezone
 from billing.models import Seal
 from billing.operations import seals
 from billing.queries import audit
-from tests.factories.billing import Purse, dispatch, release, settle
+from tests.factories.billing import Purse, release, settle
 from tests.support.leftovers import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -105,7 +105,6 @@ def test_a_key_that_becomes_free_and_a_credit_that_is_spent_break_no_seal() -> N
     purse = Purse().pay(1000)
     purse.grant(500)
     first = purse.reserve(10, "a", now=timezone.now() - timedelta(hours=30)).usage_id or ""
-    dispatch(first)
     settle(first, 10, now=timezone.now() - timedelta(hours=25))
     seals.seal(margin=AT_ONCE)
     again = purse.call(300, "a")

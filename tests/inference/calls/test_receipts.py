@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from billing.operations import ledger, reviews
+from billing.operations import reviews
+from tests.factories.billing import review
 from tests.support.stage import Caller, Stage, chat
 
 BALANCE = 5_000
@@ -34,7 +35,7 @@ def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
         assert time.monotonic() < until
         time.sleep(0.01)
     call = caller.only_call.id
-    assert ledger.to_review(usage_id=call, reason="deadline_passed").run()
+    assert review(call, "deadline_passed")
     assert decision(call)
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from billing.operations import reviews
+from tests.factories.billing import release
 from tests.support.stage import Caller, Stage, chat
 from tests.support.upstream import LEAKS
 
@@ -140,14 +141,12 @@ def test_a_refusal_before_the_stream_is_an_ordinary_error(stage: Stage) -> None:
 
 
 def test_a_stream_that_was_decided_elsewhere_is_stopped(stage: Stage, settings: Any) -> None:
-    from billing.operations import ledger
-
     settings.STREAM_CHECKPOINT_SECONDS = 0.1
     alias, caller = stage.model("small-1?tokens=400&token_delay_ms=10", max_output_tokens=500), stage.caller()
     with caller.stream(chat(alias)) as answer:
         lines = answer.iter_lines()
         next(lines)
-        released = ledger.release(usage_id=answer.headers["x-service-usage-id"], expected=("dispatched",)).run()
+        released = release(answer.headers["x-service-usage-id"])
         rest = [line for line in lines if line]
     assert released.outcome == "released"
     assert orjson.loads(rest[-2].removeprefix("data: "))["error"]["code"] == "not_ready"

@@ -1,0 +1,54 @@
+"""What a payment provider's record says: sessions, what was taken back, connected accounts.
+
+Amounts are micro-USD, times aware UTC. Adapters read it and check its shape; rules compare it with what was asked.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A hosted session as the provider has it.
+
+    `status`: "open", "complete" or "expired". `payment_status`: "paid", "unpaid" or "no_payment_required".
+    `keeps_method`: it asks for a payment method and no money. `amount_microusd` is what the customer pays or paid.
+    `url` is there while the session is open. The refs are the provider's ids of payment and customer.
+    """
+
+    ref: str
+    url: str | None
+    status: str
+    payment_status: str
+    keeps_method: bool
+    amount_microusd: int | None
+    currency: str | None
+    is_live: bool
+    transaction_id: str | None
+    payment_ref: str | None
+    customer_ref: str | None
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """What refunds and disputes have taken of a payment so far; a failed refund or a dispute won counts no more."""
+
+    refunded_microusd: int
+    disputed_microusd: int
+
+    @property
+    def total_microusd(self) -> int:
+        """Sum up both."""
+        return self.refunded_microusd + self.disputed_microusd
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectedAccount:
+    """An account of somebody else that the platform's key reaches."""
+
+    ref: str
+    charges_enabled: bool
+    details_submitted: bool
+    metadata: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,36 @@
+"""What each event loop has one of: connections and pools belong to the loop that opened them."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+Thing = TypeVar("Thing")
+
+
+class PerLoop(Generic[Thing]):
+    """One thing for each running loop, made at its first use and forgotten with its loop.
+
+    What refers to its loop keeps it alive in here, as connections do: such a thing goes when another loop begins.
+    """
+
+    def __init__(self, make: Callable[[], Thing]) -> None:
+        self._make = make
+        self._things: WeakKeyDictionary[asyncio.AbstractEventLoop, Thing] = WeakKeyDictionary()
+
+    def get(self) -> Thing:
+        """Return the running loop's."""
+        loop = asyncio.get_running_loop()
+        thing = self._things.get(loop)
+        if thing is None:
+            self._forget_closed_loops()
+            thing = self._things[loop] = self._make()
+        return thing
+
+    def pop(self) -> Thing | None:
+        """Take the running loop's away, for whoever closes it; None where there is none."""
+        return self._things.pop(asyncio.get_running_loop(), None)
+
+    def _forget_closed_loops(self) -> None:
+        for loop in [loop for loop in list(self._things) if loop.is_closed()]:
+            del self._things[loop]

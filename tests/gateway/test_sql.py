@@ -1,0 +1,81 @@
+"""A database holds the functions, views and triggers that the files say, and nothing else."""
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from gateway import sql
+from tests.support.schema import Schema, schema
+
+pytestmark = pytest.mark.django_db
+
+INSTALLED = ("functions", "views", "triggers")
+TABLE_LOCKS = """
+SELECT c.relname, l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+ WHERE l.pid = pg_backend_pid() AND c.relkind = 'r' AND l.mode IN ('ShareRowExclusiveLock', 'AccessExclusiveLock')
+"""
+DAMAGE = {
+    "another body": "CREATE OR REPLACE FUNCTION accounts_liveness(p_did text, p_session_id text) RETURNS text "
+    "LANGUAGE sql STABLE AS $$ SELECT 'ok' $$",
+    "another view": "CREATE OR REPLACE VIEW billing_sealable AS "
+    "SELECT 'call' AS noun, now() AS at, ''::text COLLATE \"C\" AS key, ''::bytea AS digest",
+    "no trigger": "DROP TRIGGER transfer_stays ON billing_transfer",
+    "a disabled trigger": "ALTER TABLE billing_wallet DISABLE TRIGGER wallet_is_sound",
+    "a trigger too many": "CREATE TRIGGER seal_not_truncated BEFORE TRUNCATE ON billing_seal "
+    "FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change()",
+    "another trigger": "CREATE OR REPLACE TRIGGER seal_stays BEFORE DELETE ON billing_seal "
+    "FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change()",
+}
+
+
+def run(statement: str) -> list[Any]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+
+def installed() -> Schema:
+    with connection.cursor() as cursor:
+        return schema(cursor, *INSTALLED)
+
+
+def test_migrations_leave_exactly_what_the_files_say() -> None:
+    after_migrations = installed()
+    for view in after_migrations["views"]:
+        run(f"DROP VIEW {view}")
+    for function in after_migrations["functions"]:
+        run(f"DROP FUNCTION {function} CASCADE")
+    assert installed() == {part: {} for part in INSTALLED}
+    sql.install("default")
+    assert installed() == after_migrations
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_every_migrate_installs_what_differs(damage: str) -> None:
+    before = installed()
+    run(damage)
+    assert installed() != before
+    call_command("migrate", verbosity=0)
+    assert installed() == before
+
+
+def test_installing_what_is_there_keeps_nobody_from_writing() -> None:
+    sql.install("default")
+    assert run(TABLE_LOCKS) == []
+
+
+def test_nothing_is_installed_while_migrations_are_to_come() -> None:
+    run("DROP FUNCTION accounts_liveness(text, text)")
+    without = installed()
+    run("DELETE FROM django_migrations WHERE app = 'inference' AND name >= '0006'")
+    sql.after_migrate(using="default", plan=[])
+    assert installed() == without
+
+
+def test_emptying_a_database_installs_nothing() -> None:
+    run("DROP FUNCTION accounts_liveness(text, text)")
+    without = installed()
+    sql.after_migrate(using="default")
+    assert installed() == without

@@ -1,0 +1,158 @@
+"""A database of the version before is brought up to date: it holds what a new one holds.
+
+`schema_of_0_1.sql.gz` is such a database: `pg_dump --schema-only` after every migration, with the rows of
+`django_migrations` and `django_content_type`.
+"""
+
+import gzip
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection as django_connection
+from psycopg import sql
+from psycopg.types.json import Json
+
+from gateway.run.options import PROJECT_DIR
+from tests.support.leftovers import connect
+from tests.support.schema import Schema, schema
+
+DUMP = Path(__file__).with_name("schema_of_0_1.sql.gz")
+NAME = f"upgrade_{os.getpid()}"
+
+# Calls of that version: of a person who pays from a credit and the balance, and of an organization with a budget.
+CALLS = """
+INSERT INTO billing_price_version (alias, components) VALUES ('fast', '{"input_token": "0.15"}');
+INSERT INTO billing_checkout (
+  id, owner_kind, owner_key, kind, amount_microusd, idempotency_key, requested_by, provider, is_live, session_ref, url,
+  status, paid_at, taken_back_microusd, movements, checks)
+SELECT 'txn_' || o.kind, o.kind, o.key, 'top_up', 1000, 'k', o.key, 'stripe', false, o.kind, 'https://pay.example',
+       'paid', now(), 0, 0, 0
+  FROM (VALUES ('account', 'alice'), ('organization', 'acme')) AS o (kind, key);
+SELECT billing_take_payment(c.owner_kind, c.owner_key, NULL, 1000, c.id, 'unused') FROM billing_checkout c;
+SELECT billing_grant_credit('crd_1', 'account', 'alice', NULL, 300, NULL, 'test', 'one');
+INSERT INTO billing_budget (id, wallet_id, scope, limit_microusd, period_start)
+SELECT 'bud_1', w.id, 'org', 900, date_trunc('month', now() AT TIME ZONE 'UTC') FROM billing_wallet w
+ WHERE w.owner_kind = 'organization';
+SELECT billing_reserve(
+         c.id, c.kind, c.owner, c.owner, NULL, NULL, NULL, 'chat.completions', 'fast', NULL, c.id, 'digest', c.hold, c.hold,
+         (SELECT id FROM billing_price_version), CASE WHEN c.is_sent THEN now() + interval '1 hour' END)
+  FROM (VALUES ('unsent', 'account', 'alice', 500, false), ('sent', 'account', 'alice', 100, true),
+               ('of_acme', 'organization', 'acme', 50, false), ('sent_of_acme', 'organization', 'acme', 20, true))
+    AS c (id, kind, owner, hold, is_sent);
+"""
+HELD = """
+SELECT (SELECT jsonb_object_agg(w.owner_key, w.held_microusd) FROM billing_wallet w),
+       (SELECT l.held_microusd FROM billing_credit_lot l), (SELECT b.held_microusd FROM billing_budget b)
+"""
+SIGNATURES = """
+SELECT p.oid::regprocedure || ' ' || pg_get_function_result(p.oid) FROM pg_proc p
+ WHERE p.pronamespace = 'public'::regnamespace
+"""
+STATES = "SELECT r.id, r.state, r.resolution, r.replayable FROM billing_reservation r ORDER BY r.id"
+
+
+class Database:
+    """A database of the version before, and a connection to it."""
+
+    def __init__(self) -> None:
+        with connect() as here:
+            here.autocommit = True
+            here.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(NAME)))
+            self.parameters: dict[str, Any] = {
+                **here.info.get_parameters(),
+                "password": here.info.password,
+                "dbname": NAME,
+            }
+        self.connection = psycopg.connect(**self.parameters, autocommit=True)
+        self.connection.execute("SET check_function_bodies = off")
+        self.connection.execute(gzip.decompress(DUMP.read_bytes()))
+        self.connection.execute("RESET check_function_bodies")
+
+    def manage(self, *arguments: str) -> str:
+        """Run a management command on it as a deployment would; return what it said."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=PROJECT_DIR,
+            env={**os.environ, "DATABASE_URL": self._url},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return a query's rows."""
+        return self.connection.execute(query.encode()).fetchall()
+
+    @property
+    def _url(self) -> str:
+        given = self.parameters
+        return f"postgresql://{given['user']}:{given['password']}@{given['host']}:{given['port']}/{NAME}"
+
+    def drop(self) -> None:
+        """End it."""
+        self.connection.close()
+        with connect() as here:
+            here.autocommit = True
+            here.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(NAME)))
+
+
+def differences(one: Schema, other: Schema) -> set[tuple[str, str, str]]:
+    """Return what only one of them has: part, name, definition."""
+    ones, others = ({(part, *item) for part, items in them.items() for item in items.items()} for them in (one, other))
+    return ones ^ others
+
+
+@pytest.fixture
+def before(db: None) -> Iterator[Database]:
+    database = Database()
+    yield database
+    database.drop()
+
+
+def test_it_holds_what_a_new_database_holds(before: Database) -> None:
+    before.manage("migrate", "--verbosity=0")
+    with django_connection.cursor() as new, before.connection.cursor() as upgraded:
+        assert differences(schema(upgraded), schema(new)) == set()
+
+
+def test_holds_that_were_never_sent_are_given_back(before: Database) -> None:
+    before.connection.execute(CALLS.encode())
+    assert before.rows(HELD) == [({"alice": 300, "acme": 70}, 300, 70)]
+    assert {state for _, state, _, _ in before.rows(STATES)} == {"reserved", "dispatched"}
+    before.manage("migrate", "--verbosity=0")
+    assert before.rows(STATES) == [
+        ("of_acme", "released", "not_dispatched", False),
+        ("sent", "dispatched", None, True),
+        ("sent_of_acme", "dispatched", None, True),
+        ("unsent", "released", "not_dispatched", False),
+    ]
+    assert before.rows(HELD) == [({"alice": 100, "acme": 20}, 0, 20)]
+    assert "The ledger is sound" in before.manage("audit_ledger")
+
+
+def test_calls_that_were_sent_are_closed_by_the_version_after(before: Database) -> None:
+    before.connection.execute(CALLS.encode())
+    before.manage("migrate", "--verbosity=0")
+    closings = [
+        {"action": "settle", "usage_id": "sent", "cost": 30, "basis": "upstream", "quantities": {"input_tokens": 200}},
+        {"action": "release", "usage_id": "sent_of_acme", "resolution": "upstream_refused"},
+    ]
+    close = "SELECT answer->>'outcome' FROM billing_close_calls(%s, NULL, false)"
+    outcomes = before.connection.execute(close, [Json(closings)]).fetchall()
+    assert outcomes == [("settled",), ("released",)]
+    assert before.rows(HELD) == [({"alice": 0, "acme": 0}, 0, 0)]
+    assert "The ledger is sound" in before.manage("audit_ledger")
+
+
+def test_processes_of_the_version_before_find_what_they_ask_for(before: Database) -> None:
+    asked = set(before.rows(SIGNATURES))
+    before.manage("migrate", "--verbosity=0")
+    gone = asked - set(before.rows(SIGNATURES))
+    assert gone == {("billing_dispatch(text,timestamp with time zone,text) boolean",)}  # which only tests called

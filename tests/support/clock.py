@@ -1,0 +1,25 @@
+"""The database's clock, set by a test: its functions read `clock_timestamp()`, whoever calls them."""
+
+from datetime import datetime
+
+from django.db import connection
+
+_BEGIN = """
+CREATE SCHEMA test_clock;
+CREATE FUNCTION test_clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
+  AS $$ SELECT current_setting('test_clock.now')::timestamptz $$;
+SET LOCAL search_path = public, test_clock, pg_catalog;
+"""
+
+
+def stop_clock(now: datetime) -> None:
+    """Have this transaction's statements find a function of the clock's name before PostgreSQL's; it says `now`."""
+    set_clock(now)
+    with connection.cursor() as cursor:
+        cursor.execute(_BEGIN)
+
+
+def set_clock(now: datetime) -> None:
+    """Move a clock that stands still."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('test_clock.now', %s, true)", [now.isoformat()])
