@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from django.db import connection
 
 from billing.operations import reviews
 from tests.factories.billing import review
@@ -39,6 +40,14 @@ def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
     assert decision(call)
 
 
+def decide_beside(caller: Caller, decision: Callable[[str], bool]) -> None:
+    """Do so in a thread, which has a connection of its own."""
+    try:
+        decide(caller, decision)
+    finally:
+        connection.close()
+
+
 def charged_by_the_ledger(caller: Caller) -> int | None:
     amount: int | None = caller.only_call.charge_microusd
     return amount
@@ -65,7 +74,7 @@ def test_a_stream_states_the_ledger_s_amount(stage: Stage, decision: Any, told: 
     alias = stage.model("small-1?tokens=10&token_delay_ms=80", max_output_tokens=20)
     caller = stage.caller(balance=BALANCE)
     with ThreadPoolExecutor() as threads, caller.stream(chat(alias)) as answer:
-        deciding = threads.submit(decide, caller, decision)
+        deciding = threads.submit(decide_beside, caller, decision)
         lines = [line for line in answer.iter_lines() if line]
         deciding.result()
     receipt = orjson.loads(lines[-1].removeprefix(": service "))
