@@ -24,6 +24,11 @@ from tests.support.processes import database_url, gateway_process
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay
 
+# Of this test's database alone: other workers' are on the same server.
+END_CONNECTIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+ WHERE application_name = 'gateway-ledger' AND datname = current_database()
+"""
 BALANCE = 5_000
 
 
@@ -157,9 +162,7 @@ def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage)
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     assert caller.post(chat(alias)).status_code == 200
     with psycopg.connect(database_url(), autocommit=True) as operator:
-        operator.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gateway-ledger'"
-        )
+        operator.execute(END_CONNECTIONS)
     time.sleep(0.2)
     assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
 
@@ -183,15 +186,14 @@ def test_a_charge_waits_for_a_database_that_refuses_writes(stage: Stage) -> None
 def refusing_writes(operator: psycopg.Connection[Any]) -> Iterator[None]:
     """Make the tests' database read-only for the gateway's connections, which are made anew."""
     name = sql.Identifier(connection.settings_dict["NAME"])
-    renew = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'gateway-ledger'"
     operator.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
-    operator.execute(renew)
+    operator.execute(END_CONNECTIONS)
     try:
         yield
     finally:
         operator.execute("SET default_transaction_read_only = off")
         operator.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
-        operator.execute(renew)
+        operator.execute(END_CONNECTIONS)
 
 
 def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_to_the_next(

@@ -29,7 +29,10 @@ def test_an_answer_that_does_not_come_costs_the_connection() -> None:
 def test_connections_that_the_server_ended_are_not_lent() -> None:
     fill_pool()
     with connect() as operator:
-        operator.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+        operator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE pid <> pg_backend_pid() AND datname = current_database()"
+        )
     for _ in range(10):
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
