@@ -96,6 +96,13 @@ def test_a_malformed_idempotency_key_is_refused(world: Any, key: Any) -> None:
     assert answer.json()["error"]["param"] == "Idempotency-Key"
 
 
+def test_a_message_without_a_role_is_refused(world: Any) -> None:
+    stage, alias, caller = world
+    answer = caller.post({"model": alias, "messages": [{"content": "Hello"}]})
+    refused(stage, caller, answer, 400, "invalid_request")
+    assert answer.json()["error"]["param"] == "messages.0.role"
+
+
 def test_both_headers_twice_are_refused(world: Any) -> None:
     stage, alias, caller = world
     for name in ("Idempotency-Key", "x-service-max-cost-microusd"):
