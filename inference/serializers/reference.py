@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 
 from gateway.api.schema import refuses
 from gateway.contract.aliases import Route
-from gateway.contract.errors import ModelNotFound, NoSeat, NotMember, ProductDisabled
+from gateway.contract.errors import ModelNotFound
 
 Schema = dict[str, Any]
 EVENTS = "text/event-stream"
@@ -72,10 +72,9 @@ def describe_metered(
     operation_id: str, summary: str, request: Schema, answers: dict[Any, Any], *, media_type: str = JSON
 ) -> Any:
     """Describe a metered route: its request, and its answers by status and media type."""
-    describe = extend_schema(
+    return extend_schema(
         operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=answers
     )
-    return lambda action: describe(refuses(NotMember, NoSeat, ProductDisabled, status=403)(action))
 
 
 def answer(schema: Schema, description: str = "") -> OpenApiResponse:
