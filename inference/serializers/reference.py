@@ -47,7 +47,7 @@ MODEL_ANSWER = object_of(
     object={"type": "string", "enum": ["model"]},
     created=COUNT,
     owned_by=TEXT,
-    routes=list_of({"type": "string", "enum": [route.value for route in Route]}),
+    routes=list_of({"type": "string", "enum": [route.value for route in Route]}, description="Those that are served."),
     pricing={
         "type": "object",
         "additionalProperties": {},
@@ -62,7 +62,7 @@ MODEL_ANSWER["example"] = {
     "object": "model",
     "created": 0,
     "owned_by": "account-gateway",
-    "routes": ["chat.completions", "responses"],
+    "routes": ["chat.completions"],
     "pricing": {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.6"},
     "authorized": True,
 }
