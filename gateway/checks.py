@@ -1,15 +1,15 @@
 """Start-up checks: an API action that declares no access keeps the gateway from starting; untold proxies are warned of."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, register
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from gateway.api.access import declared_access
+from gateway.api.url_map import actions
 
 
 @register()
@@ -19,7 +19,7 @@ def every_action_declares_its_access(
     """Refuse a route whose action lacks `@requires`, `@authenticated_only` or `@public`."""
     return [
         Error(f"{view_class.__name__}.{action} declares no access.", id="gateway.E001")
-        for view_class, action in _actions(get_resolver().url_patterns)
+        for view_class, action in actions()
         if declared_access(view_class, action) is None
     ]
 
@@ -33,13 +33,3 @@ def visitors_have_their_own_addresses(
         return []
     told = "TRUSTED_PROXIES is empty: all visitors seem to have the proxy's address, and share its sign-in limits."
     return [checks.Warning(told, hint="Name the proxy's address or network.", id="gateway.W001")]
-
-
-def _actions(patterns: Sequence[URLPattern | URLResolver]) -> Iterator[tuple[type, str]]:
-    for pattern in patterns:
-        if isinstance(pattern, URLResolver):
-            yield from _actions(pattern.url_patterns)
-            continue
-        view_class, actions = getattr(pattern.callback, "cls", None), getattr(pattern.callback, "actions", None)
-        if view_class and actions:
-            yield from ((view_class, action) for action in actions.values())

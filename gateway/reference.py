@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
@@ -58,8 +59,9 @@ def leave_out_variants(endpoints: list[Any]) -> list[Any]:
 
 
 def complete(result: dict[str, Any], **context: Any) -> dict[str, Any]:
-    """Put the introduction before everything, the chapters in order, and /healthz, a plain view, among the paths."""
+    """Add the introduction, this gateway's address, the chapters in order, and /healthz, which is a plain view."""
     result["info"]["description"] = INTRODUCTION.read_text(encoding="utf-8")
+    result["servers"] = [{"url": settings.GATEWAY_BASE_URL}]
     result["tags"] = [{"name": name, "description": description} for name, description in CHAPTERS]
     result["paths"] = {"/healthz": HEALTH, **result["paths"]}
     return result
@@ -67,5 +69,5 @@ def complete(result: dict[str, Any], **context: Any) -> dict[str, Any]:
 
 @cache
 def _document() -> bytes:
-    """Render the document once a process: it depends on the code alone."""
+    """Render the document once a process: it depends on code and settings alone."""
     return dumps(SchemaGenerator().get_schema(request=None, public=True))

@@ -153,8 +153,8 @@ def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[st
     live = public_scopes.grantable().intersection(session.scopes)
     if scopes is None:
         return sorted(live)
-    if not live.issuperset(scopes):
-        raise InvalidScope(param="scope")
+    if beyond := [scope for scope in scopes if scope not in live]:
+        raise InvalidScope(f"The scope {beyond[0]} goes beyond what may be granted.", param="scope")
     return scopes
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.hashers import make_password
 from django.db import connection, transaction
 
 from accounts.models import Account, ConsumedAssertion, Integration
-from accounts.operations import tokens
+from accounts.operations import idle_scopes, tokens
 from accounts.operations.keyring import keyring
 from accounts.rules import assertion as assertions
 from accounts.rules import scopes
@@ -45,6 +45,7 @@ def _exchange(token: object, jkt: str, scope: str | None, now: datetime) -> toke
     account = _account(assertion.did)
     if not account.is_live:
         raise AssertionRefused("the account is suspended")
+    idle_scopes.warn(issuer=assertion.issuer, excess=assertion.excess, granted=granted)
     return tokens.mint(
         did=account.did,
         client_id=assertion.issuer,
@@ -72,8 +73,8 @@ def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:
         asked = scopes.parse(scope)
     except ValueError:
         raise InvalidScope("The scope is not a list of scopes separated by spaces.", param="scope") from None
-    if scopes.missing(asked, capabilities):
-        raise InvalidScope(param="scope")
+    if beyond := scopes.missing(asked, capabilities):
+        raise InvalidScope(f"The scope {beyond[0]} goes beyond what may be granted.", param="scope")
     return asked
 
 

@@ -5,11 +5,14 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from accounts.operations.public_scopes import grantable
+from accounts.operations.public_scopes import AliasSource
 from accounts.rules import pkce
 from accounts.rules.assertion import JWT_BEARER
 from accounts.rules.jwt import ALGORITHMS
-from gateway.contract.capabilities import Capability
+from gateway.api.url_map import capabilities
+from gateway.contract.capabilities import infer
+
+_sources: list[AliasSource] = []
 
 
 def authorization_server() -> dict[str, Any]:
@@ -32,9 +35,14 @@ def authorization_server() -> dict[str, Any]:
     }
 
 
+def register_aliases(source: AliasSource) -> None:
+    """Let an app that this one may not know tell which aliases can be called; called once at start-up."""
+    _sources.append(source)
+
+
 def scopes_supported() -> list[str]:
-    """List every scope by name: the capabilities, and `infer:` of the enabled aliases."""
-    return sorted(grantable() | set(Capability))
+    """List the scopes that open something now: what some action needs, and `infer:` of the aliases to be called."""
+    return sorted(capabilities() | {infer(alias) for source in _sources for alias in source()})
 
 
 def protected_resource() -> dict[str, Any]:

@@ -40,7 +40,8 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A verified assertion. `capabilities` lie within the integration's; `jkt` is the key it is bound to, or None.
+    """A verified assertion. `capabilities` lie within the integration's, `excess` were named and go beyond them; `jkt` is
+    the key it is bound to, or None.
 
     `expires_at` is Unix time, rounded up to a second.
     """
@@ -49,6 +50,7 @@ class Assertion:
     did: str
     product: str
     capabilities: tuple[str, ...]
+    excess: tuple[str, ...]
     consents: tuple[str, ...]
     jti: str
     jkt: str | None
@@ -73,11 +75,13 @@ def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
     claims = jws.claims
     _check_names(claims, issuer)
     expires_at = _check_times(claims, now)
+    named = _capabilities(claims)
     return Assertion(
         issuer=issuer.name,
         did=_did(claims, issuer),
         product=issuer.product,
-        capabilities=tuple(scopes.within(_capabilities(claims), issuer.capabilities)),
+        capabilities=tuple(scopes.within(named, issuer.capabilities)),
+        excess=tuple(scopes.missing(named, issuer.capabilities)),
         consents=tuple(_texts(claims, "consents")) if "consents" in claims else (),
         jti=_text(claims, "jti"),
         jkt=_bound_key(claims),

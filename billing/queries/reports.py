@@ -52,8 +52,13 @@ def bounded(rows: "QuerySet[Any, Row]", most: int) -> Sequence[Row]:
     """Read all rows, or raise OrgReportLimit where there are more than `most`."""
     read = list(rows[: most + 1])
     if len(read) > most:
-        raise OrgReportLimit(details={"limit": most})
+        raise report_limit(most)
     return read
+
+
+def report_limit(most: int) -> OrgReportLimit:
+    """Build the refusal of a report that would read more than `most` rows."""
+    return OrgReportLimit(f"The report exceeds its history limit of {most} rows.", details={"limit": most})
 
 
 def _calls(owner: Owner) -> QuerySet[Reservation]:

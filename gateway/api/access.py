@@ -88,4 +88,6 @@ class DeclaredAccess(BasePermission):
 def require_scope(scopes: frozenset[str], scope: str) -> None:
     """Raise InsufficientScope, with the challenge of RFC 6750 section 3.1, unless the scope is held."""
     if scope not in scopes:
-        raise challenged(InsufficientScope(details={"scope": scope}), scope=scope)
+        raise challenged(
+            InsufficientScope(f"The token lacks the scope {scope}.", details={"scope": scope}), scope=scope
+        )

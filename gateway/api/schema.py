@@ -37,7 +37,9 @@ Operation = dict[str, Any]
 CHAPTERS = {"auth": "Tokens", "oauth": "Tokens", "org-invitations": "Organizations", "public": "Tokens"}
 # Control characters in a path, a query or a header are an invalid request everywhere.
 ALWAYS: tuple[type[ApiError], ...] = (errors.InvalidRequest, errors.InternalError, errors.NotReady)
-PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce)
+# An organization's token ends with the access that it stands for, whatever it is used for.
+ACCESS = (errors.NotMember, errors.NoSeat, errors.ProductDisabled)
+PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce, *ACCESS)
 TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
 BODY = (errors.InvalidRequest, errors.InvalidJson, errors.RequestTooLarge, errors.UnsupportedMediaType)
 METERED = (
@@ -47,9 +49,6 @@ METERED = (
     errors.BudgetExceeded,
     errors.MaxCostExceeded,
     errors.InsufficientScope,
-    errors.NotMember,
-    errors.NoSeat,
-    errors.ProductDisabled,
     errors.ModelNotFound,
     errors.IdempotencyInProgress,
     errors.InputTooLarge,
@@ -83,6 +82,8 @@ class GatewaySchema(AutoSchema):
         if operation is None:
             return None
         operation["security"] = [] if self._access.public else [SECURITY]
+        if self._is_metered or self._is_token_route:
+            operation["requestBody"]["required"] = True  # drf-spectacular tells this only of plain serializers
         self._add_parameters(operation)
         self._add_answer_headers(operation)
         self._add_errors(operation)
@@ -96,6 +97,14 @@ class GatewaySchema(AutoSchema):
         """Return what the action's docstring says, and what it needs. Overrides drf-spectacular's, which has no
         parameters either."""
         return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        """Describe an answer that is declared without its status as a 200; drf-spectacular would guess 201 or 204."""
+        declared: Any = self.get_response_serializers()
+        if isinstance(declared, dict):
+            described: dict[str, Any] = super()._get_response_bodies(direction)
+            return described
+        return {"200": self._get_response_for_code(declared, "200", direction=direction)}
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         """Tell drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""
@@ -148,8 +157,6 @@ class GatewaySchema(AutoSchema):
             yield errors.InsufficientScope
         if self._access.roles:
             yield errors.Forbidden
-        if "{org_id}" in self.path:
-            yield errors.NotMember
         if "requestBody" in operation:
             yield from BODY
         if any(parameter.get("in") == "query" for parameter in operation["parameters"]):
@@ -163,8 +170,8 @@ class GatewaySchema(AutoSchema):
         # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
         if self._is_token_route and error in (errors.InvalidDpopProof, errors.UseDpopNonce):
             return 400
-        # To a call, a product that is disabled is access that it lacks.
-        if self._is_metered and error is errors.ProductDisabled:
+        # To a token, a product that is disabled is access that it lacks; only a seat's assignment conflicts with it.
+        if error is errors.ProductDisabled:
             return 403
         return error.default_status
 

@@ -158,6 +158,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "gateway.api.schema_components.add_shared_components",
         "gateway.reference.complete",
+        "gateway.api.code_samples.add_code_samples",
     ],
 }
 

@@ -122,12 +122,19 @@ def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Check
     return Checked(http, route, verified, model, terms, identified.digest, price, bounded, *ids)
 
 
-def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion:
-    """Return the prices in force of a model that can be called, or raise ModelUnavailable."""
+def price_in_force(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion | None:
+    """Return the prices in force of a model that the route can be called with now, else None."""
     price = model.price_at(datetime.now(UTC))
     if not model.is_served or price is None or not price.prices.serves(route.name):
-        raise ModelUnavailable
+        return None
     if not any(endpoint_for(route.endpoints, deployment) for deployment in model.deployments):
+        return None
+    return price
+
+
+def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion:
+    price = price_in_force(model, route)
+    if price is None:
         raise ModelUnavailable
     return price
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 
 from gateway.api.snapshots import Snapshot
+from gateway.contract.aliases import ALIAS_ROUTES
 from inference.models import Alias, RawModel
 from inference.queries import prices, rows
 from inference.rules.model import ServedModel, unconfigured
@@ -35,6 +36,11 @@ class Catalogue:
         """List what is enabled, as this caller may know it, by name."""
         visible = (model for model in self.models.values() if model.enabled and model.is_visible_to(issuer))
         return sorted(visible, key=lambda model: model.name)
+
+
+def known_names() -> frozenset[str]:
+    """Name every model that somebody could call, now or once it is configured."""
+    return frozenset(current_sync().models) | frozenset(ALIAS_ROUTES)
 
 
 def read() -> Catalogue:

@@ -1,23 +1,27 @@
 """How a model is shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from gateway.contract.aliases import Route
 from inference.rules.model import ServedModel
 
 OWNER = "account-gateway"
 DEMO = "demo"
 
 
-def render_model(model: ServedModel, components: Mapping[str, Any], *, authorized: bool) -> dict[str, Any]:
-    """Render a model in the vendor's shape, with what is ours beside it. Prices are micro-USD, as the operator wrote them."""
+def render_model(
+    model: ServedModel, routes: Iterable[Route], components: Mapping[str, Any], *, authorized: bool
+) -> dict[str, Any]:
+    """Render a model in the vendor's shape, with what is ours beside it. `routes` are those that the gateway has, prices
+    are micro-USD, as the operator wrote them."""
     adapters = {deployment.upstream.adapter for deployment in model.deployments}
     return {
         "id": model.name,
         "object": "model",
         "created": 0,
         "owned_by": DEMO if adapters == {DEMO} else OWNER,
-        "routes": [route.value for route in model.routes],
+        "routes": [route.value for route in routes],
         "pricing": _pricing(components),
         "authorized": authorized,
     }

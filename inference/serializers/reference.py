@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiResponse, extend_schema
 
 from gateway.api.schema import refuses
 from gateway.contract.aliases import Route
-from gateway.contract.errors import ModelNotFound, NoSeat, NotMember, ProductDisabled
+from gateway.contract.errors import ModelNotFound
 
 Schema = dict[str, Any]
 EVENTS = "text/event-stream"
@@ -47,7 +47,7 @@ MODEL_ANSWER = object_of(
     object={"type": "string", "enum": ["model"]},
     created=COUNT,
     owned_by=TEXT,
-    routes=list_of({"type": "string", "enum": [route.value for route in Route]}),
+    routes=list_of({"type": "string", "enum": [route.value for route in Route]}, description="Those that are served."),
     pricing={
         "type": "object",
         "additionalProperties": {},
@@ -62,7 +62,7 @@ MODEL_ANSWER["example"] = {
     "object": "model",
     "created": 0,
     "owned_by": "account-gateway",
-    "routes": ["chat.completions", "responses"],
+    "routes": ["chat.completions"],
     "pricing": {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.6"},
     "authorized": True,
 }
@@ -72,10 +72,9 @@ def describe_metered(
     operation_id: str, summary: str, request: Schema, answers: dict[Any, Any], *, media_type: str = JSON
 ) -> Any:
     """Describe a metered route: its request, and its answers by status and media type."""
-    describe = extend_schema(
+    return extend_schema(
         operation_id=operation_id, tags=["Models"], summary=summary, request={media_type: request}, responses=answers
     )
-    return lambda action: describe(refuses(NotMember, NoSeat, ProductDisabled, status=403)(action))
 
 
 def answer(schema: Schema, description: str = "") -> OpenApiResponse:

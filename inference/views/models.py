@@ -9,6 +9,7 @@ from gateway.api.access import authenticated_only
 from gateway.api.viewsets import ApiViewSet
 from gateway.contract.capabilities import infer
 from gateway.contract.errors import ModelNotFound
+from inference.metering.served import routes_of
 from inference.queries import catalogue
 from inference.rules.model import ServedModel
 from inference.serializers.models import render_model
@@ -38,4 +39,4 @@ class ModelViewSet(ApiViewSet):
 def _rendered(model: ServedModel, request: Request) -> dict[str, object]:
     price = model.price_at(timezone.now())
     authorized = caller(request).allows(infer(model.name))
-    return render_model(model, price.components if price else {}, authorized=authorized)
+    return render_model(model, routes_of(model), price.components if price else {}, authorized=authorized)

@@ -9,8 +9,7 @@ from typing import TypeVar
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from billing.models import ExternalMapping
-from billing.queries.reports import bounded
-from gateway.contract.errors import OrgReportLimit
+from billing.queries.reports import bounded, report_limit
 from gateway.contract.limits import REPORT_INTERVALS_MAX
 from organizations.models import Entitlement, EntitlementInterval, SeatInterval
 from organizations.queries import entitlements
@@ -94,7 +93,7 @@ def _spans(org_id: str, month: tuple[datetime, datetime]) -> tuple[Spans, Spans]
     enabled = bounded(products.values_list("entitlement_id", "started_at", "ended_at"), REPORT_INTERVALS_MAX)
     assigned = bounded(seats.values_list("seat__entitlement_id", "started_at", "ended_at"), REPORT_INTERVALS_MAX)
     if len(enabled) + len(assigned) > REPORT_INTERVALS_MAX:
-        raise OrgReportLimit(details={"limit": REPORT_INTERVALS_MAX})
+        raise report_limit(REPORT_INTERVALS_MAX)
     return _grouped(enabled), _grouped(assigned)
 
 

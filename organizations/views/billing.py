@@ -41,7 +41,11 @@ class OrganizationBillingViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/billing and its members."""
 
     @refuses(OrgReportLimit)
-    @extend_schema(operation_id="get_organization_billing", responses=OrganizationBillingResponse)
+    @extend_schema(
+        operation_id="get_organization_billing",
+        summary="Show an organization's billing",
+        responses=OrganizationBillingResponse,
+    )
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show wallet, credits, budgets, invoices and what this month's seats cost."""
@@ -49,7 +53,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
         found = billing.view(self.membership.organization, now)
         return Response(OrganizationBillingResponse(found, context={"now": now}).data)
 
-    @extend_schema(operation_id="list_billing_members", responses=MemberList)
+    @extend_schema(operation_id="list_billing_members", summary="List members for budgets", responses=MemberList)
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def members(self, request: Request, org_id: str) -> Response:
         """List the memberships that a budget can name, removed ones included."""
@@ -59,7 +63,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
 class BudgetsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/budgets and one of them."""
 
-    @extend_schema(operation_id="set_budget", request=BudgetRequest, responses=BudgetResponse)
+    @extend_schema(operation_id="set_budget", summary="Set a budget", request=BudgetRequest, responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str) -> Response:
         """Set the monthly limit of the organization, a product, a member, or a member's use of a product."""
@@ -75,7 +79,7 @@ class BudgetsView(OrganizationViewSet):
         )
         return _answer(budget)
 
-    @extend_schema(operation_id="disable_budget", responses=BudgetResponse)
+    @extend_schema(operation_id="disable_budget", summary="Disable a budget", responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, budget_id: str) -> Response:
         """Disable a budget; what open calls hold of it stays held."""
@@ -86,7 +90,12 @@ class OrganizationUsageView(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/usage."""
 
     @refuses(OrgReportLimit)
-    @extend_schema(operation_id="summarize_usage", parameters=[_MONTH], responses=UsageSummaryResponse)
+    @extend_schema(
+        operation_id="summarize_usage",
+        summary="Summarize a month's usage",
+        parameters=[_MONTH],
+        responses=UsageSummaryResponse,
+    )
     @requires(Capability.USAGE_READ, roles=MONEY_MANAGERS)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Sum up the current or the previous month by product and by member."""
@@ -102,7 +111,10 @@ class PaymentsView(OrganizationViewSet):
 
     @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)
     @extend_schema(
-        operation_id="checkout_for_organization", request=CheckoutRequest, responses={201: OrganizationCheckoutResponse}
+        operation_id="checkout_for_organization",
+        summary="Begin a payment for an organization",
+        request=CheckoutRequest,
+        responses={201: OrganizationCheckoutResponse},
     )
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_MANAGERS)
     def checkout(self, request: Request, org_id: str) -> Response:
@@ -127,7 +139,10 @@ class PaymentsView(OrganizationViewSet):
 
     @refuses(ExternalMappingUnverified, IntegrationUnavailable, NotFound)
     @extend_schema(
-        operation_id="map_external_billing", request=ExternalMappingRequest, responses=ExternalMappingResponse
+        operation_id="map_external_billing",
+        summary="Map a product to external billing",
+        request=ExternalMappingRequest,
+        responses=ExternalMappingResponse,
     )
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
     def map(self, request: Request, org_id: str) -> Response:

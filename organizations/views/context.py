@@ -18,7 +18,12 @@ class ContextView(ApiViewSet):
     """Exchange a person's token for one that acts for an organization."""
 
     @refuses(NotMember, NoSeat, ProductDisabled, Forbidden, status=403)
-    @extend_schema(operation_id="mint_context_token", request=ContextRequest, responses=ContextResponse)
+    @extend_schema(
+        operation_id="mint_context_token",
+        summary="Get a token for an organization",
+        request=ContextRequest,
+        responses=ContextResponse,
+    )
     @authenticated_only
     def create(self, request: Request) -> Response:
         """Mint a token from live access."""

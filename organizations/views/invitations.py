@@ -27,14 +27,19 @@ from organizations.views.base import OrganizationViewSet, account_of, actor
 class InvitationsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/invitations and one of them."""
 
-    @extend_schema(operation_id="list_invitations", responses=InvitationList)
+    @extend_schema(operation_id="list_invitations", summary="List open invitations", responses=InvitationList)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List the invitations that can still be accepted."""
         found = invitations.every_open(org_id, timezone.now())
         return Response({"data": InvitationResponse(found, many=True).data})
 
-    @extend_schema(operation_id="create_invitation", request=InvitationRequest, responses={201: NewInvitationResponse})
+    @extend_schema(
+        operation_id="create_invitation",
+        summary="Create an invitation",
+        request=InvitationRequest,
+        responses={201: NewInvitationResponse},
+    )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
         """Create an invitation; the token is shown once, and no e-mail is sent."""
@@ -44,7 +49,7 @@ class InvitationsView(OrganizationViewSet):
         invitation, token = operations.invite(org_id=org_id, role=role, email=email, actor_did=actor(request))
         return Response(NewInvitationResponse(invitation, context={"token": token}).data, status=201)
 
-    @extend_schema(operation_id="revoke_invitation", responses=InvitationResponse)
+    @extend_schema(operation_id="revoke_invitation", summary="Revoke an invitation", responses=InvitationResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, invitation_id: str) -> Response:
         """Take an open invitation back."""
@@ -56,7 +61,12 @@ class AcceptanceView(ApiViewSet):
     """POST /v1/org-invitations/accept."""
 
     @refuses(InvitationUnavailable)
-    @extend_schema(operation_id="accept_invitation", request=AcceptanceRequest, responses=AcceptanceResponse)
+    @extend_schema(
+        operation_id="accept_invitation",
+        summary="Accept an invitation",
+        request=AcceptanceRequest,
+        responses=AcceptanceResponse,
+    )
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
         """Join an organization as the authenticated account."""

@@ -18,14 +18,19 @@ from organizations.views.base import OrganizationViewSet, actor
 class MembersView(OrganizationViewSet):
     """/v1/organizations/<org_id>/members and one of them."""
 
-    @extend_schema(operation_id="list_members", responses=MemberList)
+    @extend_schema(operation_id="list_members", summary="List members", responses=MemberList)
     @requires(Capability.ORGS_READ, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List all memberships, removed ones included, newest first."""
         return Response({"data": MemberResponse(memberships.every(org_id), many=True).data})
 
     @refuses(LastOwner)
-    @extend_schema(operation_id="change_member_role", request=RoleRequest, responses=MemberResponse)
+    @extend_schema(
+        operation_id="change_member_role",
+        summary="Change a member's role",
+        request=RoleRequest,
+        responses=MemberResponse,
+    )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, org_id: str, membership_id: str) -> Response:
         """Give a member another role; an organization keeps at least one owner."""
@@ -38,7 +43,7 @@ class MembersView(OrganizationViewSet):
         return Response(MemberResponse(membership).data)
 
     @refuses(LastOwner)
-    @extend_schema(operation_id="remove_member", responses=MemberResponse)
+    @extend_schema(operation_id="remove_member", summary="Remove a member", responses=MemberResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, membership_id: str) -> Response:
         """Remove a member and revoke the membership's seats."""

@@ -24,7 +24,7 @@ from organizations.views.base import OrganizationViewSet, account_of, actor
 class OrganizationsView(ApiViewSet):
     """GET and POST /v1/organizations."""
 
-    @extend_schema(operation_id="list_organizations", responses=OrganizationList)
+    @extend_schema(operation_id="list_organizations", summary="List my organizations", responses=OrganizationList)
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the organizations that the caller is a member of, with products and live seat counts."""
@@ -35,7 +35,10 @@ class OrganizationsView(ApiViewSet):
 
     @refuses(Forbidden)
     @extend_schema(
-        operation_id="create_organization", request=OrganizationRequest, responses={201: OrganizationResponse}
+        operation_id="create_organization",
+        summary="Create an organization",
+        request=OrganizationRequest,
+        responses={201: OrganizationResponse},
     )
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
@@ -52,7 +55,7 @@ class OrganizationsView(ApiViewSet):
 class OrganizationDetailView(OrganizationViewSet):
     """GET /v1/organizations/<org_id>."""
 
-    @extend_schema(operation_id="get_organization", responses=OrganizationResponse)
+    @extend_schema(operation_id="get_organization", summary="Show an organization", responses=OrganizationResponse)
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show an organization and its products."""

@@ -17,20 +17,20 @@ from organizations.views.base import OrganizationViewSet, actor
 class ProductsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/products and one of them."""
 
-    @extend_schema(operation_id="list_products", responses=ProductList)
+    @extend_schema(operation_id="list_products", summary="List products and seat counts", responses=ProductList)
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request, org_id: str) -> Response:
         """List products with their live seat counts."""
         found = entitlements.with_counts().filter(organization_id=org_id)
         return Response({"data": ProductResponse(found, many=True).data})
 
-    @extend_schema(operation_id="enable_product", request=None, responses=ProductResponse)
+    @extend_schema(operation_id="enable_product", summary="Enable a product", request=None, responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Enable a product of the catalogue."""
         return _answer(products.enable(org_id=org_id, product=product, actor_did=actor(request)))
 
-    @extend_schema(operation_id="disable_product", responses=ProductResponse)
+    @extend_schema(operation_id="disable_product", summary="Disable a product", responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, product: str) -> Response:
         """Disable a product and revoke its seats."""
@@ -40,7 +40,12 @@ class ProductsView(OrganizationViewSet):
 class MaxSeatsView(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/max-seats."""
 
-    @extend_schema(operation_id="set_max_seats", request=MaxSeatsRequest, responses=ProductResponse)
+    @extend_schema(
+        operation_id="set_max_seats",
+        summary="Set a product's seat cap",
+        request=MaxSeatsRequest,
+        responses=ProductResponse,
+    )
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
         """Set the cap; lowering it never evicts."""
@@ -49,7 +54,7 @@ class MaxSeatsView(OrganizationViewSet):
         cap = body.validated_data["maxSeats"]
         return _answer(products.set_cap(org_id=org_id, product=product, max_seats=cap, actor_did=actor(request)))
 
-    @extend_schema(operation_id="clear_max_seats", responses=ProductResponse)
+    @extend_schema(operation_id="clear_max_seats", summary="Clear a product's seat cap", responses=ProductResponse)
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, product: str) -> Response:
         """Clear the cap."""

@@ -23,7 +23,7 @@ _PRODUCT = OpenApiParameter("product", OpenApiTypes.STR, description="Only this 
 class SeatsView(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/seats."""
 
-    @extend_schema(operation_id="list_seats", parameters=[_PRODUCT], responses=SeatList)
+    @extend_schema(operation_id="list_seats", summary="List assigned seats", parameters=[_PRODUCT], responses=SeatList)
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request, org_id: str) -> Response:
         """List assigned seats: a member sees its own, the other roles all."""
@@ -35,14 +35,14 @@ class SeatAssignmentView(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/seats/<membership_id>."""
 
     @refuses(ProductDisabled, SeatCapReached, BillingPastDue)
-    @extend_schema(operation_id="assign_seat", request=None, responses=SeatResponse)
+    @extend_schema(operation_id="assign_seat", summary="Assign a seat", request=None, responses=SeatResponse)
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def assign(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
         """Assign a member to the product; repeating changes nothing."""
         seat = operations.assign(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
         return Response(SeatResponse(seat).data)
 
-    @extend_schema(operation_id="revoke_seat", responses=SeatResponse)
+    @extend_schema(operation_id="revoke_seat", summary="Revoke a seat", responses=SeatResponse)
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def revoke(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
         """Take the seat away; repeating changes nothing."""
@@ -53,7 +53,9 @@ class SeatAssignmentView(OrganizationViewSet):
 class AccessView(ApiViewSet):
     """GET /v1/organizations/<org_id>/access."""
 
-    @extend_schema(operation_id="decide_access", parameters=[_PRODUCT], responses=DecisionResponse)
+    @extend_schema(
+        operation_id="decide_access", summary="Check access", parameters=[_PRODUCT], responses=DecisionResponse
+    )
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Decide, live, whether the caller may use the organization (and product); a denial is a 200 decision."""

@@ -46,6 +46,7 @@ def test_a_good_assertion_is_read() -> None:
         did="did:web:studio.example:alice",
         product="studio",
         capabilities=("wallet:read", "infer:fast"),
+        excess=("orgs:read",),
         consents=("realtime",),
         jti="once",
         jkt=None,

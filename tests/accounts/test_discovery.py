@@ -7,6 +7,7 @@ from jwt import PyJWKSet
 
 from accounts.operations import signing_keys
 from accounts.operations.keyring import keyring
+from tests.contract.routes import mapped_routes
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +50,13 @@ def test_the_authorization_server_tells_what_it_serves(client: Client) -> None:
     assert body["authorization_response_iss_parameter_supported"] is True
     assert "urn:ietf:params:oauth:grant-type:jwt-bearer" in body["grant_types_supported"]
     assert "wallet:read" in body["scopes_supported"]
+
+
+def test_it_names_only_scopes_that_some_route_needs(client: Client) -> None:
+    needed = {str(route.access.capability) for route in mapped_routes() if route.access.capability}
+    for document in ("oauth-authorization-server", "oauth-protected-resource"):
+        told = client.get(f"/.well-known/{document}").json()["scopes_supported"]
+        assert {scope for scope in told if not scope.startswith("infer:")} == needed
 
 
 def test_the_resource_names_its_authorization_server(client: Client) -> None:

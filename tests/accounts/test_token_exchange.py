@@ -206,6 +206,34 @@ def test_without_a_scope_all_that_both_allow_is_granted(client: Client, server: 
     assert body["scope"] == "infer:fast infer:vendor/large-2 wallet:read"
 
 
+def test_what_an_assertion_names_in_vain_is_one_warning(
+    client: Client, server: ProductServer, signer: Signer, caplog: pytest.LogCaptureFixture
+) -> None:
+    names = ["wallet:read", "sandbox:run", "ci:read", "infer:fast", "infer:no-such-model"]
+    body = send(client, {"assertion": server.assertion(capabilities=names), "dpop_jwk": signer.jwk}).json()
+    assert body["scope"] == "infer:fast infer:no-such-model wallet:read"
+    [told] = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert told.getMessage() == (
+        "an assertion of https://studio.example names capabilities beyond the integration's capabilities: "
+        "sandbox:run ci:read; for models that do not exist: infer:no-such-model"
+    )
+
+
+def test_an_assertion_within_its_integration_is_no_warning(
+    client: Client, server: ProductServer, signer: Signer, caplog: pytest.LogCaptureFixture
+) -> None:
+    assertion = server.assertion(capabilities=["wallet:read", "infer:fast", "infer:*"])
+    assert send(client, {"assertion": assertion, "dpop_jwk": signer.jwk}).status_code == 200
+    assert [record for record in caplog.records if record.levelname == "WARNING"] == []
+
+
+def test_a_scope_that_goes_beyond_is_named(client: Client, server: ProductServer, signer: Signer) -> None:
+    assertion = server.assertion(capabilities=["wallet:read"])
+    body = {"assertion": assertion, "dpop_jwk": signer.jwk, "scope": "wallet:read usage:read"}
+    described = send(client, body).json()["error_description"]
+    assert described == "The scope usage:read goes beyond what may be granted."
+
+
 def test_nothing_in_common_grants_a_token_without_scopes(client: Client, server: ProductServer, signer: Signer) -> None:
     body = send(client, {"assertion": server.assertion(capabilities=["ci:read"]), "dpop_jwk": signer.jwk}).json()
     assert (body["scope"], body["expires_in"]) == ("", 300)

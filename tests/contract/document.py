@@ -1,6 +1,7 @@
 """The OpenAPI document, and a validator for its schemas."""
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,16 @@ def operations() -> dict[tuple[str, str], dict[str, Any]]:
 def validate(value: Any, schema: dict[str, Any]) -> None:
     """Check a value against a schema of the document, or raise jsonschema's ValidationError."""
     _validator(json.dumps(schema, sort_keys=True)).validate(value)
+
+
+def operation_at(method: str, path: str) -> dict[str, Any]:
+    """Find the operation that describes a request; among several the one with the fewest parameters in its path."""
+    found = [key for key in operations() if key[0] == method and re.fullmatch(_pattern(key[1]), path.partition("?")[0])]
+    return operations()[min(found, key=lambda key: key[1].count("{"))]
+
+
+def _pattern(template: str) -> str:
+    return re.sub(r"\\{\w+\\}", "[^/]+", re.escape(template))
 
 
 def answer_schema(operation: dict[str, Any], status: int, media: str = "application/json") -> dict[str, Any]:

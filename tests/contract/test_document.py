@@ -58,7 +58,23 @@ def test_it_says_nothing_twice_and_names_everything() -> None:
     chapters = [tag["name"] for tag in document()["tags"]]
     for key, operation in DESCRIBED.items():
         assert operation["tags"][0] in chapters, key
-        assert operation.get("summary") or operation.get("description"), key
+        assert 0 < len(operation.get("summary", "")) <= 60, key
+    assert len({operation["summary"] for operation in DESCRIBED.values()}) == len(DESCRIBED)
+
+
+def test_it_names_the_address_of_this_gateway() -> None:
+    assert document()["servers"] == [{"url": "https://gateway.example"}]
+
+
+def test_every_answer_but_an_empty_one_has_its_shape() -> None:
+    for key, operation in DESCRIBED.items():
+        for status, answer in operation["responses"].items():
+            assert ("content" in answer) == (status != "204"), key
+
+
+def test_a_body_that_a_route_reads_is_required() -> None:
+    for key, operation in DESCRIBED.items():
+        assert operation.get("requestBody", {"required": True})["required"] is True, key
 
 
 def test_the_page_and_the_document_are_public_and_load_nothing_from_elsewhere() -> None:

@@ -39,6 +39,11 @@ def part(**members: Any) -> Any:
         ({"messages": []}, "messages"),
         ({"messages": "hello"}, "messages"),
         ({"messages": ["hello"]}, "messages.0"),
+        ({"messages": [{"content": "hello"}]}, "messages.0.role"),
+        ({"messages": [{"role": None, "content": "hello"}]}, "messages.0.role"),
+        ({"messages": [{"role": "", "content": "hello"}]}, "messages.0.role"),
+        ({"messages": [{"role": ["user"], "content": "hello"}]}, "messages.0.role"),
+        ({"messages": [*HELLO, {"content": "and?"}]}, "messages.1.role"),
         ({"messages": [{"role": "user", "content": 7}]}, "messages.0.content"),
         ({"messages": [{"role": "user", "content": [7]}]}, "messages.0.content.0"),
         ({"messages": [{"role": "user", "content": [{"text": "x"}]}]}, "messages.0.content.0.type"),
@@ -87,6 +92,11 @@ def test_what_changes_cost_or_routing_is_refused_by_name(members: Any, param: An
     with pytest.raises(InvalidRequest) as refused:
         read(**members)
     assert refused.value.param == param
+
+
+@pytest.mark.parametrize("role", ["system", "developer", "tool", "function", "critic"])
+def test_a_role_of_any_name_passes(role: str) -> None:
+    assert read(messages=[{"role": role, "content": "hello"}]).body["messages"][0]["role"] == role
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from gateway.contract.capabilities import Capability
 from organizations.models import Organization
 from organizations.operations import members, products, seats
 from organizations.rules.roles import Role
+from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, account
 from tests.factories.proofs import Signer, mint_token
@@ -37,7 +38,7 @@ def caller(name: str = "olivia", scopes: tuple[str, ...] = ALL, **fields: Any) -
 
 
 class Api:
-    """Sends JSON as one caller."""
+    """Sends JSON as one caller, and checks that the API reference describes what comes back."""
 
     def __init__(self, client: Client, who: Caller) -> None:
         self.client, self.who = client, who
@@ -51,6 +52,8 @@ class Api:
             content_type="application/json",
             headers=self.who.headers(method, path.partition("?")[0]),
         )
+        described = answer_schema(operation_at(method, path), response.status_code)
+        validate(response.json(), described)
         return response.status_code, response.json()
 
 

@@ -13,6 +13,7 @@ from gateway.api.json import dumps
 from gateway.contract.capabilities import Capability
 from organizations.operations import budgets, members, seats
 from organizations.rules.roles import Role
+from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, account
 from tests.factories.proofs import Signer, mint_token
@@ -153,6 +154,7 @@ def test_cell(row: Row, kind: str, answer: str, world: World, client: Client) ->
     )
     if answer == "allowed":
         assert response.status_code == row.status, response.content
+        validate(response.json(), answer_schema(operation_at(row.method, path), row.status))
     else:
         assert (response.status_code, response.json()["error"]["code"]) == (403, answer)
         assert world.team.organization.version == before

@@ -72,4 +72,5 @@ def _announced_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
 
 def _too_large(limit_bytes: int) -> RequestTooLarge:
     # The rest of the body is not read, so the connection cannot serve another request.
-    return RequestTooLarge(details={"limitBytes": limit_bytes}, headers={"Connection": "close"})
+    told = f"The body is larger than {limit_bytes} bytes."
+    return RequestTooLarge(told, details={"limitBytes": limit_bytes}, headers={"Connection": "close"})

@@ -59,6 +59,7 @@ def _parts(messages: list[Any]) -> Iterator[tuple[str, Any]]:
         path = f"messages.{index}"
         if not isinstance(message, dict):
             raise InvalidRequest("A message must be an object.", param=path)
+        _check_role(message, path)
         _refuse_costly(message, path)
         content = message.get("content")
         if isinstance(content, list):
@@ -69,6 +70,13 @@ def _parts(messages: list[Any]) -> Iterator[tuple[str, Any]]:
             raise InvalidRequest("content must be a text or a list of parts.", param=f"{path}.content")
         if calls := message.get("tool_calls") or message.get("function_call"):
             yield path, orjson.dumps(calls).decode()
+
+
+def _check_role(message: Mapping[str, Any], path: str) -> None:
+    """Refuse a message without a role. Which roles there are is the vendor's matter, so every text passes."""
+    role = message.get("role")
+    if not isinstance(role, str) or not role:
+        raise InvalidRequest("A message needs a role, such as user or assistant.", param=f"{path}.role")
 
 
 def _list_parts(content: list[Any], path: str) -> Iterator[tuple[str, Any]]:

@@ -35,7 +35,7 @@ def test_a_model_is_shown_with_its_price(stage: Stage) -> None:
         "object": "model",
         "created": 0,
         "owned_by": "account-gateway",
-        "routes": ["chat.completions", "responses"],
+        "routes": ["chat.completions"],
         "pricing": {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"},
         "authorized": False,
     }
@@ -48,6 +48,26 @@ def test_every_enabled_alias_is_listed_whether_or_not_it_may_be_called(stage: St
     listed = {model["id"]: model["authorized"] for model in answer["data"]}
     assert (listed[mine], listed[other]) == (True, False)
     assert off not in listed
+
+
+def test_a_model_shows_the_routes_that_the_gateway_has(stage: Stage) -> None:
+    alias = stage.model(options={"routes": ["rerank", "embeddings", "chat.completions"]})
+    assert stage.caller().get(f"/v1/models/{alias}").json()["routes"] == ["embeddings", "chat.completions"]
+
+
+def test_discovery_names_the_models_that_can_be_called(stage: Stage) -> None:
+    served = stage.model()
+    for unserved in (
+        stage.model(enabled=False),
+        stage.model(deploy=False),
+        stage.model(price=None),
+        stage.model(price={"input_token": "1"}),
+        stage.model(upstream=stage.upstream_row(enabled=False)),
+        stage.model(options={"routes": ["rerank"]}, price={"request": "1"}),
+    ):
+        scopes = stage.client.get(f"{stage.origin}/.well-known/oauth-authorization-server").json()["scopes_supported"]
+        assert f"infer:{served}" in scopes
+        assert f"infer:{unserved}" not in scopes
 
 
 def test_an_unknown_or_disabled_model_is_not_found(stage: Stage) -> None:

@@ -68,6 +68,7 @@ def test_scope_before_headers(world: Any) -> None:
     answer = caller.post(chat(alias), key=None, max_cost=None)
     refused(stage, caller, answer, 403, "insufficient_scope")
     assert f'scope="infer:{alias}"' in answer.headers["www-authenticate"]
+    assert answer.json()["error"]["message"] == f"The token lacks the scope infer:{alias}."
 
 
 def test_missing_headers_before_the_idempotency_key_is_looked_up(world: Any) -> None:
@@ -94,6 +95,13 @@ def test_a_malformed_idempotency_key_is_refused(world: Any, key: Any) -> None:
         return  # the server's own parser was first
     refused(stage, caller, answer, 400, "invalid_request")
     assert answer.json()["error"]["param"] == "Idempotency-Key"
+
+
+def test_a_message_without_a_role_is_refused(world: Any) -> None:
+    stage, alias, caller = world
+    answer = caller.post({"model": alias, "messages": [{"content": "Hello"}]})
+    refused(stage, caller, answer, 400, "invalid_request")
+    assert answer.json()["error"]["param"] == "messages.0.role"
 
 
 def test_both_headers_twice_are_refused(world: Any) -> None:
@@ -165,9 +173,13 @@ def test_maximum_cost_before_funds(stage: Stage) -> None:
     answer = caller.post(chat(alias, max_tokens=20), max_cost=1)
     refused(stage, caller, answer, 402, "max_cost_exceeded")
     required = answer.json()["error"]["details"]["requiredMicrousd"]
+    told = f"The request needs at least {required} micro-USD, and x-service-max-cost-microusd states 1."
+    assert answer.json()["error"]["message"] == told
     answer = caller.post(chat(alias, max_tokens=20), max_cost=required)
     refused(stage, caller, answer, 402, "insufficient_funds")
     assert answer.json()["error"]["details"] == {"requiredMicrousd": required, "availableMicrousd": 0}
+    told = f"The request needs {required} micro-USD, and 0 are available in the wallet."
+    assert answer.json()["error"]["message"] == told
     assert PRICE
 
 

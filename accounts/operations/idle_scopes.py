@@ -1,0 +1,34 @@
+"""Tells the operator of what an assertion names in vain: capabilities beyond the integration's, and unknown models."""
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+
+from gateway.contract.capabilities import INFER_PREFIX
+
+TOLD_MAX_CHARACTERS = 500
+ANY_MODEL = f"{INFER_PREFIX}*"
+
+ModelSource = Callable[[], Collection[str]]
+_logger = logging.getLogger(__name__)
+_sources: list[ModelSource] = []
+
+
+def register_models(source: ModelSource) -> None:
+    """Let an app that this one may not know tell which models there are; called once at start-up."""
+    _sources.append(source)
+
+
+def warn(*, issuer: str, excess: Iterable[str], granted: Iterable[str]) -> None:
+    """Log one warning that names what was not granted and what was granted for no model; nothing where all is well."""
+    excess, unknown = " ".join(excess), " ".join(_unknown(granted))
+    causes = [f"beyond the integration's capabilities: {excess}"] if excess else []
+    causes += [f"for models that do not exist: {unknown}"] if unknown else []
+    if causes:
+        told = "; ".join(cause[:TOLD_MAX_CHARACTERS] for cause in causes)
+        _logger.warning("an assertion of %s names capabilities %s", issuer, told)
+
+
+def _unknown(granted: Iterable[str]) -> list[str]:
+    asked = [scope for scope in granted if scope.startswith(INFER_PREFIX) and scope != ANY_MODEL]
+    known = {name for source in _sources for name in source()} if asked else set()
+    return [scope for scope in asked if scope.removeprefix(INFER_PREFIX) not in known]
