@@ -8,7 +8,7 @@ from gateway.outbound.failures import Failure, failure_of
 from gateway.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.sse import EventTooLargeError
-from inference.rules.upstream import Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
+from inference.rules.upstream import Alarm, Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
 
 log = logging.getLogger("inference.adapters")
 
@@ -24,7 +24,7 @@ def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
     match failure_of(error):
         case Failure.MISCONFIGURED:
             cause = _logged(attempt, Failure.MISCONFIGURED, error)
-            return Rejected(ModelUnavailable(private=cause), alarm=cause)
+            return Rejected(ModelUnavailable(private=cause), alarm=Alarm(Failure.MISCONFIGURED.value, cause))
         case Failure.NOT_SENT:
             return Unreachable(_logged(attempt, Failure.NOT_SENT, error))
     broken = broken_by(attempt, error)
