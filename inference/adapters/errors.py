@@ -28,12 +28,12 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
             alarm = _alarm(attempt, refusal)
             return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
         case 429:
-            return Overloaded(retry_after(refusal.headers), alarm=_quota_alarm(attempt, refusal))
+            return Overloaded(retry_after(refusal.headers), _quota_alarm(attempt, refusal), describe(attempt, refusal))
         case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
-            return Overloaded(retry_after(refusal.headers))
+            return Overloaded(retry_after(refusal.headers), cause=describe(attempt, refusal))
     # A redirect or an unpaid bill will not mend itself.
     needs_operator = refusal.status < 400 or refusal.status in {402, 407}
-    return Failed(refusal.status, alarm=_alarm(attempt, refusal) if needs_operator else None)
+    return Failed(refusal.status, _alarm(attempt, refusal) if needs_operator else None, describe(attempt, refusal))
 
 
 def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:
@@ -75,7 +75,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiError:
     """Keep a recognised code and the parameter at fault; the text is ours, for the upstream's may hold anything."""
     code = _code(error)
-    private = redacted(f"upstream {attempt.target.name} refused: {error.get('message')}", [attempt.target.api_key])
+    # Without the upstream's message, which may quote the customer's text.
+    private = redacted(f"upstream {attempt.target.name} refused: {code} {error.get('param')}", [attempt.target.api_key])
     if code not in TEXT_OF_CODE:
         return InvalidRequest("The model's provider refused the request.", private=private)
     param = _param(attempt, error.get("param"))

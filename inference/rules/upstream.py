@@ -68,10 +68,12 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Overloaded:
-    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds."""
+    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds;
+    `cause` is for the log."""
 
     retry_after: float | None = None
     alarm: Alarm | None = None
+    cause: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,12 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A complete error status that may not be retried; the upstream may have worked for it where it bills errors."""
+    """A complete error status that may not be retried; the upstream may have worked for it where it bills errors.
+    `cause` is for the log."""
 
     status: int
     alarm: Alarm | None = None
+    cause: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
