@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 """Runs a management command against the gateway of this DATA_DIR or DATABASE_URL."""
 
+import logging
 import os
 import sys
 
@@ -10,7 +11,16 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of, the command fails with
+    try:
+        execute_from_command_line(sys.argv)
+    except Exception as error:
+        from gateway.api.database_errors import DATABASE_AWAY
+        from gateway.database.server import failure_of
+
+        if not isinstance(error, DATABASE_AWAY):
+            raise
+        sys.exit(failure_of(error))
 
 
 if __name__ == "__main__":

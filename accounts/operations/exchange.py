@@ -62,7 +62,10 @@ def _verify(token: object, now: datetime) -> Assertion:
     integration = Integration.objects.filter(issuer=issuer, enabled=True).first()
     if integration is None:
         raise AssertionRefused("no integration has this issuer")
-    return assertions.check(jws, integration.as_issuer(), now.timestamp())
+    try:
+        return assertions.check(jws, integration.as_issuer(), now.timestamp())
+    except AssertionRefused as refused:
+        raise AssertionRefused(f"assertion of {integration.issuer}: {refused}") from None
 
 
 def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:

@@ -15,9 +15,11 @@ from accounts.models import Account
 from accounts.operations import addresses
 from accounts.portal.provider_requests import ProviderSession
 from accounts.rules import identity_claims, provider_answers
+from gateway.api.logs import RecurringLog
 from gateway.contract.names import cleaned
+from gateway.outbound.redaction import redacted
 
-log = logging.getLogger("accounts.identity_providers")
+_told = RecurringLog("accounts.identity_providers", logging.WARNING)
 
 CONNECT = "connect"
 NAME_MAX_CHARACTERS = 120
@@ -101,4 +103,5 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(self, request: HttpRequest, provider: Any, **about: Any) -> None:
         """Tell the operator what the person's page does not say."""
         if about.get("exception"):
-            log.warning("sign-in through %s failed: %.300s", provider.sub_id, about["exception"])
+            cause = redacted(f"sign-in through {provider.sub_id} failed: {about['exception']}")
+            _told.write(cause, cause)

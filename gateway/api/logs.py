@@ -1,6 +1,18 @@
-"""Log records of what strangers send."""
+"""Log records of what strangers send, or send often."""
 
 import logging
+import re
+import time
+from collections.abc import Callable
+from threading import Lock
+
+REPEATED_AFTER_SECONDS = 60.0
+CAUSES_MAX = 1000
+"""So many causes of one logger are told in a minute; more are left out, since a stranger can invent causes."""
+
+LINE_MAX_CHARACTERS = 500
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class OneLine(logging.Filter):
@@ -11,3 +23,52 @@ class OneLine(logging.Filter):
         record.exc_info = record.exc_text = None
         record.levelno, record.levelname = logging.WARNING, "WARNING"
         return True
+
+
+class RecurringLog:
+    """Writes one line per cause and minute. The next one tells how many were left out meanwhile. Safe in threads."""
+
+    def __init__(self, name: str, level: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._log, self._level, self._clock = logging.getLogger(name), level, clock
+        self._told: dict[str, tuple[float, int]] = {}
+        self._lock = Lock()
+        _all.append(self)
+
+    def write(self, cause: str, text: str) -> None:
+        """Write `text`, cut to one line, unless this cause was told within the last minute."""
+        with self._lock:
+            left_out = self._left_out(cause, self._clock())
+        if left_out is None:
+            return
+        line = _CONTROL.sub(" ", text)[:LINE_MAX_CHARACTERS]
+        self._log.log(self._level, "%s%s", line, f" ({left_out} more since the last such line)" if left_out else "")
+
+    def forget(self) -> None:
+        """Start afresh, as a new process does."""
+        with self._lock:
+            self._told.clear()
+
+    def _left_out(self, cause: str, now: float) -> int | None:
+        """Return how often the cause was left out since it was last told; None where it is not its turn."""
+        told_at, left_out = self._told.get(cause, (None, 0))
+        if told_at is not None and now - told_at < REPEATED_AFTER_SECONDS:
+            self._told[cause] = told_at, left_out + 1
+            return None
+        if told_at is None and len(self._told) >= CAUSES_MAX:
+            self._drop_old(now)
+            if len(self._told) >= CAUSES_MAX:
+                return None
+        self._told[cause] = now, 0
+        return left_out
+
+    def _drop_old(self, now: float) -> None:
+        self._told = {cause: told for cause, told in self._told.items() if now - told[0] < REPEATED_AFTER_SECONDS}
+
+
+_all: list[RecurringLog] = []
+
+
+def forget() -> None:
+    """Let every cause be told again."""
+    for each in _all:
+        each.forget()

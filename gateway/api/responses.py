@@ -1,15 +1,19 @@
 """Renders catalogue errors as HTTP answers, for DRF, for plain Django and for the lean handler alike."""
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse
 
 from gateway.api.json import dumps
+from gateway.api.logs import RecurringLog
 from gateway.contract.errors import ApiError
 
-log = logging.getLogger("gateway.api")
+_causes = RecurringLog("gateway.api", logging.WARNING)
+
+_NUMBER = re.compile(r"[0-9]+")
 
 OAUTH_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
@@ -20,8 +24,10 @@ def json_response(body: Any, status: int = 200, headers: Mapping[str, str] | Non
 
 
 def error_response(error: ApiError, request_id: str, *, style: str = "api") -> HttpResponse:
-    """Render an error; `style="oauth"` is RFC 6749's body for the token routes. Logs the private cause."""
+    """Render an error; `style="oauth"` is RFC 6749's body for the token routes. Logs the private
+    cause, once a minute; causes that differ in a number alone are one."""
     if error.private:
-        log.info("%s %s: %s", request_id, error.code, error.private)
+        text = f"{error.code}: {error.private}"
+        _causes.write(_NUMBER.sub("#", text), text)
     body = error.oauth_body(request_id) if style == "oauth" else error.body(request_id)
     return json_response(body, error.status, {**error.headers, "Cache-Control": "no-store"})

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import Product
 from gateway.config.context import Context
 from gateway.config.document import Document
-from gateway.config.environment import environment_document
+from gateway.config.environment import check_environment, environment_document
 from gateway.config.file import check
 from gateway.config.known import known_names
 from gateway.config.problems import ConfigError
@@ -38,6 +38,12 @@ def apply(
     if only_check:
         _undo()
     return run.report
+
+
+def check_alone(document: Document, environment: Mapping[str, str]) -> None:
+    """Raise ConfigError with what can be told to be wrong without the database: a name that neither has may be stored."""
+    check_environment(environment)
+    check(document, Context(environment, settings.DEMO_ADAPTER, known=None))
 
 
 def _set_rows(document: Document, run: Run, environment: Mapping[str, str]) -> None:

@@ -10,15 +10,16 @@ Names = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`known` maps a kind (`products`, `upstreams`, …) to the names that a reference of that kind may use."""
+    """`known` maps a kind (`products`, `upstreams`, …) to the names that a reference of that kind may use; None
+    where the stored names cannot be asked for, and any name may be right."""
 
     environment: Mapping[str, str] = field(repr=False)
     demo_allowed: bool
-    known: Mapping[str, Names]
+    known: Mapping[str, Names] | None
 
     def has(self, kind: str, name: str) -> bool:
         """Tell whether a row of that kind exists, or will once the file is applied."""
-        return name in self.known.get(kind, frozenset())
+        return self.known is None or name in self.known.get(kind, frozenset())
 
 
 def context_of(info: ValidationInfo) -> Context:

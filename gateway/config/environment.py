@@ -27,7 +27,7 @@ def environment_document(document: Document, environment: Mapping[str, str]) -> 
     """Make the rows that the environment configures and that neither the file nor the database has an opinion on."""
     if not environment.get(KEY_VARIABLE):
         return from_value({})
-    _check(environment)
+    check_environment(environment)
     value: dict[str, Any] = {}
     if BACKEND not in _names(document, "upstreams"):
         value["upstreams"] = [_upstream(environment)]
@@ -38,7 +38,10 @@ def environment_document(document: Document, environment: Mapping[str, str]) -> 
     return from_value(value)
 
 
-def _check(environment: Mapping[str, str]) -> None:
+def check_environment(environment: Mapping[str, str]) -> None:
+    """Refuse a credential that is none, and an address that it must not be sent to. Raises ConfigError."""
+    if not environment.get(KEY_VARIABLE):
+        return
     if not is_secret(environment[KEY_VARIABLE].strip()):
         raise ConfigError([Problem(0, (KEY_VARIABLE,), "is not a usable credential")])
     if not is_web_address(environment.get(URL_VARIABLE) or DEFAULT_URL):

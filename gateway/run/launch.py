@@ -102,7 +102,7 @@ class Launch:
             log.seek(0)
             text = log.read().decode(errors="replace").strip()
         if child.returncode and not self._is_stopping():
-            raise StartError(_first_complaint(text, log_path))
+            raise StartError(_complaint(text, log_path))
         if text and not child.returncode:
             print(text, flush=True)
 
@@ -172,8 +172,10 @@ def say(message: str) -> None:
     print(f"gateway: {message}", file=sys.stderr, flush=True)
 
 
-def _first_complaint(text: str, log_path: Path) -> str:
-    """Return the line of a failed command's output that says what is wrong; a crash is told with its whereabouts."""
+def _complaint(text: str, log_path: Path) -> str:
+    """Return the lines of a failed command's output that say what is wrong; a crash is told with its whereabouts."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    complaints = [line.removeprefix(COMPLAINT) for line in lines if line.startswith(COMPLAINT)]
-    return complaints[0] if complaints else f"Preparing the database failed: {''.join(lines[-1:])} (see {log_path})"
+    begins = next((number for number, line in enumerate(lines) if line.startswith(COMPLAINT)), None)
+    if begins is not None:
+        return "\n".join(lines[begins:]).removeprefix(COMPLAINT)
+    return f"Preparing the database failed: {''.join(lines[-1:])} (see {log_path})"

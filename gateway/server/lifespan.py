@@ -8,6 +8,7 @@ import asyncio
 import gc
 import logging
 import sys
+from contextlib import suppress
 from typing import Any
 
 from accounts.operations.keyring import keyring
@@ -17,6 +18,7 @@ from gateway.health import close_probe
 from gateway.outbound.session import close_session, session
 from gateway.server.descriptors import raise_descriptor_limit
 from gateway.server.memory import return_large_blocks
+from inference.metering import alarms
 from inference.queries import catalogue
 
 log = logging.getLogger("gateway.lifespan")
@@ -65,6 +67,8 @@ async def stop() -> None:
     left = await drain(DRAIN_SECONDS)
     if left:
         log.error("%d calls were still under way; reconciliation finds them", left)
+    with suppress(TimeoutError):
+        await asyncio.to_thread(alarms.finish)
     await close_session()
     await close_probe()
     await close_pool()

@@ -252,9 +252,12 @@ SUSPICIOUS = (
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(message)s"}},
-    "filters": {"one_line": {"()": "gateway.api.logs.OneLine"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(request_id)s %(message)s"}},
+    "filters": {
+        "one_line": {"()": "gateway.api.logs.OneLine"},
+        "request_id": {"()": "gateway.api.request_ids.CarriesRequestId"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
     # A refused request is the caller's news, not the operator's.
     "loggers": {

@@ -10,7 +10,7 @@ from gateway.contract.errors import ApiError, InputTooLarge, InvalidRequest, Mod
 from gateway.outbound.redaction import redacted
 from inference.adapters.exchange import Refusal
 from inference.adapters.vendor_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
-from inference.rules.upstream import Attempt, Failed, Outcome, Overloaded, Rejected
+from inference.rules.upstream import Alarm, Attempt, Failed, Outcome, Overloaded, Rejected
 
 _PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)
 _RETRY_AFTER_MAX_SECONDS = 3600.0
@@ -25,20 +25,24 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
         case 413:
             return Rejected(InputTooLarge(private=describe(attempt, refusal)))
         case 401 | 403 | 404:
-            alarm = describe(attempt, refusal)
-            return Rejected(ModelUnavailable(private=alarm), alarm=alarm)
+            alarm = _alarm(attempt, refusal)
+            return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
         case 429:
-            return Overloaded(retry_after(refusal.headers), alarm=_quota_alarm(attempt, refusal))
+            return Overloaded(retry_after(refusal.headers), _quota_alarm(attempt, refusal), describe(attempt, refusal))
         case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
-            return Overloaded(retry_after(refusal.headers))
+            return Overloaded(retry_after(refusal.headers), cause=describe(attempt, refusal))
     # A redirect or an unpaid bill will not mend itself.
     needs_operator = refusal.status < 400 or refusal.status in {402, 407}
-    return Failed(refusal.status, alarm=describe(attempt, refusal) if needs_operator else None)
+    return Failed(refusal.status, _alarm(attempt, refusal) if needs_operator else None, describe(attempt, refusal))
 
 
-def _quota_alarm(attempt: Attempt[Any], refusal: Refusal) -> str | None:
+def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:
+    return Alarm(str(refusal.status), describe(attempt, refusal))
+
+
+def _quota_alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm | None:
     """Waiting does not mend an account at the upstream that has run out of money."""
-    return describe(attempt, refusal) if _code(error_object(refusal.body)) in OUT_OF_QUOTA_CODES else None
+    return _alarm(attempt, refusal) if _code(error_object(refusal.body)) in OUT_OF_QUOTA_CODES else None
 
 
 def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -71,7 +75,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiError:
     """Keep a recognised code and the parameter at fault; the text is ours, for the upstream's may hold anything."""
     code = _code(error)
-    private = redacted(f"upstream {attempt.target.name} refused: {error.get('message')}", [attempt.target.api_key])
+    # Without the upstream's message, which may quote the customer's text.
+    private = redacted(f"upstream {attempt.target.name} refused: {code} {error.get('param')}", [attempt.target.api_key])
     if code not in TEXT_OF_CODE:
         return InvalidRequest("The model's provider refused the request.", private=private)
     param = _param(attempt, error.get("param"))

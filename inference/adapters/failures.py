@@ -3,14 +3,15 @@
 import logging
 from typing import Any
 
+from gateway.api.logs import RecurringLog
 from gateway.contract.errors import ApiError, ModelUnavailable, UpstreamError, UpstreamInvalid, UpstreamTimeout
 from gateway.outbound.failures import Failure, failure_of
 from gateway.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.sse import EventTooLargeError
-from inference.rules.upstream import Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
+from inference.rules.upstream import Alarm, Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
 
-log = logging.getLogger("inference.adapters")
+_told = RecurringLog("inference.adapters", logging.WARNING)
 
 _ERRORS: dict[Failure, type[ApiError]] = {
     Failure.TIMED_OUT: UpstreamTimeout,
@@ -24,7 +25,7 @@ def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
     match failure_of(error):
         case Failure.MISCONFIGURED:
             cause = _logged(attempt, Failure.MISCONFIGURED, error)
-            return Rejected(ModelUnavailable(private=cause), alarm=cause)
+            return Rejected(ModelUnavailable(private=cause), alarm=Alarm(Failure.MISCONFIGURED.value, cause))
         case Failure.NOT_SENT:
             return Unreachable(_logged(attempt, Failure.NOT_SENT, error))
     broken = broken_by(attempt, error)
@@ -42,5 +43,5 @@ def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
 
 def _logged(attempt: Attempt[Any], failure: Failure, error: Exception) -> str:
     cause = redacted(f"upstream {attempt.target.name} {failure}: {error!r}", [attempt.target.api_key])
-    log.warning("%s (call %s)", cause, attempt.usage_id)
+    _told.write(f"{attempt.target.name} {failure} {type(error).__name__}", f"{cause} (call {attempt.usage_id})")
     return cause

@@ -83,15 +83,16 @@ class UpstreamAdmin(ConsoleAdmin):
     """Providers of models."""
 
     form = UpstreamForm
-    list_display = ("name", "protocol", "address", "credential", "timeout_seconds", "enabled")
+    list_display = ("name", "protocol", "address", "credential", "timeout_seconds", "enabled", "last_alarm_at")
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url")
     ordering = ("name",)
-    readonly_fields = ("credential",)
+    readonly_fields = ("credential", "alarms", "last_alarm", "last_alarm_at")
     fieldsets = (
         (None, {"fields": ("name", "adapter", "base_url", "enabled")}),
         ("Credential", {"fields": ("credential", "api_key", "remove_api_key")}),
         ("Calls", {"fields": ("timeout_seconds", "bills_errors", "options")}),
+        ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarms")}),
     )
 
     @display(description="Adapter", ordering="adapter")

@@ -1,20 +1,16 @@
 """Getting one call done upstream: the first attempt, and the few further ones that cannot cost twice."""
 
 import asyncio
-import logging
 import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from gateway.contract.errors import ModelUnavailable
-from inference.metering import routing
+from inference.metering import alarms, routing
 from inference.rules.plan import CallPlan, DeploymentTarget, endpoint_for
 from inference.rules.retries import pause_before_retry
 from inference.rules.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
-
-log = logging.getLogger("inference.attempts")
 
 Plan = CallPlan[Any]
 Try = Callable[[Endpoint[Any], Attempt[Any]], Awaitable[Outcome | Stream]]
@@ -39,7 +35,7 @@ async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream
 async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
     plan = _servable(plan)
     if not plan.deployments:
-        return Rejected(ModelUnavailable(), alarm=f"no deployment can serve {plan.public_model} on {plan.route}")
+        return alarms.unservable(plan.public_model, plan.route)
     started, tried = time.monotonic(), list[str]()
     while True:
         deployment = routing.pick(plan.deployments, tried)
@@ -69,8 +65,8 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
         routing.record_abandoned(deployment)
         raise
     routing.record(deployment, outcome)
-    if isinstance(outcome, Overloaded | Failed) and outcome.alarm:  # the next attempt may hide it
-        log.error("%s (call %s)", outcome.alarm, plan.usage_id)
+    if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, as the next attempt may hide it
+        alarms.sound(deployment.upstream.name, outcome.alarm, plan.usage_id)
     return outcome
 
 

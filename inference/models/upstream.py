@@ -34,6 +34,11 @@ class Upstream(models.Model):
     )
     enabled = models.BooleanField(default=True)
     options = models.JSONField(default=dict, blank=True)
+    alarms = models.BigIntegerField(
+        default=0, db_default=0, editable=False, help_text="How often it answered what only an operator can mend."
+    )
+    last_alarm = models.TextField(default="", db_default="", editable=False)
+    last_alarm_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         constraints = [

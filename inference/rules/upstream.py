@@ -50,19 +50,30 @@ class Attempt(Generic[Sent]):
 
 
 @dataclass(frozen=True, slots=True)
+class Alarm:
+    """What only the operator can mend. `cause` is a short name that is the same at every call, such as "401"; `text` is one
+    line for the log and the console, without secrets."""
+
+    cause: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Rejected:
     """A complete refusal that cost nothing: released, and the client gets `error`. `alarm` asks for the operator."""
 
     error: ApiError
-    alarm: str | None = None
+    alarm: Alarm | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Overloaded:
-    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds."""
+    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds;
+    `cause` is for the log."""
 
     retry_after: float | None = None
-    alarm: str | None = None
+    alarm: Alarm | None = None
+    cause: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +85,12 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A complete error status that may not be retried; the upstream may have worked for it where it bills errors."""
+    """A complete error status that may not be retried; the upstream may have worked for it where it bills errors.
+    `cause` is for the log."""
 
     status: int
-    alarm: str | None = None
+    alarm: Alarm | None = None
+    cause: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,12 +49,12 @@ def judge(outcome: Outcome, request: BoundedRequest, prices: PriceBook, *, bills
             return _judge_answer(outcome, request, prices)
         case Rejected(error=error):
             return Release(error, "rejected")
-        case Overloaded(retry_after=seconds):
-            return Release(_overloaded(seconds), "overloaded")
+        case Overloaded(retry_after=seconds, cause=cause):
+            return Release(_overloaded(seconds, cause), "overloaded")
         case Unreachable(cause=cause):
             return Release(UpstreamError(private=cause), "unreachable")
-        case Failed(status=status):
-            error = UpstreamError(private=f"upstream answered {status}")
+        case Failed(cause=cause):
+            error = UpstreamError(private=cause)
             return Review("upstream_failed", error) if bills_errors else Release(error, "upstream_failed")
         case Ambiguous(error=error, reason=reason):
             return Review(reason, error)
@@ -70,6 +70,6 @@ def _judge_answer(answer: Answer, request: BoundedRequest, prices: PriceBook) ->
         return Review("usage_malformed", UpstreamInvalid(private=f"usage: {malformed}"))
 
 
-def _overloaded(seconds: float | None) -> UpstreamOverloaded:
+def _overloaded(seconds: float | None, cause: str | None) -> UpstreamOverloaded:
     wait = 1 if seconds is None else min(max(int(seconds + 0.999), 1), 3600)
-    return UpstreamOverloaded(headers={"Retry-After": str(wait)})
+    return UpstreamOverloaded(headers={"Retry-After": str(wait)}, private=cause)

@@ -1,6 +1,7 @@
 """POST /v1/auth/token/exchange."""
 
 import json
+import logging
 import time
 from collections import Counter
 from datetime import timedelta
@@ -140,9 +141,22 @@ def test_mismatches_all_look_alike(
 def test_the_reason_stands_in_the_log_alone(
     client: Client, server: ProductServer, signer: Signer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level("INFO", logger="gateway.api"):
+    for _ in range(3):
         send(client, {"assertion": server.assertion(product="courier"), "dpop_jwk": signer.jwk})
-    assert "product is not the integration's" in caplog.text
+    send(client, {"assertion": server.assertion(aud="https://elsewhere.example"), "dpop_jwk": signer.jwk})
+    product, audience = [record for record in caplog.records if record.name == "gateway.api"]
+    assert product.getMessage().endswith(": product is not the integration's")
+    assert audience.getMessage().endswith(": aud is not the integration's audience")
+    assert {product.levelname, audience.levelname} == {"WARNING"}
+
+
+def test_the_line_in_the_log_carries_the_request_id(
+    client: Client, server: ProductServer, signer: Signer, caplog: pytest.LogCaptureFixture
+) -> None:
+    response = send(client, {"assertion": server.assertion(product="courier"), "dpop_jwk": signer.jwk})
+    [console] = [handler for handler in logging.getLogger().handlers if handler.get_name() == "console"]
+    [line] = [console.format(record) for record in caplog.records if record.name == "gateway.api"]
+    assert line.startswith(f"WARNING gateway.api {response['X-Request-Id']} invalid_grant: ")
 
 
 def test_a_forged_assertion_is_refused(client: Client, server: ProductServer, signer: Signer) -> None:

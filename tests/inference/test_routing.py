@@ -10,7 +10,16 @@ from inference.metering import routing
 from inference.rules.answer import Answer
 from inference.rules.choice import choose
 from inference.rules.plan import CallPlan, DeploymentTarget
-from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable, UpstreamTarget
+from inference.rules.upstream import (
+    Alarm,
+    Ambiguous,
+    Failed,
+    Outcome,
+    Overloaded,
+    Rejected,
+    Unreachable,
+    UpstreamTarget,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +55,7 @@ def test_the_largest_share_still_picks_somebody() -> None:
         Failed(500),
         Overloaded(),
         Ambiguous(UpstreamTimeout(), "timed out"),
-        Rejected(ModelUnavailable(), alarm="401"),
+        Rejected(ModelUnavailable(), alarm=Alarm("401", "said 401")),
     ],
 )
 def test_a_failing_deployment_makes_way_for_the_next_priority(outcome: Outcome) -> None:

@@ -58,6 +58,16 @@ def test_a_configuration_that_is_broken(tmp_path: Path) -> None:
     assert "colour" in line
 
 
+def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> None:
+    config = tmp_path / "broken.yaml"
+    config.write_text("products:\n  - {slug: studio, name: Studio, colour: red}\n  - {slug: courier}\n")
+    gateway = RunningGateway(settings={"GATEWAY_CONFIG": str(config)})
+    assert gateway.start().wait() == 1
+    first, second = gateway.stderr.splitlines()
+    assert first.startswith("gateway: broken.yaml:2 products[0].colour: ")
+    assert second.startswith("broken.yaml:3 products[1].name: ")
+
+
 def test_a_database_that_is_away() -> None:
     port = free_port()
     gateway = RunningGateway(settings={"DATABASE_URL": f"postgresql://me:secret-word@127.0.0.1:{port}/gateway"})

@@ -12,9 +12,10 @@ from django.shortcuts import render
 from requests import RequestException
 
 from accounts.portal.identity_providers import CheckedAdapter
+from gateway.api.logs import RecurringLog
+from gateway.outbound.redaction import redacted
 
-log = logging.getLogger("accounts.identity_providers")
-
+_told = RecurringLog("accounts.identity_providers", logging.WARNING)
 # What reading a document with missing, mistyped or oversized members raises.
 ODD_ANSWERS = (RequestException, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
@@ -34,7 +35,10 @@ def _answered(view: type[OAuth2View]) -> Page:
         try:
             return _ask(view, request, provider_id)
         except ODD_ANSWERS as error:
-            log.warning("sign-in through %r failed: %.300r", provider_id, error)
+            _told.write(
+                f"{provider_id} {type(error).__name__}",
+                f"sign-in through {provider_id} failed: {redacted(repr(error))}",
+            )
             return _failed(request, 502)
         finally:
             _places.release()

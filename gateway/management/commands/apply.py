@@ -9,9 +9,10 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
 from gateway.config import document
-from gateway.config.apply import Report, apply
+from gateway.config.apply import Report, apply, check_alone
 from gateway.config.problems import ConfigError
 from gateway.config.run import VERBS
+from gateway.database.server import ServerAway, failure_of, server_version
 
 
 class Command(BaseCommand):
@@ -30,11 +31,12 @@ class Command(BaseCommand):
         """Apply the file. Every problem goes to stderr on a line of its own, and the exit code is 1."""
         name = file.name if file else "environment"
         try:
-            report = apply(
-                document.read(_content(file) if file else b""),
-                environment=os.environ,
-                only_check=check,
-            )
+            stated = document.read(_content(file) if file else b"")
+            if check and (away := _absence()):
+                check_alone(stated, os.environ)
+                self.stdout.write(f"{name} is good as far as the file alone can tell. {away}")
+                return
+            report = apply(stated, environment=os.environ, only_check=check)
         except ConfigError as error:
             for problem in error.problems:
                 self.stderr.write(problem.show(name))
@@ -42,7 +44,7 @@ class Command(BaseCommand):
         except ImproperlyConfigured as error:
             raise CommandError(f"{error} Nothing was changed.") from None
         except DatabaseError as error:
-            raise CommandError(f"The database failed ({type(error).__name__}); nothing was changed.") from error
+            raise CommandError(f"{failure_of(error)} Nothing was changed.") from error
         self._print(report, name, check)
 
     def _print(self, report: Report, name: str, only_check: bool) -> None:
@@ -51,6 +53,15 @@ class Command(BaseCommand):
         counts = {verb: sum(1 for told, _ in report if told == verb) for verb in VERBS}
         summary = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to set"
         self.stdout.write(f"{name} is good; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
+
+
+def _absence() -> str | None:
+    """Say why the database does not answer; None where it does."""
+    try:
+        server_version()
+    except ServerAway as away:
+        return str(away)
+    return None
 
 
 def _content(file: Path) -> bytes:

@@ -6,7 +6,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
@@ -15,6 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.operations import signing_keys
+from gateway.database.server import ServerAway, server_version
 from gateway.run.files import write_private
 
 POSTGRESQL_OLDEST = 150000
@@ -45,7 +45,8 @@ class Command(BaseCommand):
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
     def _apply(self, file: Path | None) -> None:
-        """Apply the configuration, of the environment alone where there is no file; say in one line what changed or what is wrong first."""
+        """Apply the configuration, of the environment alone where there is no file; say in one line what changed, or name
+        every problem on a line of its own."""
         report, problems = StringIO(), StringIO()
         try:
             call_command("apply", *filter(None, [file]), stdout=report, stderr=problems)
@@ -53,8 +54,7 @@ class Command(BaseCommand):
             lines = problems.getvalue().splitlines()
             if not lines:
                 raise
-            more = f" (the first of {len(lines)} problems: manage.py apply --check names all)" if lines[1:] else ""
-            raise CommandError(lines[0] + more) from error
+            raise CommandError("\n".join(lines)) from error
         self.stdout.write(report.getvalue().splitlines()[-1])
 
     def _make_operator(self) -> None:
@@ -73,13 +73,9 @@ class Command(BaseCommand):
 
 def check_database() -> None:
     """Refuse a database that is away or too old, naming where it should be, never the password."""
-    parameters = connection.get_connection_params()
-    where = f"{parameters.get('host') or 'localhost'}:{parameters.get('port') or 5432}"
     try:
-        with psycopg.connect(**{**parameters, "connect_timeout": 5}) as probe:
-            version = probe.info.server_version
-    except psycopg.Error as error:
-        reason = str(error).strip().splitlines()[0]
-        raise CommandError(f"The database at {where} does not answer: {reason}") from error
+        version = server_version()
+    except ServerAway as away:
+        raise CommandError(str(away)) from away
     if version < POSTGRESQL_OLDEST:
-        raise CommandError(f"The database at {where} is PostgreSQL {version // 10000}; 15 or later is needed.")
+        raise CommandError(f"The database is PostgreSQL {version // 10000}; 15 or later is needed.")

@@ -28,7 +28,7 @@ from inference.adapters.streams import EventStream
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer
 from inference.rules.json_body import JSON_TYPE, BoundedJson
 from inference.rules.plan import stream_seconds
-from inference.rules.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
+from inference.rules.upstream import Alarm, Attempt, Endpoint, Outcome, Rejected, Sent, Stream
 
 SentJson = TypeVar("SentJson", bound=BoundedJson)
 
@@ -61,7 +61,7 @@ class OpenAIEndpoint(Endpoint[Sent]):
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
         """Send a call and return at its first event, or with what came instead. Never raises but for cancellation."""
         if self.stream is None:
-            return Rejected(ModelUnavailable(), alarm=f"{self.path} does not stream")
+            return Rejected(ModelUnavailable(), alarm=Alarm("no stream", f"{self.path} does not stream"))
         try:
             return await self._open_stream(attempt, self.stream)
         except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash

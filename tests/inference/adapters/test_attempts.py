@@ -129,12 +129,16 @@ async def test_deployments_of_a_protocol_that_is_not_spoken_are_passed_over(upst
         assert outcome.error.code == "model_unavailable"
 
 
-async def test_a_route_that_the_protocol_lacks_is_not_served(upstream: FakeUpstream) -> None:
+async def test_a_route_that_the_protocol_lacks_is_not_served_and_alarms(
+    upstream: FakeUpstream, caplog: pytest.LogCaptureFixture
+) -> None:
     call = replace(plan(at(upstream.base_url)), route=Route.RERANK, endpoints={})
     outcome = await sending.send(call)
     assert isinstance(outcome, Rejected)
     assert outcome.error.code == "model_unavailable"
     assert list(upstream.ledger) == []
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "no deployment can serve" in caplog.text
 
 
 async def test_the_demo_serves_only_where_it_may(settings: Any) -> None:

@@ -177,8 +177,8 @@ async def test_a_refusal_that_is_the_operators_matter_alarms_without_a_secret(
         assert isinstance(outcome, Rejected)
         assert (outcome.error.code, outcome.error.status) == ("model_unavailable", 503)
         assert outcome.alarm is not None
-        assert "upstream primary answered 40" in outcome.alarm
-        assert API_KEY not in outcome.alarm
+        assert "upstream primary answered 40" in outcome.alarm.text
+        assert API_KEY not in outcome.alarm.text
 
 
 @pytest.mark.parametrize(
@@ -293,5 +293,5 @@ async def test_a_key_that_fits_no_header_is_the_operators_matter(upstream: FakeU
         assert isinstance(outcome, Rejected)
         assert outcome.error.code == "model_unavailable"
         assert outcome.alarm is not None
-        assert api_key not in outcome.alarm
+        assert api_key not in outcome.alarm.text
     assert list(upstream.ledger) == []

@@ -1,0 +1,60 @@
+"""Commands where the database is away: one line that says so, and what needs no database is done."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.run.options import PROJECT_DIR
+from gateway.run.ports import free_port
+
+GOOD = "products:\n  - {slug: studio, name: Studio}\n"
+BAD = "products:\n  - {slug: studio, name: Studio, colour: red}\n  - {slug: courier}\n"
+# Its upstream may be a stored row: only the database could tell.
+REFERRING = "aliases:\n  - {name: fast, deployments: [{upstream: stored, model: small}], price: {input_token: '0.1'}}\n"
+
+
+def manage(*arguments: str) -> tuple[int, str, str]:
+    """Run a command against a database that is away; return its exit code and what it printed."""
+    url = f"postgresql://me:secret-word@127.0.0.1:{free_port()}/gateway"
+    done = subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=PROJECT_DIR,
+        env={**os.environ, "DATABASE_URL": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "secret-word" not in done.stdout + done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("command", ["audit_ledger", "rotate_signing_keys", "reencrypt", "migrate", "prepare", "apply"])
+def test_a_command_says_in_one_line_that_the_database_is_away(command: str) -> None:
+    code, _, told = manage(command)
+    assert code == 1
+    [line] = told.splitlines()
+    assert "The database at 127.0.0.1:" in line
+    assert "does not answer: " in line
+
+
+@pytest.mark.parametrize("text", [GOOD, REFERRING])
+def test_a_check_needs_no_database_for_what_the_file_alone_can_tell(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text(text)
+    code, told, complaints = manage("apply", str(file), "--check")
+    assert (code, complaints) == (0, "")
+    [line] = told.splitlines()
+    assert line.startswith("gateway.yaml is good as far as the file alone can tell. The database at 127.0.0.1:")
+
+
+def test_a_check_names_every_problem_without_a_database(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text(BAD)
+    code, _, complaints = manage("apply", str(file), "--check")
+    assert code == 1
+    assert "gateway.yaml:2 products[0].colour" in complaints
+    assert "gateway.yaml:3 products[1].name" in complaints
+    assert "Traceback" not in complaints

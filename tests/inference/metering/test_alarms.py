@@ -1,0 +1,44 @@
+"""Notes of alarms are written behind the calls, and none is lost while the database is away."""
+
+from datetime import UTC, datetime
+from threading import Event
+
+from django.db import OperationalError
+
+from inference.metering.alarms import Note, Notes
+from tests.support.launching import eventually
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_alarms_that_could_not_be_written_are_written_with_the_next() -> None:
+    written: list[tuple[str, Note]] = []
+    failed = Event()
+
+    def write(upstream: str, note: Note) -> None:
+        if not failed.is_set():
+            failed.set()
+            raise OperationalError("away")
+        written.append((upstream, note))
+
+    notes = Notes(write)
+    notes.add("primary", Note("first", AT, 1))
+    eventually(lambda: failed.is_set() and not notes.is_writing)
+    notes.add("primary", Note("second", AT, 1))
+    eventually(lambda: bool(written))
+    assert written[0][0] == "primary"
+    assert written[0][1].count == 2
+
+
+def test_a_call_waits_for_no_write() -> None:
+    may_write, begun = Event(), Event()
+
+    def write(upstream: str, note: Note) -> None:
+        begun.set()
+        may_write.wait()
+
+    notes = Notes(write)
+    for _ in range(100):
+        notes.add("primary", Note("text", AT, 1))
+    begun.wait()
+    may_write.set()
