@@ -32,7 +32,7 @@ def start_as_plain_user() -> RunningGateway:
         gateway.identity, python = found
         gateway.identity.own(gateway.data_dir.parent)
         gateway.command = (python, "-m", "gateway.run")
-        gateway.settings = {"PYTHONPATH": str(site_packages()), "HOME": str(gateway.data_dir.parent)}
+        gateway.settings = {"PYTHONPATH": str(site_packages()), "HOME": str(gateway.data_dir.parent), "STATIC_ROOT": ""}
     return gateway.start()
 
 
