@@ -8,15 +8,19 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import venv
 from pathlib import Path
-from typing import Iterator
+from typing import Iterable, Iterator
 
 OLDEST = (3, 11)
 # What is installed along with a file, at the same versions.
 COVERS = {"requirements-dev": ("requirements",)}
+# A pinned package of a requirements file, and the line with which pip turns to one.
+PIN = re.compile(r"^[\w.-]+(?:\[[\w,-]+\])?==", re.MULTILINE)
+TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Processing \S*/([\w.]+)-")
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
 
@@ -40,15 +44,18 @@ def ready(environment: Path, requirements: Path) -> int:
     python = environment / "bin" / "python"
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
         return 0
-    if not has_pip(python) and not create(environment):
-        return fail("Python's venv module lacks pip here; on Debian: apt install python3-venv")
-    print("installing %s into %s (once, takes a minute) ..." % (requirements.name, environment.name), flush=True)
+    if not has_pip(python):
+        say("making the environment %s with Python %d.%d ..." % (environment.name, *sys.version_info[:2]))
+        if not create(environment):
+            return fail("Python's venv module lacks pip here; on Debian: apt install python3-venv")
+    say("installing %s into %s (once, takes a minute) ..." % (requirements.name, environment.name))
     if not install(python, requirements):
         return fail("Installing %s failed, see above." % requirements.name)
     stamp.write_text(wanted)
     for covered in COVERS.get(requirements.stem, ()):
         other = requirements.with_name(covered + ".txt")
         (environment / (covered + ".stamp")).write_text(fingerprint(other))
+    say("%s is ready." % environment.name)
     return 0
 
 
@@ -74,9 +81,28 @@ def has_pip(python: Path) -> bool:
 
 def install(python: Path, requirements: Path) -> bool:
     """Install exactly the pinned files; every one must have a recorded hash."""
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command = [python, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check", "--no-input"]
     command += ["--root-user-action=ignore", "--require-hashes", "-r", requirements]
-    return subprocess.run([str(part) for part in command], check=False).returncode == 0
+    total = len(PIN.findall(requirements.read_text(encoding="utf-8")))
+    with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, universal_newlines=True) as pip:
+        for news in progress(pip.stdout or (), total):
+            say(news)
+    return pip.returncode == 0
+
+
+def progress(lines: Iterable, total: int) -> Iterator:
+    """Yield what to tell of pip's output: each package of `total` as its turn comes, then that they are unpacked."""
+    seen = set()
+    for line in lines:
+        turn = TURN.match(line)
+        name = turn and (turn.group(1) or turn.group(2))
+        if name and name not in seen:
+            seen.add(name)
+            yield "  %d of %d: %s" % (len(seen), total, name)
+        elif line.startswith("Ignoring "):
+            total -= 1  # not needed on this platform
+        elif line.startswith("Installing collected packages"):
+            yield "  unpacking them ..."
 
 
 def runs(*command: object) -> bool:
@@ -96,6 +122,11 @@ def locked(directory: Path) -> Iterator:
         yield
     finally:
         os.close(lock)
+
+
+def say(message: str) -> None:
+    """Tell the person at the terminal what goes on, at once."""
+    print(message, flush=True)
 
 
 def fail(message: str) -> int:

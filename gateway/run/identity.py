@@ -29,9 +29,9 @@ class Identity:
         os.chown(path, self.uid, self.gid)
 
     def reaches(self, path: Path) -> bool:
-        """Tell whether this user may enter every directory above `path` and `path` itself."""
-        resolved = path.resolve()
-        return all(self._enters(part) for part in (resolved, *resolved.parents))
+        """Tell whether this user may enter every directory above `path` and `path` itself, as written and where links lead."""
+        written, resolved = path.absolute(), path.resolve()
+        return all(self._enters(part) for part in {written, *written.parents, resolved, *resolved.parents})
 
     def _enters(self, path: Path) -> bool:
         """Tell whether this user may enter (a directory) or run (a program) one path."""

@@ -117,7 +117,7 @@ class Launch:
                 supervisor.add(helpers)
                 supervisor.tick(0)
                 parts.record(supervisor)
-                print(f"ready: {self._options.base_url}", flush=True)
+                print(_announcement(self._options, parts.environment), flush=True)
             self._watch(parts, supervisor, float("inf"), until_ready=False)
         finally:
             # No new connection may wait for a server that will not come.
@@ -165,6 +165,21 @@ class Parts:
         say("the database ended; starting it again")
         if self._cluster.start() != self.addresses["DATABASE_URL"]:
             raise StartError("The database's port was taken by another process; start again.")
+
+
+def _announcement(options: Options, environment: Mapping[str, str]) -> str:
+    """Return the line that scripts wait for, `ready: <base url>`, and below it where a person goes next."""
+    portal = environment.get("PORTAL_URL", options.base_url).rstrip("/")
+    lines = [
+        f"ready: {options.base_url}",
+        f"  portal     {portal}/",
+        f"  console    {options.base_url}/admin/",
+        f"  reference  {options.base_url}/docs",
+    ]
+    if not options.is_production:
+        app = f"http://127.0.0.1:{environment.get('DEMO_APP_PORT', '8900')}"
+        lines.append(f"  demo       `make demo` makes a paid call; `make demo-app` serves an example app at {app}")
+    return "\n".join(lines)
 
 
 def say(message: str) -> None:

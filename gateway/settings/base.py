@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import environ
+from whitenoise.compress import Compressor
 
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
@@ -63,7 +64,7 @@ if "runserver" in sys.argv:
 MIDDLEWARE = [
     "gateway.api.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "gateway.server.static_files.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "gateway.api.boundary.ApiBoundaryMiddleware",
     "gateway.api.edge.EdgeMiddleware",
@@ -168,8 +169,15 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = Path(os.environ.get("STATIC_ROOT") or DATA_DIR / "static").absolute()
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "gateway.server.static_files.CollectedFiles"},
+}
+# Plain names, which scripts use among themselves, are served from where the files are written.
 WHITENOISE_USE_FINDERS = True
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
 
 CORS_ALLOWED_ORIGINS: list[str] = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_ALLOW_HEADERS = (

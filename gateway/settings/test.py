@@ -7,6 +7,7 @@ GATEWAY_BASE_URL = PORTAL_URL = "https://gateway.example"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
+STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 WHITENOISE_AUTOREFRESH = True  # there is no collected static directory to index
 
 # An authenticator's code is good for as long as a test runs, however slow the machine.

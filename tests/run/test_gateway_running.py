@@ -1,12 +1,14 @@
 """One gateway, started as a newcomer starts it, in the order in which its life goes."""
 
 import os
+import re
 import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 
 from gateway.run.environment import load
 from tests.support.launching import RunningGateway, eventually, processes_of
@@ -24,12 +26,32 @@ def gateway() -> Iterator[RunningGateway]:
 
 
 def test_says_ready_once_and_nothing_else_than_news(gateway: RunningGateway) -> None:
-    applied, operator, ready = gateway.stdout.splitlines()
+    applied, operator, ready, *places = gateway.stdout.splitlines()
     assert applied.startswith("demo.yaml applied: ")
     assert operator.startswith("operator: operator@localhost (did:web:localhost:operator), password: ")
     assert ready == f"ready: {gateway.base_url}"
+    assert places == [
+        f"  portal     {gateway.base_url}/",
+        f"  console    {gateway.base_url}/admin/",
+        f"  reference  {gateway.base_url}/docs",
+        "  demo       `make demo` makes a paid call; `make demo-app` serves an example app at http://127.0.0.1:8900",
+    ]
     assert gateway.stderr == ""
     assert gateway.health() == 200
+
+
+@pytest.mark.parametrize("page", ["/account/login/", "/admin/login/", "/docs"])
+def test_serves_static_files_compressed_and_for_ever(gateway: RunningGateway, page: str) -> None:
+    html = requests.get(f"{gateway.base_url}{page}", timeout=30).text
+    scripts_and_styles = set(re.findall(r'"(/static/[^"]+\.(?:js|css))"', html))
+    assert scripts_and_styles
+    for path in scripts_and_styles:
+        answer = requests.get(f"{gateway.base_url}{path}", headers={"Accept-Encoding": "gzip"}, timeout=30)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "max-age=315360000, public, immutable")
+        assert re.search(r"\.[0-9a-f]{12}\.(js|css)$", path)
+        assert answer.headers.get("Content-Encoding") == "gzip" or len(answer.content) < 1024, path
+        assert requests.head(f"{gateway.base_url}{path}", timeout=30).status_code == 200
+    assert gateway.stderr == "", "nothing is said about how a file is served"
 
 
 def test_is_found_by_a_command_in_another_shell(gateway: RunningGateway) -> None:
@@ -105,7 +127,7 @@ def test_leaves_nothing_behind_when_it_is_killed_itself(gateway: RunningGateway)
 def test_finds_its_data_again(gateway: RunningGateway) -> None:
     known = load(gateway.data_dir)
     gateway.start().wait_until_ready()
-    applied, ready = gateway.stdout.splitlines()
+    applied, ready, *_ = gateway.stdout.splitlines()
     assert "created" not in applied
     assert ready == f"ready: {gateway.base_url}"
     assert load(gateway.data_dir) == known

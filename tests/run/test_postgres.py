@@ -15,7 +15,7 @@ from gateway.run import placement
 from gateway.run.binaries import Binaries, _installations
 from gateway.run.children import signal_group
 from gateway.run.errors import StartError
-from gateway.run.identity import database_identity
+from gateway.run.identity import Identity, database_identity
 from gateway.run.options import PROJECT_DIR
 from gateway.run.postgres import Cluster
 from tests.support.database import make_home
@@ -217,6 +217,16 @@ def test_programs_move_where_their_user_can_run_them(monkeypatch: pytest.MonkeyP
         )
         assert outcome.stdout == b"served\n"
     assert (placed.directory == install) == (identity is None)
+
+
+def test_a_link_is_no_way_past_a_closed_directory() -> None:
+    """A virtual environment that is linked into a checkout that only root enters."""
+    identity = database_identity() or Identity("nobody", 65534, 65534)
+    tree = make_home()
+    (tree / "closed").mkdir(mode=0o700)
+    (tree / "closed" / "link").symlink_to("/usr/bin")
+    assert identity.reaches(Path("/usr/bin/env"))
+    assert not identity.reaches(tree / "closed" / "link" / "env")
 
 
 def test_a_data_directory_is_opened_for_passing_through_only(cluster: Cluster) -> None:

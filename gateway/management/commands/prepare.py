@@ -1,5 +1,6 @@
 """Brings a database to where the gateway can start on it: `make run` calls it, and so may a deployment."""
 
+import fcntl
 import os
 import secrets
 from io import StringIO
@@ -25,14 +26,15 @@ OPERATOR_EMAIL = "operator@localhost"
 
 
 class Command(BaseCommand):
-    """Migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production, makes an operator."""
+    """Collects static files, migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production, makes an operator."""
 
-    help = "Migrate, apply GATEWAY_CONFIG and make a development operator; safe to repeat."
+    help = "Collect static files, migrate, apply GATEWAY_CONFIG and make a development operator; safe to repeat."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Do all of it, one process at a time."""
         check_database()
+        collect_static_files()
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK_KEY])
             try:
@@ -69,6 +71,17 @@ class Command(BaseCommand):
         self.stdout.write(f"operator: {email} ({OPERATOR_DID}), password: {'as given' if given else password}")
         if not given:
             write_private(Path(settings.DATA_DIR) / "operator.txt", f"{OPERATOR_DID}\n{email}\n{password}\n")
+
+
+def collect_static_files() -> None:
+    """Fill STATIC_ROOT with compressed files named by their content. Processes that share it take turns."""
+    settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+    directory = os.open(settings.STATIC_ROOT, os.O_RDONLY)
+    try:
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        call_command("collectstatic", interactive=False, verbosity=0)
+    finally:
+        os.close(directory)
 
 
 def check_database() -> None:

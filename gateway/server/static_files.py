@@ -1,0 +1,41 @@
+"""Static files: compressed and named by their content when `prepare` collects them, and served on the event loop."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import FileResponse, HttpRequest
+from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.storage import CompressedManifestStaticFilesStorage
+
+CHUNK_BYTES = 64 * 1024
+
+
+class CollectedFiles(CompressedManifestStaticFilesStorage):
+    """Names each file by its content's hash, so that a browser may keep it for ever."""
+
+    def stored_name(self, name: str) -> str:
+        """Return the name with its hash, or the plain one in a process for which nothing was collected (`runserver`)."""
+        return super().stored_name(name) if self.hashed_files else name
+
+
+class StaticFilesMiddleware(WhiteNoiseMiddleware):
+    """Serves static files; on an event loop in pieces, where Django would read the whole file and warn of it."""
+
+    @staticmethod
+    def serve(static_file: Any, request: HttpRequest) -> FileResponse:
+        """Return the answer that WhiteNoise gives, with a body that can be read without blocking."""
+        response: FileResponse = WhiteNoiseMiddleware.serve(static_file, request)
+        if isinstance(request, ASGIRequest):
+            response.streaming_content = _pieces(response.file_to_stream)
+        return response
+
+
+async def _pieces(file: Any) -> AsyncIterator[bytes]:
+    """Yield the file's content, nothing of an absent one (HEAD); the response closes the file."""
+    if file is None:
+        return
+    read = sync_to_async(file.read, thread_sensitive=False)
+    while piece := await read(CHUNK_BYTES):
+        yield piece
