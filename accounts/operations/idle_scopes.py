@@ -14,7 +14,7 @@ _sources: list[ModelSource] = []
 
 
 def register_models(source: ModelSource) -> None:
-    """Let an app that this one may not know tell which models there are; called once at start-up."""
+    """Register where to ask, at start-up, which models there are. Apps above this one call it."""
     _sources.append(source)
 
 

@@ -9,7 +9,7 @@ _sources: list[AliasSource] = []
 
 
 def register_aliases(source: AliasSource) -> None:
-    """Let an app that this one may not know tell which aliases are enabled; called once at start-up."""
+    """Register where to ask, at start-up, which aliases are enabled. Apps above this one call it."""
     _sources.append(source)
 
 

@@ -73,7 +73,7 @@ class AuthenticateForm(allauth.AuthenticateWebAuthnForm):
         return passkey
 
     def accepts(self, said: AuthenticatorData) -> bool:
-        """Tell whether what the authenticator says of the person's part is enough."""
+        """Return whether the authenticator vouches for enough: that a person was present."""
         return said.is_user_present()
 
 

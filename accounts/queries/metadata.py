@@ -36,7 +36,7 @@ def authorization_server() -> dict[str, Any]:
 
 
 def register_aliases(source: AliasSource) -> None:
-    """Let an app that this one may not know tell which aliases can be called; called once at start-up."""
+    """Register where to ask, at start-up, which aliases can be called. Apps above this one call it."""
     _sources.append(source)
 
 

@@ -54,7 +54,7 @@ def _check_characters(redirect_uri: str) -> None:
 
 
 def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | None:
-    """Say why a client cannot be registered with these redirect URIs; None where it can. Each was checked before."""
+    """Return why a client cannot be registered with these redirect URIs, or None. Each was checked before."""
     if not is_origin(client_id):
         return None if redirect_uris else "a named client needs at least one redirect URI"
     if any(origin_of(uri) != client_id for uri in redirect_uris):

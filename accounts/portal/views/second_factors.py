@@ -30,7 +30,7 @@ def _in_turn(view: View) -> View:
 
 
 def _is_still_signed_in(request: HttpRequest, account: Account) -> bool:
-    """Tell whether the session goes on, now that it is its turn: who has ended it meanwhile wants nothing added."""
+    """Return whether the session is still valid under the lock; an ended one may add nothing."""
     current = enrolments.lock(account)
     known = request.session.get(HASH_SESSION_KEY, "")
     return current.is_live and constant_time_compare(known, current.get_session_auth_hash())
