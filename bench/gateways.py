@@ -14,10 +14,11 @@ from cryptography.fernet import Fernet
 
 from bench.disk import slow_disk
 from bench.load import Target
-from bench.processes import LOOPBACK, Process, answers, free_port
+from bench.processes import LOOPBACK, Process, answers
 from bench.revision import Source
 from bench.servers import GATEWAY_BASE_URL
 from gateway.run.environment import load
+from gateway.run.ports import free_port
 
 
 @dataclass(frozen=True, slots=True)

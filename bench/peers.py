@@ -6,7 +6,8 @@ from typing import Any
 import yaml
 
 from bench.config import MODELS, PLAIN
-from bench.processes import LOOPBACK, ROOT, Process, answers, free_port
+from bench.processes import LOOPBACK, ROOT, Process, answers
+from gateway.run.ports import free_port
 
 LITELLM_KEY = "sk-bench-peer"
 LITELLM_PROGRAM = ROOT / ".venv-peers" / "bin" / "litellm"

@@ -4,7 +4,6 @@ import contextlib
 import os
 import platform
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -151,10 +150,3 @@ def answers(url: str) -> Callable[[], bool]:
             return False
 
     return check
-
-
-def free_port() -> int:
-    """Return a port of 127.0.0.1 that nobody uses now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        return int(probe.getsockname()[1])

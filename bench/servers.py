@@ -6,7 +6,8 @@ from typing import Any
 
 import requests
 
-from bench.processes import LOOPBACK, Process, answers, free_port
+from bench.processes import LOOPBACK, Process, answers
+from gateway.run.ports import free_port
 
 UPSTREAM_KEY = "sk-bench-upstream"
 GATEWAY_BASE_URL = "https://gateway.bench.example"

@@ -1,5 +1,6 @@
 """Looks for TCP ports of this machine, and takes one."""
 
+import random
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,12 +9,19 @@ from gateway.run.errors import StartError
 
 BACKLOG = 2048
 
+LISTENER_PORTS = range(20_000, 32_768)
+"""Below the ports that systems give to outgoing connections, which would take a port from a server that restarts."""
+
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port that nobody listens on at the moment; another process may still take it first."""
-    with socket.socket() as listener:
-        listener.bind((host, 0))
-        return int(listener.getsockname()[1])
+    """Return a port that nobody listens on at the moment; another process may still take it first.
+
+    Raises StartError when all of them are taken.
+    """
+    for port in random.sample(LISTENER_PORTS, len(LISTENER_PORTS)):
+        if is_free(host, port):
+            return port
+    raise StartError(f"No port from {LISTENER_PORTS[0]} to {LISTENER_PORTS[-1]} is free on {host}.")
 
 
 def is_free(host: str, port: int) -> bool:
