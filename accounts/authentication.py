@@ -22,8 +22,8 @@ from accounts.operations.keyring import KeysOutdated, keyring
 from accounts.rules import dpop, htu, jwt
 from accounts.rules.dpop import Proof, ProofTicket
 from accounts.rules.principal import Principal
-from gateway.api.challenges import challenge, challenged
-from gateway.contract.errors import InvalidDpopProof, InvalidToken
+from gateway.core.api.challenges import challenge, challenged
+from gateway.core.contract.errors import InvalidDpopProof, InvalidToken
 
 _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *")
 

@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl
 
 from rest_framework.parsers import BaseParser
 
-from gateway.contract.errors import InvalidRequest, RequestTooLarge
-from gateway.contract.limits import JSON_BODY_MAX_BYTES
+from gateway.core.contract.errors import InvalidRequest, RequestTooLarge
+from gateway.core.contract.limits import JSON_BODY_MAX_BYTES
 
 FIELDS_MAX = 64
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from billing.models import ProviderEvent
 from billing.operations import events, ledger, reconciliation, replays, reviews, seals
 from billing.queries import audit
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 log = logging.getLogger("billing.tasks")
 

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince
 
 from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
-from gateway.contract.amounts import usd
+from gateway.core.contract.amounts import usd
 
 LOSS_DAYS = 30
 RECENT_ROWS = 8

@@ -10,7 +10,7 @@ class GatewayConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the start-up checks, and the functions' installation."""
-        from gateway import checks, sql  # noqa: F401
+        from gateway.core import checks, sql  # noqa: F401
 
         # The signal is sent once for every app; this one has models, as a sender must.
         post_migrate.connect(sql.after_migrate, sender=apps.get_app_config("inference"))

@@ -16,8 +16,8 @@ from django.conf import settings  # noqa: E402
 from django.urls import path  # noqa: E402
 
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
-from gateway.api.lean import LeanHandler  # noqa: E402
-from gateway.database.bounded import serve_requests  # noqa: E402
+from gateway.core.api.lean import LeanHandler  # noqa: E402
+from gateway.core.database.bounded import serve_requests  # noqa: E402
 from gateway.health import healthz  # noqa: E402
 from gateway.server.http import HttpRouter  # noqa: E402
 from gateway.server.lifespan import Lifespan  # noqa: E402

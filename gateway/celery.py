@@ -4,7 +4,8 @@ import os
 
 from celery import Celery
 
-from gateway import filequeue, schedule
+from gateway import schedule
+from gateway.core import filequeue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
 

@@ -12,8 +12,8 @@ from django.db import connections
 from django.http import HttpRequest, JsonResponse
 from psycopg import AsyncConnection, Error
 
-from gateway.api.background import spawn
-from gateway.api.per_loop import PerLoop
+from gateway.core.api.background import spawn
+from gateway.core.api.per_loop import PerLoop
 
 log = logging.getLogger("gateway.health")
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from drf_spectacular.generators import SchemaGenerator
 
-from gateway.api.json import dumps
+from gateway.core.api.json import dumps
 
 # The page draws itself with inline styles and a worker; nothing of it comes from elsewhere.
 PAGE_POLICY = (

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from gateway.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin
 from judgement.models import JudgementFallback, JudgementSettings
 
 

@@ -5,7 +5,7 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from gateway.console import ReadOnlyAdmin, ReadOnlyInline
+from gateway.core.console import ReadOnlyAdmin, ReadOnlyInline
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.portal.words import ACTIONS
 

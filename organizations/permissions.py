@@ -7,8 +7,8 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts.rules.principal import Principal, Standing
-from gateway.api.access import declared_access
-from gateway.contract.errors import Forbidden
+from gateway.core.api.access import declared_access
+from gateway.core.contract.errors import Forbidden
 from organizations.queries import access
 from organizations.rules.access import denial
 

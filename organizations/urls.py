@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import URLPattern, path
 
-from gateway.api.viewsets import ApiViewSet
+from gateway.core.api.viewsets import ApiViewSet
 from organizations.portal.session import PortalSession
 from organizations.views.billing import (
     BudgetsView,

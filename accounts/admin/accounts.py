@@ -12,7 +12,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from accounts.models import Account
 from accounts.operations import devices, suspension
-from gateway.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin
 
 OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
 

@@ -15,8 +15,8 @@ from accounts.models import (
 )
 from accounts.operations import devices
 from accounts.rules import public_clients
-from gateway.addresses import REDIRECT_WORDS, is_redirect_uri
-from gateway.console import ConsoleAdmin, LinesField, ReadOnlyAdmin
+from gateway.core.addresses import REDIRECT_WORDS, is_redirect_uri
+from gateway.core.console import ConsoleAdmin, LinesField, ReadOnlyAdmin
 
 
 class PublicClientForm(forms.ModelForm):

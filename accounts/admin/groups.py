@@ -5,7 +5,7 @@ from django.contrib.auth.admin import GroupAdmin as StockGroupAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
-from gateway.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin
 
 admin.site.unregister(Group)
 

@@ -9,9 +9,9 @@ from accounts.models import (
 )
 from accounts.models.validators import validate_jwks
 from accounts.rules import dids
-from gateway.addresses import WEB_WORDS
-from gateway.console import ConsoleAdmin, LinesField, ReadableJSONField
-from gateway.contract.capabilities import Capability
+from gateway.core.addresses import WEB_WORDS
+from gateway.core.console import ConsoleAdmin, LinesField, ReadableJSONField
+from gateway.core.contract.capabilities import Capability
 
 
 class IntegrationForm(forms.ModelForm):

@@ -12,7 +12,7 @@ from accounts.models import (
     SigningKey,
 )
 from accounts.operations import signing_keys
-from gateway.console import ReadOnlyAdmin, dialog, leave_dialog
+from gateway.core.console import ReadOnlyAdmin, dialog, leave_dialog
 
 
 @admin.register(SigningKey)

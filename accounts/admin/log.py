@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from unfold.decorators import display
 
-from gateway.console import ReadOnlyAdmin
+from gateway.core.console import ReadOnlyAdmin
 
 
 @admin.register(LogEntry)

@@ -7,7 +7,7 @@ from accounts.models import (
     AppearanceProduct,
     Product,
 )
-from gateway.console import ConsoleAdmin, money
+from gateway.core.console import ConsoleAdmin, money
 
 
 @admin.register(Product)

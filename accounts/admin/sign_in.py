@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.operations import enrolments
-from gateway.console import ReadOnlyAdmin
+from gateway.core.console import ReadOnlyAdmin
 
 for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
     if admin.site.is_registered(_model):

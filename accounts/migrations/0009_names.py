@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from gateway.api.names import validate_name
+from gateway.core.api.names import validate_name
 
 
 class Migration(migrations.Migration):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models.validators import validate_did
 from accounts.rules.dids import DID_MAX_CHARACTERS
-from gateway.api.names import validate_name
+from gateway.core.api.names import validate_name
 
 
 class AccountManager(BaseUserManager["Account"]):

@@ -4,7 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from accounts.models.account import Account
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 
 def new_session_id() -> str:

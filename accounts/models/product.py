@@ -3,7 +3,7 @@
 from django.core.validators import MinValueValidator
 from django.db import models
 
-from gateway.api.names import validate_name
+from gateway.core.api.names import validate_name
 
 
 class Product(models.Model):

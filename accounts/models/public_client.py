@@ -3,7 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from gateway.api.names import validate_name
+from gateway.core.api.names import validate_name
 
 
 class PublicClient(models.Model):

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from accounts.rules import dids, jwk, scopes
-from gateway.contract.capabilities import INFER_PREFIX, Capability
+from gateway.core.contract.capabilities import INFER_PREFIX, Capability
 
 JWKS_KEYS_MAX = 32
 

@@ -13,8 +13,8 @@ from accounts.operations import codes, public_clients
 from accounts.operations.public_scopes import grantable
 from accounts.rules import authorization
 from accounts.rules.authorization import AuthorizationError, Parameters, Target
-from gateway.contract.ids import new_id
-from gateway.contract.limits import AUTHORIZATION_REQUEST_SECONDS
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import AUTHORIZATION_REQUEST_SECONDS
 
 REALTIME_SCOPE = "realtime:connect"
 REALTIME_CONSENT = "realtime"

@@ -15,8 +15,8 @@ from accounts.models import Account, AuthorizationCode, AuthorizationRequest, De
 from accounts.operations import devices, public_clients
 from accounts.operations.devices import Grant
 from accounts.rules import pkce
-from gateway.contract.errors import InvalidGrant
-from gateway.contract.limits import AUTHORIZATION_CODE_SECONDS
+from gateway.core.contract.errors import InvalidGrant
+from gateway.core.contract.limits import AUTHORIZATION_CODE_SECONDS
 
 CODE_BYTES = 32
 KEPT = timedelta(days=30)  # how long a challenge and a spent code are remembered

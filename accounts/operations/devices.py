@@ -13,8 +13,8 @@ from accounts.operations import public_clients, public_scopes, tokens
 from accounts.operations.tokens import MintedToken
 from accounts.rules import refresh
 from accounts.rules.refresh import Credential
-from gateway.contract.errors import InvalidGrant, InvalidScope
-from gateway.contract.limits import (
+from gateway.core.contract.errors import InvalidGrant, InvalidScope
+from gateway.core.contract.limits import (
     ACCESS_TOKEN_SECONDS,
     DEVICE_SESSION_DAYS,
     DEVICE_SESSIONS_MAX,

@@ -12,7 +12,7 @@ from accounts.operations.keyring import keyring
 from accounts.rules import assertion as assertions
 from accounts.rules import scopes
 from accounts.rules.assertion import Assertion, AssertionRefused
-from gateway.contract.errors import InvalidGrant, InvalidScope
+from gateway.core.contract.errors import InvalidGrant, InvalidScope
 
 KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks may differ
 

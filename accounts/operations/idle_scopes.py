@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Iterable
 
-from gateway.contract.capabilities import INFER_PREFIX
+from gateway.core.contract.capabilities import INFER_PREFIX
 
 TOLD_MAX_CHARACTERS = 500
 ANY_MODEL = f"{INFER_PREFIX}*"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from accounts.models import Limit
-from gateway.contract.errors import RateLimited
+from gateway.core.contract.errors import RateLimited
 
 _TAKE = """
 INSERT INTO accounts_limit AS kept (digest, used, ends_at) VALUES (%(digest)s, 1, %(ends_at)s)

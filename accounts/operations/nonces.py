@@ -11,9 +11,9 @@ from collections.abc import Callable
 from django.conf import settings
 
 from accounts.rules.jwt import encode
-from gateway.api.challenges import challenged
-from gateway.contract.errors import UseDpopNonce
-from gateway.contract.headers import DPOP_NONCE
+from gateway.core.api.challenges import challenged
+from gateway.core.contract.errors import UseDpopNonce
+from gateway.core.contract.headers import DPOP_NONCE
 
 WINDOW_SECONDS = 120
 NONCE_BYTES = 18

@@ -10,7 +10,7 @@ from accounts.operations.keyring import keyring
 from accounts.rules import access_token, jwt
 from accounts.rules.bounded_cache import BoundedCache
 from accounts.rules.principal import Principal
-from gateway.contract.errors import InvalidToken
+from gateway.core.contract.errors import InvalidToken
 
 REMEMBERED_MAX_BYTES = 32 * 1024 * 1024
 PRINCIPAL_BYTES = 1200  # a principal without the texts that the token brings, about

@@ -2,7 +2,7 @@
 
 from accounts.models import PublicClient
 from accounts.rules.public_clients import ClientError
-from gateway.contract.errors import InvalidClient
+from gateway.core.contract.errors import InvalidClient
 
 
 def redirects() -> dict[str, list[str]]:

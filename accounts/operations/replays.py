@@ -10,8 +10,8 @@ from django.db import connection, connections
 
 from accounts.models import ProofReplay
 from accounts.rules.dpop import ProofTicket
-from gateway.api.challenges import challenged
-from gateway.contract.errors import ApiError, InvalidDpopProof, InvalidToken
+from gateway.core.api.challenges import challenged
+from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 
 _ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from gateway.fields import decrypt, encrypt, is_encrypted
+from gateway.core.fields import decrypt, encrypt, is_encrypted
 
 ROWS_AT_ONCE = 500
 # Where django-allauth keeps them in `Authenticator.data`. Passkeys have public keys alone.

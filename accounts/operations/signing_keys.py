@@ -12,7 +12,7 @@ from django.db import connection, transaction
 
 from accounts.models import SigningKey
 from accounts.rules import jwk
-from gateway.contract.limits import ACCESS_TOKEN_SECONDS
+from gateway.core.contract.limits import ACCESS_TOKEN_SECONDS
 
 State = SigningKey.State
 

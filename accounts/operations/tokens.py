@@ -9,8 +9,8 @@ from django.conf import settings
 from accounts.operations.keyring import keyring
 from accounts.rules import access_token, jwt
 from accounts.rules.principal import Principal
-from gateway.contract.ids import new_id
-from gateway.contract.limits import ACCESS_TOKEN_SECONDS
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import ACCESS_TOKEN_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

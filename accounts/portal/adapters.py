@@ -21,8 +21,8 @@ from accounts.operations import addresses, devices
 from accounts.portal import known_devices
 from accounts.portal.mail import with_portal_links
 from accounts.rules.dids import portal_did
-from gateway.api.addresses import plain_address
-from gateway.contract.ids import new_id
+from gateway.core.api.addresses import plain_address
+from gateway.core.contract.ids import new_id
 
 BEGUN = "sign_in_begun"
 """Where a browser's session keeps what a session of the account had to know when its sign-in began."""

@@ -15,9 +15,9 @@ from accounts.models import Account
 from accounts.operations import addresses
 from accounts.portal.provider_requests import ProviderSession
 from accounts.rules import identity_claims, provider_answers
-from gateway.api.logs import RecurringLog
-from gateway.contract.names import cleaned
-from gateway.outbound.redaction import redacted
+from gateway.core.api.logs import RecurringLog
+from gateway.core.contract.names import cleaned
+from gateway.core.outbound.redaction import redacted
 
 _told = RecurringLog("accounts.identity_providers", logging.WARNING)
 

@@ -14,11 +14,11 @@ from django.core.exceptions import ValidationError
 from fido2.webauthn import AuthenticatorData
 
 from accounts.operations import enrolments
-from gateway.api.json import strict_loads
-from gateway.api.names import validate_name
-from gateway.contract.errors import InvalidJson
-from gateway.contract.limits import PASSKEYS_MAX
-from gateway.contract.names import cleaned
+from gateway.core.api.json import strict_loads
+from gateway.core.api.names import validate_name
+from gateway.core.contract.errors import InvalidJson
+from gateway.core.contract.limits import PASSKEYS_MAX
+from gateway.core.contract.names import cleaned
 
 # What reading a credential with missing, mistyped or broken members raises.
 ODD_CREDENTIALS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, struct.error)

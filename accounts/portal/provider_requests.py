@@ -8,8 +8,8 @@ from requests import PreparedRequest, RequestException, Response, Session
 from requests.structures import CaseInsensitiveDict
 from yarl import URL
 
-from gateway.outbound.bodies import read_bounded
-from gateway.outbound.failures import TooLargeError
+from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.failures import TooLargeError
 
 ANSWER_SECONDS = 10.0
 ANSWER_MAX_BYTES = 1024 * 1024

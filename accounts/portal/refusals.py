@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from gateway.contract.errors import RateLimited
+from gateway.core.contract.errors import RateLimited
 
 
 def too_many(request: HttpRequest, error: RateLimited) -> HttpResponse:

@@ -4,7 +4,7 @@ from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 
-from gateway import fields
+from gateway.core import fields
 
 
 class MfaAdapter(DefaultMFAAdapter):

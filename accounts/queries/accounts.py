@@ -2,7 +2,7 @@
 
 from accounts.models import Account
 from accounts.rules.principal import Principal
-from gateway.contract.errors import InvalidToken
+from gateway.core.contract.errors import InvalidToken
 
 
 def of_principal(principal: Principal) -> Account:

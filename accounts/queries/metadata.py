@@ -9,8 +9,8 @@ from accounts.operations.public_scopes import AliasSource
 from accounts.rules import pkce
 from accounts.rules.assertion import JWT_BEARER
 from accounts.rules.jwt import ALGORITHMS
-from gateway.api.url_map import capabilities
-from gateway.contract.capabilities import infer
+from gateway.core.api.url_map import capabilities
+from gateway.core.contract.capabilities import infer
 
 _sources: list[AliasSource] = []
 

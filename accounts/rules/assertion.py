@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.rules import dids, jwk, jwt, scopes
-from gateway.contract.limits import ASSERTION_MAX_SECONDS
+from gateway.core.contract.limits import ASSERTION_MAX_SECONDS
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 ASSERTION_MAX_BYTES = 16_384

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from accounts.rules import htu, jwk, jwt
-from gateway.contract.errors import InvalidDpopProof
-from gateway.contract.limits import PROOF_JTI_MAX_CHARACTERS, PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
+from gateway.core.contract.errors import InvalidDpopProof
+from gateway.core.contract.limits import PROOF_JTI_MAX_CHARACTERS, PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
 
 PROOF_MAX_BYTES = 8192
 PROOF_TYPE = "dpop+jwt"

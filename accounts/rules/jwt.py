@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from accounts.rules.jwk import PublicKey
-from gateway.api.json import strict_loads
-from gateway.contract.errors import InvalidJson
+from gateway.core.api.json import strict_loads
+from gateway.core.contract.errors import InvalidJson
 
 JWS_MAX_BYTES = 8192
 SIGNATURE_BYTES = 64  # ES256: r and s, 32 bytes each; EdDSA: R and S

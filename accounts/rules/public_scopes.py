@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gateway.contract.capabilities import Capability, infer
+from gateway.core.contract.capabilities import Capability, infer
 
 # Everything else is for trusted servers and the first-party portal.
 BROWSER_CAPABILITIES = (

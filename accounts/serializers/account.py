@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from accounts.models import Account
 from accounts.rules.principal import Principal
-from gateway.api.times import rfc3339
+from gateway.core.api.times import rfc3339
 
 
 class AccountOrganizationResponse(serializers.Serializer[Any]):

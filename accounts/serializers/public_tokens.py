@@ -8,8 +8,8 @@ from accounts.operations.devices import Grant
 from accounts.rules.public_clients import REDIRECT_URI_MAX_CHARACTERS
 from accounts.rules.scopes import SCOPE_MAX_CHARACTERS
 from accounts.serializers.tokens import PublicJwkField, TokenResponse, render_token
-from gateway.api.serializers import NameField, StrictBooleanField, StrictStringField
-from gateway.contract.limits import DEVICE_NAME_MAX_CHARACTERS
+from gateway.core.api.serializers import NameField, StrictBooleanField, StrictStringField
+from gateway.core.contract.limits import DEVICE_NAME_MAX_CHARACTERS
 
 AUTHORIZATION_CODE = "authorization_code"
 REFRESH_TOKEN = "refresh_token"  # noqa: S105

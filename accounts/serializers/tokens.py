@@ -9,7 +9,7 @@ from accounts.operations.tokens import MintedToken
 from accounts.rules import jwk
 from accounts.rules.assertion import ASSERTION_MAX_BYTES, JWT_BEARER
 from accounts.rules.scopes import SCOPE_MAX_CHARACTERS
-from gateway.api.serializers import StrictStringField
+from gateway.core.api.serializers import StrictStringField
 
 
 @extend_schema_field(

@@ -7,8 +7,8 @@ from rest_framework.response import Response
 from accounts.authentication import caller
 from accounts.queries import accounts
 from accounts.serializers.account import AccountResponse, render_account
-from gateway.api.access import authenticated_only
-from gateway.api.viewsets import ApiViewSet
+from gateway.core.api.access import authenticated_only
+from gateway.core.api.viewsets import ApiViewSet
 
 
 class AccountView(ApiViewSet):

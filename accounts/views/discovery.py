@@ -9,9 +9,9 @@ from rest_framework.response import Response
 
 from accounts.operations.keyring import keyring
 from accounts.queries import metadata
-from gateway.api.access import public
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.errors import NotFound
+from gateway.core.api.access import public
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.errors import NotFound
 
 # A key is published for longer than this before it signs.
 CACHED = {"Cache-Control": "public, max-age=300"}

@@ -22,9 +22,15 @@ from accounts.serializers.public_tokens import (
 )
 from accounts.serializers.tokens import OAuthError
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
-from gateway.api.access import public
-from gateway.api.schema import refuses
-from gateway.contract.errors import InvalidClient, InvalidDpopProof, InvalidScope, RateLimited, UnsupportedGrantType
+from gateway.core.api.access import public
+from gateway.core.api.schema import refuses
+from gateway.core.contract.errors import (
+    InvalidClient,
+    InvalidDpopProof,
+    InvalidScope,
+    RateLimited,
+    UnsupportedGrantType,
+)
 
 ERRORS = {400: OAuthError, 413: OAuthError, 415: OAuthError}
 PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="Proof for this request.")

@@ -10,10 +10,10 @@ from rest_framework.serializers import Serializer
 from accounts.authentication import raw_path_of, verify_proof
 from accounts.operations import limits, replays
 from accounts.rules.jwk import PublicKey
-from gateway.api.addresses import client_network
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
-from gateway.contract.limits import TOKEN_PROOFS_PER_KEY_MINUTE
+from gateway.core.api.addresses import client_network
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.errors import InvalidDpopProof, InvalidRequest, UnsupportedGrantType, UseDpopNonce
+from gateway.core.contract.limits import TOKEN_PROOFS_PER_KEY_MINUTE
 
 OF_KEY = limits.Rate("token proofs of a key", TOKEN_PROOFS_PER_KEY_MINUTE)
 NEVER_STORED = {"Cache-Control": "no-store", "Pragma": "no-cache"}

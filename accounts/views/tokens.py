@@ -26,9 +26,9 @@ from accounts.serializers.public_tokens import (
 from accounts.serializers.tokens import ExchangeRequest, OAuthTokenRequest, TokenResponse, render_token
 from accounts.views.public_tokens import ERRORS, PROOF, answer, redemption, rotate
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
-from gateway.api.access import public
-from gateway.api.schema import refuses
-from gateway.contract.errors import InvalidClient, InvalidDpopProof, RateLimited, UnsupportedGrantType
+from gateway.core.api.access import public
+from gateway.core.api.schema import refuses
+from gateway.core.contract.errors import InvalidClient, InvalidDpopProof, RateLimited, UnsupportedGrantType
 
 OAUTH_REQUEST = PolymorphicProxySerializer(
     component_name="OAuthGrant",

@@ -5,7 +5,7 @@ from functools import lru_cache
 from django.conf import settings
 
 from billing.adapters.base import PaymentProvider
-from gateway.contract.errors import IntegrationUnavailable
+from gateway.core.contract.errors import IntegrationUnavailable
 
 RETRY_AFTER_SECONDS = 5
 

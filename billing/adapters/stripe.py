@@ -26,8 +26,8 @@ from billing.adapters.stripe_records import (
 )
 from billing.adapters.stripe_signature import verify
 from billing.rules.provider_records import ConnectedAccount, Session, TakenBack
-from gateway.contract.limits import CENT_MICROUSD
-from gateway.outbound.redaction import redacted
+from gateway.core.contract.limits import CENT_MICROUSD
+from gateway.core.outbound.redaction import redacted
 
 RETRIES_MAX = 1
 PAGE_SIZE = 100

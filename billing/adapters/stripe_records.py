@@ -7,8 +7,8 @@ from typing import Any
 
 from billing.adapters.base import Event
 from billing.rules.provider_records import ConnectedAccount, Session
-from gateway.contract.limits import CENT_MICROUSD
-from gateway.contract.names import shows_as_written
+from gateway.core.contract.limits import CENT_MICROUSD
+from gateway.core.contract.names import shows_as_written
 
 ID = re.compile(r"[A-Za-z0-9_]{1,255}")
 LINE_MAX_CHARACTERS = 255

@@ -11,9 +11,9 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 from billing.admin.forms import ReasonForm
 from billing.models import Reservation, State, UsageRecord
 from billing.operations import reviews
-from gateway.console import ReadOnlyAdmin, WordFilter, dialog, may_act, money
-from gateway.contract.aliases import Route
-from gateway.contract.amounts import usd
+from gateway.core.console import ReadOnlyAdmin, WordFilter, dialog, may_act, money
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.amounts import usd
 
 STATE_COLOURS = {
     State.DISPATCHED.label: "info",

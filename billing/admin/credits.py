@@ -15,9 +15,9 @@ from accounts.models import Account, Product
 from billing.admin.forms import ReasonField
 from billing.models import CreditLot, OwnerKind, Wallet
 from billing.operations.credits import GrantConflict, grant
-from gateway.console import ReadOnlyAdmin, money
-from gateway.contract.amounts import usd
-from gateway.contract.ids import new_id
+from gateway.core.console import ReadOnlyAdmin, money
+from gateway.core.contract.amounts import usd
+from gateway.core.contract.ids import new_id
 
 AMOUNT_MAX_MICROUSD = 10**12
 SOURCE_KIND = "console"

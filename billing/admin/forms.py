@@ -6,7 +6,7 @@ from django import forms
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from gateway.api.names import validate_name
+from gateway.core.api.names import validate_name
 
 
 class ReasonField(forms.CharField):

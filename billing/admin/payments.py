@@ -10,9 +10,9 @@ from billing.adapters.base import ProviderError
 from billing.admin.forms import ReasonForm
 from billing.models import Checkout, CheckoutStatus, ExternalMapping, ProviderEvent
 from billing.operations import checkout_reviews, checkouts
-from gateway.console import ReadOnlyAdmin, dialog, may_act, money
-from gateway.contract.amounts import usd
-from gateway.contract.errors import IntegrationUnavailable
+from gateway.core.console import ReadOnlyAdmin, dialog, may_act, money
+from gateway.core.contract.amounts import usd
+from gateway.core.contract.errors import IntegrationUnavailable
 
 STATUS_COLOURS = {
     CheckoutStatus.CREATING.label: "info",

@@ -8,8 +8,8 @@ from django.utils.html import format_html_join
 from unfold.decorators import display
 
 from billing.models import Budget, CreditLot, Loss, Transfer, Wallet
-from gateway.console import ReadOnlyAdmin, ReadOnlyInline, WordFilter, money
-from gateway.contract.amounts import usd
+from gateway.core.console import ReadOnlyAdmin, ReadOnlyInline, WordFilter, money
+from gateway.core.contract.amounts import usd
 
 
 class CreditInline(ReadOnlyInline):

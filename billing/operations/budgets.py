@@ -9,7 +9,7 @@ from billing.models import Budget, Wallet
 from billing.queries import locked, spending
 from billing.queries.spending import Past, Subject
 from billing.rules.budgets import month_of, scope_of
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 LIMIT_MAX_MICROUSD = 10**15
 

@@ -20,9 +20,9 @@ from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Session, TakenBack
-from gateway.contract.errors import IdempotencyKeyReused, RateLimited
-from gateway.contract.ids import new_id
-from gateway.contract.limits import OPEN_CHECKOUTS_MAX
+from gateway.core.contract.errors import IdempotencyKeyReused, RateLimited
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
 
 log = logging.getLogger("billing.checkouts")
 

@@ -13,7 +13,7 @@ import orjson
 from billing.operations.ledger import AMOUNT_MAX_MICROUSD, CloseOutcome, Release, Replay, Settlement
 from billing.operations.statement import Statement
 from billing.rules.owners import Owner
-from gateway.database import BatchFunction, Element
+from gateway.core.database import BatchFunction, Element
 
 CLOSE = BatchFunction(0, "billing_close_calls")
 

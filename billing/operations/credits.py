@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from billing.operations import ledger
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 
 class GrantConflict(Exception):

@@ -10,7 +10,7 @@ from billing.adapters.base import PaymentProvider, SignatureInvalid
 from billing.models import Checkout, ProviderEvent
 from billing.operations import checkouts
 from billing.queries import checkouts as queries
-from gateway.contract.errors import IntegrationUnavailable, InvalidRequest
+from gateway.core.contract.errors import IntegrationUnavailable, InvalidRequest
 
 log = logging.getLogger("billing.events")
 

@@ -11,7 +11,7 @@ from billing.adapters.base import PaymentProvider, ProviderError
 from billing.models import ExternalMapping
 from billing.rules import external_mappings as rules
 from billing.rules.provider_records import ConnectedAccount
-from gateway.contract.errors import ExternalMappingUnverified, InvalidRequest
+from gateway.core.contract.errors import ExternalMappingUnverified, InvalidRequest
 
 log = logging.getLogger("billing.external_mappings")
 

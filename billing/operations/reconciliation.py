@@ -17,7 +17,7 @@ from billing.operations import checkouts, events
 from billing.operations.checkouts import Seen
 from billing.operations.deadlines import deadline
 from billing.queries import checkouts as queries
-from gateway.contract.errors import IntegrationUnavailable
+from gateway.core.contract.errors import IntegrationUnavailable
 
 log = logging.getLogger("billing.reconciliation")
 

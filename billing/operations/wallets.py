@@ -5,7 +5,7 @@ from django.db import transaction
 from billing.models import Wallet
 from billing.operations import ledger
 from billing.queries import locked
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 
 @transaction.atomic

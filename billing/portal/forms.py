@@ -1,6 +1,6 @@
 """What people fill in to pay."""
 
-from gateway.forms import OnceForm, PaymentAmountField
+from gateway.core.forms import OnceForm, PaymentAmountField
 
 
 class TopUpForm(OnceForm):

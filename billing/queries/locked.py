@@ -6,7 +6,7 @@ from django.db import connection, transaction
 
 from billing.models import Checkout, OwnerKind, Wallet
 from billing.rules.owners import Owner
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 
 def wallet(owner: Owner) -> Wallet:

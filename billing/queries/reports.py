@@ -9,8 +9,8 @@ from django.db.models import QuerySet
 from billing.models import CreditLot, Reservation, State, Transfer
 from billing.rules.owners import Owner
 from billing.rules.reports import Amount, Made, Subject
-from gateway.contract.errors import OrgReportLimit
-from gateway.contract.limits import REPORT_CALLS_MAX, REPORT_CHARGES_MAX, REPORT_HOLDS_MAX, REPORT_LOTS_MAX
+from gateway.core.contract.errors import OrgReportLimit
+from gateway.core.contract.limits import REPORT_CALLS_MAX, REPORT_CHARGES_MAX, REPORT_HOLDS_MAX, REPORT_LOTS_MAX
 
 Row = TypeVar("Row")
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gateway.contract.amounts import usd
+from gateway.core.contract.amounts import usd
 
 
 class State(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from billing.rules.quantities import Quantities
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 
 PICO_PER_MICRO = 10**6
 PRICE_MAX_MICROUSD = 10**9

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.models import Checkout
-from gateway.api.serializers import IdempotencyKeyField, StrictSerializer, WholeCentsField
+from gateway.core.api.serializers import IdempotencyKeyField, StrictSerializer, WholeCentsField
 
 
 class AccountCheckoutRequest(StrictSerializer):

@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.models import Reservation, State
-from gateway.api.times import rfc3339, rfc3339_or_none
+from gateway.core.api.times import rfc3339, rfc3339_or_none
 
 STATUS = {
     State.DISPATCHED: "held",

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.queries.wallets import CreditView, WalletView
-from gateway.api.times import rfc3339_or_none
+from gateway.core.api.times import rfc3339_or_none
 
 
 class CreditResponse(serializers.Serializer[Any]):

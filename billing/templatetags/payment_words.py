@@ -4,7 +4,7 @@ from django import template
 
 from billing.models import Checkout, Reservation, State
 from billing.rules import payment_words
-from gateway.contract.amounts import usd
+from gateway.core.contract.amounts import usd
 
 register = template.Library()
 register.filter("usd", usd)

@@ -10,11 +10,11 @@ from billing.models import CheckoutKind
 from billing.operations import checkouts
 from billing.rules.owners import MONEY_ROLES
 from billing.serializers.checkout import AccountCheckoutRequest, CheckoutResponse, render_checkout
-from gateway.api.access import requires
-from gateway.api.schema import refuses
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
+from gateway.core.api.access import requires
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
 
 
 class CheckoutView(ApiViewSet):

@@ -9,11 +9,11 @@ from accounts.rules.principal import Principal
 from billing.queries import usage
 from billing.rules.owners import MONEY_ROLES
 from billing.serializers.usage import UsageListResponse, render_usage
-from gateway.api.access import requires
-from gateway.api.pagination import limit_of
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import Capability
-from gateway.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
+from gateway.core.api.access import requires
+from gateway.core.api.pagination import limit_of
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
 
 LIMIT = OpenApiParameter(
     "limit",

@@ -9,9 +9,9 @@ from accounts.authentication import caller
 from billing.queries import wallets
 from billing.rules.owners import MONEY_ROLES
 from billing.serializers.wallet import WalletResponse, render_wallet
-from gateway.api.access import requires
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import Capability
+from gateway.core.api.access import requires
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
 
 
 class WalletView(ApiViewSet):

@@ -20,7 +20,7 @@ from accounts.models import Product
 from accounts.rules import jwk
 from gateway.config.apply import Report, apply
 from gateway.config.document import from_value
-from gateway.contract.capabilities import INFER_PREFIX, Capability
+from gateway.core.contract.capabilities import INFER_PREFIX, Capability
 
 ISSUER = "https://demo.studio.example"
 DID_PREFIX = "did:web:demo.studio.example:"

@@ -7,10 +7,10 @@ the file or the database says about them wins.
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.addresses import WEB_WORDS, is_web_address
 from gateway.config.document import Document, from_value
 from gateway.config.problems import ConfigError, Problem
 from gateway.config.secret import is_secret
+from gateway.core.addresses import WEB_WORDS, is_web_address
 from inference.models import Alias
 from judgement.models import JudgementSettings
 

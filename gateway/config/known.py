@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts.models import Integration, Product
 from gateway.config.context import Names
-from gateway.contract.aliases import ALIAS_ROUTES
+from gateway.core.contract.aliases import ALIAS_ROUTES
 from inference.models import Alias, RawModel, Upstream
 
 

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from accounts.rules import dids, scopes
 from gateway.config.context import context_of
-from gateway.contract.capabilities import INFER_PREFIX, Capability
-from gateway.contract.names import shows_as_written
+from gateway.core.contract.capabilities import INFER_PREFIX, Capability
+from gateway.core.contract.names import shows_as_written
 
 AMOUNT_MAX_MICROUSD = 10**15  # a billion USD
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gateway.api.lean import LeanHandler
+from gateway.core.api.lean import LeanHandler
 from gateway.server.places import Application, Places
 
 

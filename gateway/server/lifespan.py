@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import Any
 
 from accounts.operations.keyring import keyring
-from gateway.api.background import drain
-from gateway.database import close_pool, open_pool
+from gateway.core.api.background import drain
+from gateway.core.database import close_pool, open_pool
+from gateway.core.outbound.session import close_session, session
 from gateway.health import close_probe
-from gateway.outbound.session import close_session, session
 from gateway.server.descriptors import raise_descriptor_limit
 from gateway.server.memory import return_large_blocks
 from inference.metering import alarms

@@ -10,10 +10,10 @@ from typing import Any
 
 from django.conf import settings
 
-from gateway.api.budget import ByteBudget
-from gateway.api.lean import BodyReader, ClientLeft
-from gateway.contract.errors import ApiError, NotReady
-from gateway.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
+from gateway.core.api.budget import ByteBudget
+from gateway.core.api.lean import BodyReader, ClientLeft
+from gateway.core.contract.errors import ApiError, NotReady
+from gateway.core.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
 from gateway.server.refusals import refuse
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]

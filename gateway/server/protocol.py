@@ -13,7 +13,7 @@ from django.conf import settings
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
-from gateway.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
+from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.server.heads import is_plain
 from gateway.server.watch import watch_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware, _TrustedHosts
 
-from gateway.api.addresses import plain_address
+from gateway.core.api.addresses import plain_address
 
 
 class Proxies(_TrustedHosts):

@@ -5,12 +5,12 @@ from typing import Any
 from django.http import HttpResponse
 from django.urls import Resolver404, resolve
 
-from gateway.api.boundary import is_api_path
-from gateway.api.lean.sending import send_response
-from gateway.api.request_ids import request_id_of_scope
-from gateway.api.responses import error_response
-from gateway.contract.errors import ApiError
-from gateway.contract.headers import REQUEST_ID
+from gateway.core.api.boundary import is_api_path
+from gateway.core.api.lean.sending import send_response
+from gateway.core.api.request_ids import request_id_of_scope
+from gateway.core.api.responses import error_response
+from gateway.core.contract.errors import ApiError
+from gateway.core.contract.headers import REQUEST_ID
 
 WEBHOOKS = "/webhooks/"
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from gateway.api.json import dumps
-from gateway.api.request_ids import request_id_of_scope
-from gateway.contract.errors import NotFound
-from gateway.contract.headers import REQUEST_ID
+from gateway.core.api.json import dumps
+from gateway.core.api.request_ids import request_id_of_scope
+from gateway.core.contract.errors import NotFound
+from gateway.core.contract.headers import REQUEST_ID
 
 DENIAL = "websocket.http.response"
 

@@ -62,16 +62,16 @@ if "runserver" in sys.argv:
     INSTALLED_APPS.insert(0, "daphne")
 
 MIDDLEWARE = [
-    "gateway.api.request_ids.RequestIdMiddleware",
+    "gateway.core.api.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "gateway.server.static_files.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
-    "gateway.api.boundary.ApiBoundaryMiddleware",
-    "gateway.api.edge.EdgeMiddleware",
+    "gateway.core.api.boundary.ApiBoundaryMiddleware",
+    "gateway.core.api.edge.EdgeMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "gateway.api.fetch_site.FetchSiteMiddleware",
+    "gateway.core.api.fetch_site.FetchSiteMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     *PORTAL_MIDDLEWARE,
@@ -115,7 +115,7 @@ LARGE_BODY_WAIT_SECONDS = env.float("LARGE_BODY_WAIT_SECONDS", default=10.0)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
 DATABASES["default"] |= {
-    "ENGINE": "gateway.database.backend",
+    "ENGINE": "gateway.core.database.backend",
     "OPTIONS": {
         **DATABASES["default"].get("OPTIONS", {}),
         "pool": {"min_size": 1, "max_size": SYNC_POOL_MAX_CONNECTIONS},
@@ -134,12 +134,12 @@ AUTH_PASSWORD_VALIDATORS = [
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.DPoPAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["gateway.api.access.DeclaredAccess", "organizations.permissions.LiveAccess"],
-    "DEFAULT_PARSER_CLASSES": ["gateway.api.parsers.StrictJSONParser"],
-    "DEFAULT_RENDERER_CLASSES": ["gateway.api.renderers.OrjsonRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "gateway.api.negotiation.JSONOnly",
-    "DEFAULT_SCHEMA_CLASS": "gateway.api.schema.GatewaySchema",
-    "EXCEPTION_HANDLER": "gateway.api.exceptions.handle",
+    "DEFAULT_PERMISSION_CLASSES": ["gateway.core.api.access.DeclaredAccess", "organizations.permissions.LiveAccess"],
+    "DEFAULT_PARSER_CLASSES": ["gateway.core.api.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["gateway.core.api.renderers.OrjsonRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "gateway.core.api.negotiation.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "gateway.core.api.schema.GatewaySchema",
+    "EXCEPTION_HANDLER": "gateway.core.api.exceptions.handle",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
     "URL_FORMAT_OVERRIDE": None,
@@ -157,9 +157,9 @@ SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "gateway.api.schema_components.add_shared_components",
+        "gateway.core.api.schema_components.add_shared_components",
         "gateway.reference.complete",
-        "gateway.api.code_samples.add_code_samples",
+        "gateway.core.api.code_samples.add_code_samples",
     ],
 }
 
@@ -229,7 +229,7 @@ PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checko
 
 REDIS_URL = env("REDIS_URL", default="")
 # Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.
-CACHES = {"default": {"BACKEND": "gateway.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
+CACHES = {"default": {"BACKEND": "gateway.core.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
@@ -262,8 +262,8 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(levelname)s %(name)s %(request_id)s %(message)s"}},
     "filters": {
-        "one_line": {"()": "gateway.api.logs.OneLine"},
-        "request_id": {"()": "gateway.api.request_ids.CarriesRequestId"},
+        "one_line": {"()": "gateway.core.api.logs.OneLine"},
+        "request_id": {"()": "gateway.core.api.request_ids.CarriesRequestId"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},

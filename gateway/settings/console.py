@@ -23,7 +23,7 @@ def _group(title: str, tables: list[tuple[str, str, str]]) -> dict[str, Any]:
     return {"title": title, "separator": True, "items": [_item(*table) for table in tables]}
 
 
-FORMAT_MODULE_PATH = ["gateway.formats"]
+FORMAT_MODULE_PATH = ["gateway.core.formats"]
 
 TABLES: dict[str, list[tuple[str, str, str]]] = {
     "Money": [

@@ -5,7 +5,7 @@ from typing import Any
 
 import environ
 
-from gateway.contract.limits import EMAIL_ADDRESSES_MAX
+from gateway.core.contract.limits import EMAIL_ADDRESSES_MAX
 
 env = environ.Env()
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from gateway.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable
-from gateway.outbound.redaction import redacted
+from gateway.core.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable
+from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import Refusal
 from inference.adapters.vendor_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
 from inference.rules.upstream import Alarm, Attempt, Failed, Outcome, Overloaded, Rejected

@@ -10,9 +10,9 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from gateway.outbound.bodies import read_bounded
-from gateway.outbound.failures import MisconfiguredError, TooLargeError
-from gateway.outbound.session import on_send, session
+from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
+from gateway.core.outbound.session import on_send, session
 from inference.rules.upstream import Attempt
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
@@ -38,7 +38,7 @@ async def post(
 ) -> aiohttp.ClientResponse:
     """Send a payload, which brings its own media type, to `<base_url>/<path>`; the caller closes the response.
 
-    Raises as `gateway.outbound.failures` lists.
+    Raises as `gateway.core.outbound.failures` lists.
     """
     token = on_send.set(attempt.on_send)
     try:

@@ -3,10 +3,10 @@
 import logging
 from typing import Any
 
-from gateway.api.logs import RecurringLog
-from gateway.contract.errors import ApiError, ModelUnavailable, UpstreamError, UpstreamInvalid, UpstreamTimeout
-from gateway.outbound.failures import Failure, failure_of
-from gateway.outbound.redaction import redacted
+from gateway.core.api.logs import RecurringLog
+from gateway.core.contract.errors import ApiError, ModelUnavailable, UpstreamError, UpstreamInvalid, UpstreamTimeout
+from gateway.core.outbound.failures import Failure, failure_of
+from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.sse import EventTooLargeError
 from inference.rules.upstream import Alarm, Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable

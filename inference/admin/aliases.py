@@ -11,8 +11,8 @@ from unfold.admin import TabularInline
 from unfold.decorators import display
 
 from billing.rules.quantities import QUANTITY_MAX
-from gateway.console import ConsoleAdmin, ReadableJSONField, json_object
-from gateway.contract.aliases import Route
+from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
+from gateway.core.contract.aliases import Route
 from inference.models import Alias, Deployment, RawModel
 
 

@@ -15,7 +15,7 @@ from billing.models import PriceVersion
 from billing.operations import prices
 from billing.queries.prices import in_force
 from billing.rules.prices import COMPONENTS, PriceBook, PriceError, show
-from gateway.console import ReadOnlyAdmin
+from gateway.core.console import ReadOnlyAdmin
 from inference.models import Alias, RawModel
 
 

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from gateway.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin
 from inference.admin.aliases import ServedForm
 from inference.models import Alias, RawModel
 

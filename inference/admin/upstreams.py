@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
-from gateway.addresses import WEB_WORDS, is_web_address, origin_of
-from gateway.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
+from gateway.core.addresses import WEB_WORDS, is_web_address, origin_of
+from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
 from inference.models import Upstream
 
 

@@ -13,8 +13,8 @@ from threading import Event, Lock
 
 from django.db import connections, models
 
-from gateway.api.logs import RecurringLog
-from gateway.contract.errors import ModelUnavailable
+from gateway.core.api.logs import RecurringLog
+from gateway.core.contract.errors import ModelUnavailable
 from inference.models import Upstream
 from inference.rules.upstream import Alarm, Rejected
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from billing.operations.ledger import Replay
-from gateway.api.json import dumps
-from gateway.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
+from gateway.core.api.json import dumps
+from gateway.core.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
 
 REPLAY_MAX_BYTES = 16 * 1024 * 1024
 """A longer answer is not kept: a repeated request is then told that it was charged, and nothing runs twice."""

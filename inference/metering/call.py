@@ -7,7 +7,7 @@ from typing import Any
 from billing.operations.closings import OpenCall
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
-from gateway.contract.errors import NotReady
+from gateway.core.contract.errors import NotReady
 from inference.metering import journal
 from inference.metering.checks import Checked
 from inference.metering.journal import Entry

@@ -15,10 +15,10 @@ from django.conf import settings
 from accounts.operations.replays import refusal
 from billing.operations import closings
 from billing.rules.quantities import Quantities
-from gateway import database
-from gateway.api.background import spawn
-from gateway.contract.errors import ApiError, NotReady
-from gateway.database import BatchFunction, Element
+from gateway.core import database
+from gateway.core.api.background import spawn
+from gateway.core.contract.errors import ApiError, NotReady
+from gateway.core.database import BatchFunction, Element
 from inference.metering.call import Call
 from organizations.rules.access import denial
 

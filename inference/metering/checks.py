@@ -12,10 +12,10 @@ from typing import Any
 from accounts.authentication import Verified, verify
 from accounts.rules.principal import Principal
 from billing.rules.prices import PriceError
-from gateway.api.access import require_scope
-from gateway.api.offload import offload
-from gateway.contract.errors import ApiError, InvalidRequest, ModelNotFound, ModelUnavailable
-from gateway.contract.ids import new_id
+from gateway.core.api.access import require_scope
+from gateway.core.api.offload import offload
+from gateway.core.contract.errors import ApiError, InvalidRequest, ModelNotFound, ModelUnavailable
+from gateway.core.contract.ids import new_id
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
 from inference.rules.model import PriceVersion, ServedModel

@@ -17,8 +17,8 @@ from billing.operations import closings
 from billing.operations.closings import Closing
 from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.rules.quantities import Quantities
-from gateway import database
-from gateway.api.background import spawn
+from gateway.core import database
+from gateway.core.api.background import spawn
 from inference.metering.call import Call
 from inference.metering.journal import Entry
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from billing.operations.ledger import Hold, HoldOutcome, read_replay
-from gateway.database import BatchFunction, Element
+from gateway.core.database import BatchFunction, Element
 from inference.metering.checks import Arrival, Checked, Identified
 
 OPEN = BatchFunction(1, "inference_open_calls")

@@ -2,10 +2,10 @@
 
 import hashlib
 
-from gateway.api.json import canonical, strict_loads
-from gateway.api.offload import is_large, offload
-from gateway.contract.errors import UnsupportedMediaType
-from gateway.contract.limits import MODEL_BODY_MAX_BYTES
+from gateway.core.api.json import canonical, strict_loads
+from gateway.core.api.offload import is_large, offload
+from gateway.core.contract.errors import UnsupportedMediaType
+from gateway.core.contract.limits import MODEL_BODY_MAX_BYTES
 from inference.metering.route import Headers, MeteredRequest
 from inference.rules.json_body import JsonBody
 

@@ -11,16 +11,16 @@ import psycopg
 from accounts.operations.replays import refusal
 from billing.operations import closings
 from billing.operations.ledger import Hold, HoldOutcome, Replay
-from gateway import database
-from gateway.api.background import spawn
-from gateway.contract.errors import (
+from gateway.core import database
+from gateway.core.api.background import spawn
+from gateway.core.contract.errors import (
     BudgetExceeded,
     IdempotencyInProgress,
     IdempotencyKeyReused,
     InsufficientFunds,
     NotReady,
 )
-from gateway.database import Unanswered
+from gateway.core.database import Unanswered
 from inference.metering.call import Call
 from inference.metering.checks import Arrival, Refused
 from inference.metering.closing import release_unknown

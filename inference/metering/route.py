@@ -7,9 +7,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
-from gateway.contract.aliases import Route
-from gateway.contract.capabilities import infer
-from gateway.database import BatchFunction
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.capabilities import infer
+from gateway.core.database import BatchFunction
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.request import BoundedRequest
 from inference.rules.terms import Terms, read_terms

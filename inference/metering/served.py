@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from gateway.api.url_map import actions
-from gateway.contract.aliases import Route
+from gateway.core.api.url_map import actions
+from gateway.core.contract.aliases import Route
 from inference.metering.checks import price_in_force
 from inference.metering.route import MeteredRoute
 from inference.metering.viewset import MeteredViewSet

@@ -11,9 +11,9 @@ import time
 from typing import Any
 
 from billing.operations import closings
-from gateway.api.background import spawn
-from gateway.api.exceptions import as_api_error
-from gateway.contract.errors import ApiError, NotReady
+from gateway.core.api.background import spawn
+from gateway.core.api.exceptions import as_api_error
+from gateway.core.contract.errors import ApiError, NotReady
 from inference.metering import checks, closing, opening, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call

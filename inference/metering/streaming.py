@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from billing.operations import closings
 from billing.rules.prices import PriceError
 from billing.rules.quantities import MalformedUsage, Quantities
-from gateway.api.background import spawn
-from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid
+from gateway.core.api.background import spawn
+from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid
 from inference.metering import closing
 from inference.metering.answers import Recording, receipt_comment, receipt_headers
 from inference.metering.call import Call

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
-from gateway.api.lean import LeanRequest, LeanViewSet, StreamedResponse
+from gateway.core.api.lean import LeanRequest, LeanViewSet, StreamedResponse
 from inference.metering.answers import StreamedAnswer
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import serve

@@ -3,7 +3,7 @@
 import logging
 
 from billing.operations import closings
-from gateway.contract.errors import ApiError, InternalError
+from gateway.core.contract.errors import ApiError, InternalError
 from inference.metering import closing
 from inference.metering.answers import WholeAnswer, kept, receipt_comment, receipt_headers
 from inference.metering.call import Call

@@ -3,7 +3,7 @@
 from django.core.validators import RegexValidator
 from django.db import models
 
-from gateway.contract.aliases import Route, routes_of
+from gateway.core.contract.aliases import Route, routes_of
 
 # What fits a scope token (RFC 6749 section 3.3) and a path.
 MODEL_NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z", "Letters, digits and . _ : / @ - only.")

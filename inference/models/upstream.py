@@ -3,8 +3,8 @@
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
-from gateway.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
-from gateway.fields import EncryptedTextField
+from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
+from gateway.core.fields import EncryptedTextField
 
 
 class Upstream(models.Model):

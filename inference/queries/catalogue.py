@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from gateway.api.snapshots import Snapshot
-from gateway.contract.aliases import ALIAS_ROUTES
+from gateway.core.api.snapshots import Snapshot
+from gateway.core.contract.aliases import ALIAS_ROUTES
 from inference.models import Alias, RawModel
 from inference.queries import prices, rows
 from inference.rules.model import ServedModel, unconfigured

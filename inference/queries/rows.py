@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from django.conf import settings
 
-from gateway.contract.aliases import routes_of
+from gateway.core.contract.aliases import routes_of
 from inference.models import Alias, Deployment, RawModel, Upstream
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget

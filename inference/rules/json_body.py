@@ -4,8 +4,8 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.api.json import dumps
-from gateway.contract.errors import InvalidRequest
+from gateway.core.api.json import dumps
+from gateway.core.contract.errors import InvalidRequest
 from inference.rules.answer import Answer, Content
 from inference.rules.request import BoundedRequest
 

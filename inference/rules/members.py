@@ -6,7 +6,7 @@ Whatever is not named here passes upstream as it came: a vendor's harmless novel
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.contract.errors import InvalidRequest
+from gateway.core.contract.errors import InvalidRequest
 
 # Where the call goes and under whose name: the gateway's own business.
 ROUTING = frozenset(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from billing.rules.prices import PriceBook
-from gateway.contract.aliases import ALIAS_ROUTES, NEVER_SERVED, Route
+from gateway.core.contract.aliases import ALIAS_ROUTES, NEVER_SERVED, Route
 from inference.rules.plan import DeploymentTarget
 
 

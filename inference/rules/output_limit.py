@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from billing.rules.prices import PICO_PER_MICRO, PriceBook, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
-from gateway.contract.errors import InvalidRequest
+from gateway.core.contract.errors import InvalidRequest
 from inference.rules.model import ServedModel
 from inference.rules.terms import within
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic
 
-from gateway.contract.aliases import Route
-from gateway.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 from inference.rules.upstream import Attempt, Endpoint, Sent, UpstreamTarget
 
 STREAM_MIN_SECONDS = 600.0

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from billing.rules.quantities import Quantities
-from gateway.contract.errors import ApiError
+from gateway.core.contract.errors import ApiError
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
 
 

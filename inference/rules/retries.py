@@ -1,6 +1,6 @@
 """Whether and when a call is tried again upstream: only where nothing can have been taken."""
 
-from gateway.contract.limits import UPSTREAM_RETRIES_MAX
+from gateway.core.contract.limits import UPSTREAM_RETRIES_MAX
 from inference.rules.plan import RETRY_WINDOW_SECONDS
 from inference.rules.upstream import Overloaded, Unreachable
 

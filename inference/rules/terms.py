@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostExceeded, MaxCostRequired
-from gateway.contract.headers import IDEMPOTENCY_KEY, MAX_COST
-from gateway.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
+from gateway.core.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostExceeded, MaxCostRequired
+from gateway.core.contract.headers import IDEMPOTENCY_KEY, MAX_COST
+from gateway.core.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
 
 _KEY, _COST = IDEMPOTENCY_KEY.lower().encode(), MAX_COST.lower().encode()
 

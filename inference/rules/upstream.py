@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from gateway.contract.errors import ApiError
+from gateway.core.contract.errors import ApiError
 from inference.rules.answer import Answer, Chunk
 from inference.rules.request import BoundedRequest
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from billing.rules.prices import PriceBook, PriceError, cost_microusd
 from billing.rules.quantities import MalformedUsage, Quantities
-from gateway.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
+from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
 from inference.rules.answer import Answer, Content
 from inference.rules.request import BoundedRequest
 from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable

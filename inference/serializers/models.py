@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 from inference.rules.model import ServedModel
 
 OWNER = "account-gateway"

@@ -8,9 +8,9 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 
-from gateway.api.schema import refuses
-from gateway.contract.aliases import Route
-from gateway.contract.errors import ModelNotFound
+from gateway.core.api.schema import refuses
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.errors import ModelNotFound
 
 Schema = dict[str, Any]
 EVENTS = "text/event-stream"

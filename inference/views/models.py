@@ -5,10 +5,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
-from gateway.api.access import authenticated_only
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import infer
-from gateway.contract.errors import ModelNotFound
+from gateway.core.api.access import authenticated_only
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import infer
+from gateway.core.contract.errors import ModelNotFound
 from inference.metering.served import routes_of
 from inference.queries import catalogue
 from inference.rules.model import ServedModel

@@ -4,7 +4,7 @@ from accounts.models import Product
 from billing.models import Budget
 from billing.operations import budgets
 from billing.queries import budgets as queries
-from gateway.contract.errors import NotFound
+from gateway.core.contract.errors import NotFound
 from organizations.operations.changes import changing
 from organizations.queries import memberships
 from organizations.rules.roles import MONEY_MANAGERS

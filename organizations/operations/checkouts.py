@@ -3,7 +3,7 @@
 from accounts.models import Product
 from billing.models import Checkout
 from billing.operations import checkouts as billing
-from gateway.contract.errors import NotFound
+from gateway.core.contract.errors import NotFound
 from organizations.operations.changes import changing
 from organizations.rules.roles import MONEY_MANAGERS
 

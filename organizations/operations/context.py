@@ -5,7 +5,7 @@ from datetime import datetime
 from accounts.operations import tokens
 from accounts.operations.tokens import MintedToken
 from accounts.rules.principal import Principal
-from gateway.contract.errors import Forbidden
+from gateway.core.contract.errors import Forbidden
 from organizations.queries import access
 from organizations.rules.access import denial
 

@@ -8,8 +8,8 @@ import hashlib
 import secrets
 
 from accounts.models import Account
-from gateway.contract.errors import Forbidden, InvitationUnavailable, NotFound
-from gateway.contract.ids import new_id
+from gateway.core.contract.errors import Forbidden, InvitationUnavailable, NotFound
+from gateway.core.contract.ids import new_id
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
 from organizations.queries import invitations

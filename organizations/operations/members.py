@@ -1,6 +1,6 @@
 """Change and remove members. SPEC: States and transitions, Membership."""
 
-from gateway.contract.errors import Forbidden, LastOwner
+from gateway.core.contract.errors import Forbidden, LastOwner
 from organizations.models import Membership, Seat
 from organizations.operations import invitations, seats
 from organizations.operations.changes import Change, changing

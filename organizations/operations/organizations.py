@@ -6,7 +6,7 @@ from django.db import transaction
 
 from accounts.models import Account
 from billing.operations import wallets
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Membership, Organization
 from organizations.rules.roles import Role
 

@@ -2,7 +2,7 @@
 
 from django.db.models import QuerySet
 
-from gateway.contract.errors import BillingPastDue, ProductDisabled, SeatCapReached
+from gateway.core.contract.errors import BillingPastDue, ProductDisabled, SeatCapReached
 from organizations.models import Entitlement, Membership, Seat, SeatInterval
 from organizations.operations.changes import Change, changing
 from organizations.queries import entitlements, memberships

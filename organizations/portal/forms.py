@@ -6,8 +6,8 @@ from typing import Any
 from django import forms
 
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
-from gateway.api.names import validate_name
-from gateway.forms import OnceForm, PaymentAmountField
+from gateway.core.api.names import validate_name
+from gateway.core.forms import OnceForm, PaymentAmountField
 from organizations.models import Organization
 from organizations.rules.roles import Role, may_touch
 

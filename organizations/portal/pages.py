@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 
 from accounts.models import Account
-from gateway.contract.errors import ApiError, Forbidden, NotMember
+from gateway.core.contract.errors import ApiError, Forbidden, NotMember
 from organizations.models import Membership
 from organizations.portal import words
 from organizations.queries import memberships

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 
 from accounts.models import Account
 from accounts.rules.principal import Principal
-from gateway.api.fetch_site import is_foreign
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import Forbidden
+from gateway.core.api.fetch_site import is_foreign
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import Forbidden
 
 CLIENT_ID = "portal"
 SCOPES = frozenset(

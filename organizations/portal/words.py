@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.contract.amounts import usd
-from gateway.contract.errors import ApiError
+from gateway.core.contract.amounts import usd
+from gateway.core.contract.errors import ApiError
 from organizations.models import AuditEntry
 from organizations.rules.roles import Role
 

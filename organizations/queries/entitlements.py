@@ -3,7 +3,7 @@
 from django.db.models import Count, Q, QuerySet
 
 from accounts.models import Product
-from gateway.contract.errors import NotFound
+from gateway.core.contract.errors import NotFound
 from organizations.models import Entitlement
 
 _ASSIGNED = Count("seats", filter=Q(seats__assigned_at__isnull=False))

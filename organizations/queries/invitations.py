@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from gateway.contract.errors import InvitationUnavailable, NotFound
+from gateway.core.contract.errors import InvitationUnavailable, NotFound
 from organizations.models import Invitation, Membership
 
 

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from billing.queries.locked import clock
-from gateway.contract.errors import NotMember
+from gateway.core.contract.errors import NotMember
 from organizations.models import Organization
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from gateway.contract.errors import Forbidden, NotFound, NotMember
+from gateway.core.contract.errors import Forbidden, NotFound, NotMember
 from organizations.models import Membership
 from organizations.rules.roles import Role
 

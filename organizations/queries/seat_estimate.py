@@ -10,7 +10,7 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from billing.models import ExternalMapping
 from billing.queries.reports import bounded, report_limit
-from gateway.contract.limits import REPORT_INTERVALS_MAX
+from gateway.core.contract.limits import REPORT_INTERVALS_MAX
 from organizations.models import Entitlement, EntitlementInterval, SeatInterval
 from organizations.queries import entitlements
 from organizations.rules.seat_billing import Interval, billable_seat_days, days_of_month, month_cost_microusd

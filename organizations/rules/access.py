@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gateway.contract.errors import ApiError, NoSeat, NotMember, ProductDisabled
+from gateway.core.contract.errors import ApiError, NoSeat, NotMember, ProductDisabled
 
 ALLOWED = "allowed"
 

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from billing.rules.budgets import BudgetScope, spent_microusd
-from gateway.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
+from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
 
 SCOPES = [scope.value for scope in BudgetScope]
 OF_PRODUCT = (BudgetScope.PRODUCT, BudgetScope.MEMBER_PRODUCT)

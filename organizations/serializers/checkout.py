@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import IdempotencyKeyField, StrictSerializer, StrictStringField, WholeCentsField
+from gateway.core.api.serializers import IdempotencyKeyField, StrictSerializer, StrictStringField, WholeCentsField
 
 TOP_UP, PAYMENT_METHOD = "top_up", "payment_method"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import StrictSerializer, StrictStringField
+from gateway.core.api.serializers import StrictSerializer, StrictStringField
 
 
 class ContextRequest(StrictSerializer):

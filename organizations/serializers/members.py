@@ -5,8 +5,8 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
-from gateway.api.names import validate_name
-from gateway.api.serializers import StrictSerializer, StrictStringField, listing
+from gateway.core.api.names import validate_name
+from gateway.core.api.serializers import StrictSerializer, StrictStringField, listing
 from organizations.rules.roles import Role
 
 ROLES = [role.value for role in Role]

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import NameField, StrictIntegerField, StrictSerializer, listing
+from gateway.core.api.serializers import NameField, StrictIntegerField, StrictSerializer, listing
 from organizations.models import Organization
 
 

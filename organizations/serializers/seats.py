@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.serializers import listing
+from gateway.core.api.serializers import listing
 
 
 class SeatResponse(serializers.Serializer[Any]):

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.api.times import rfc3339
+from gateway.core.api.times import rfc3339
 from organizations.rules.usage_summary import Summary, Tally
 
 

@@ -2,7 +2,7 @@
 
 from django import template
 
-from gateway.contract.amounts import usd
+from gateway.core.contract.amounts import usd
 
 register = template.Library()
 register.filter("usd", usd)

@@ -6,9 +6,9 @@ from rest_framework.request import Request
 
 from accounts.authentication import caller
 from accounts.models import Account
-from gateway.api.access import declared_access
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.errors import Forbidden, NotFound
+from gateway.core.api.access import declared_access
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.errors import Forbidden, NotFound
 from organizations.models import Membership
 from organizations.queries import memberships
 from organizations.rules.roles import ANY

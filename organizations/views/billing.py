@@ -7,10 +7,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from billing.models import Budget
-from gateway.api.access import requires
-from gateway.api.schema import refuses
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import (
+from gateway.core.api.access import requires
+from gateway.core.api.schema import refuses
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import (
     ExternalMappingUnverified,
     IdempotencyKeyReused,
     IntegrationUnavailable,

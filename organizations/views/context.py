@@ -6,10 +6,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
-from gateway.api.access import authenticated_only
-from gateway.api.schema import refuses
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.errors import Forbidden, NoSeat, NotMember, ProductDisabled
+from gateway.core.api.access import authenticated_only
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.errors import Forbidden, NoSeat, NotMember, ProductDisabled
 from organizations.operations import context
 from organizations.serializers.context import ContextRequest, ContextResponse
 

@@ -5,11 +5,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from gateway.api.access import requires
-from gateway.api.schema import refuses
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import InvitationUnavailable
+from gateway.core.api.access import requires
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import InvitationUnavailable
 from organizations.operations import invitations as operations
 from organizations.queries import invitations
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS, Role

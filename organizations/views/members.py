@@ -4,10 +4,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from gateway.api.access import requires
-from gateway.api.schema import refuses
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import LastOwner
+from gateway.core.api.access import requires
+from gateway.core.api.schema import refuses
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import LastOwner
 from organizations.operations import members
 from organizations.queries import memberships
 from organizations.rules.roles import PEOPLE_MANAGERS, Role

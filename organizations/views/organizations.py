@@ -8,11 +8,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
-from gateway.api.access import requires
-from gateway.api.schema import refuses
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import Forbidden
+from gateway.core.api.access import requires
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import Forbidden
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.queries import entitlements, memberships

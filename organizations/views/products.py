@@ -4,8 +4,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from gateway.api.access import requires
-from gateway.contract.capabilities import Capability
+from gateway.core.api.access import requires
+from gateway.core.contract.capabilities import Capability
 from organizations.models import Entitlement
 from organizations.operations import products
 from organizations.queries import entitlements

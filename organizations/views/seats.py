@@ -6,11 +6,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
-from gateway.api.access import requires
-from gateway.api.schema import refuses
-from gateway.api.viewsets import ApiViewSet
-from gateway.contract.capabilities import Capability
-from gateway.contract.errors import BillingPastDue, Forbidden, ProductDisabled, SeatCapReached
+from gateway.core.api.access import requires
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import BillingPastDue, Forbidden, ProductDisabled, SeatCapReached
 from organizations.operations import seats as operations
 from organizations.queries import access, seats
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS

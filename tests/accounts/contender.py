@@ -20,7 +20,7 @@ from django.utils import timezone  # noqa: E402
 from accounts.models import SigningKey  # noqa: E402
 from accounts.operations import exchange, replays, signing_keys  # noqa: E402
 from accounts.rules.dpop import ProofTicket  # noqa: E402
-from gateway.contract.errors import ApiError  # noqa: E402
+from gateway.core.contract.errors import ApiError  # noqa: E402
 
 
 def admit(did: str, digests: list[str], expires_at: int) -> list[str]:

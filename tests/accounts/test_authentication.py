@@ -18,7 +18,7 @@ from accounts.operations import nonces, presented_tokens, signing_keys
 from accounts.operations.keyring import keyring
 from accounts.rules import jwt
 from accounts.rules.principal import Principal
-from gateway.contract.errors import ApiError, InvalidDpopProof, InvalidToken, UseDpopNonce
+from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken, UseDpopNonce
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.proofs import BASE_URL, Signer, b64, mint_token
 

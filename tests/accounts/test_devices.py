@@ -16,7 +16,7 @@ from accounts.operations.codes import Redemption
 from accounts.operations.devices import Grant
 from accounts.operations.keyring import keyring
 from accounts.rules import pkce
-from gateway.contract.errors import InvalidGrant, InvalidScope
+from gateway.core.contract.errors import InvalidGrant, InvalidScope
 from tests.factories.accounts import make_account
 from tests.factories.organizations import account
 from tests.organizations.race import at_once as race_at_once

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.rules import dpop
-from gateway.contract.errors import InvalidDpopProof
+from gateway.core.contract.errors import InvalidDpopProof
 from tests.factories.proofs import Signer, b64
 
 NOW = 1_790_000_000.0

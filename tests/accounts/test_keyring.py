@@ -13,8 +13,8 @@ from accounts.models import SigningKey
 from accounts.operations import keyring as module
 from accounts.operations import signing_keys
 from accounts.operations.keyring import Keyring, KeysOutdated, SigningKeys
-from gateway.api import snapshots
-from gateway.contract.errors import NotReady
+from gateway.core.api import snapshots
+from gateway.core.contract.errors import NotReady
 from tests.support.leftovers import connect
 
 

@@ -15,8 +15,8 @@ from accounts.operations import limits
 from accounts.operations.keyring import keyring
 from accounts.operations.limits import Rate
 from accounts.views import token_base
-from gateway.api.addresses import client_network
-from gateway.contract.errors import RateLimited
+from gateway.core.api.addresses import client_network
+from gateway.core.contract.errors import RateLimited
 from tests.factories.proofs import Signer
 from tests.organizations.race import at_once, count
 

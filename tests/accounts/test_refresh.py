@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.rules import refresh
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 SECRETS = ["new-secret", "old-secret"]
 SESSION = new_id("dev")

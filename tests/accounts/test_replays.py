@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import Account, DeviceSession, ProofReplay, ReplayEpoch
 from accounts.operations import replays
 from accounts.rules.dpop import ProofTicket
-from gateway.contract.errors import ApiError, InvalidDpopProof, InvalidToken
+from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 from tests.accounts.race import race
 from tests.factories.accounts import make_account
 

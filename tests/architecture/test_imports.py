@@ -44,7 +44,7 @@ def test_every_module_of_the_project_itself_is_in_a_layer() -> None:
         ("billing.operations.holds", "accounts.serializers", False),
         ("billing.admin", "accounts.admin", False),
         ("billing.apps", "accounts", False),
-        ("gateway.checks", "accounts.tasks", False),
+        ("gateway.core.checks", "accounts.tasks", False),
         ("gateway.urls", "accounts.urls", True),
         ("accounts.views.account", "accounts.serializers.account", True),
     ],

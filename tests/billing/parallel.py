@@ -8,7 +8,7 @@ import psycopg
 from django.db import connection
 
 from billing.operations.statement import Statement
-from gateway.database import Element
+from gateway.core.database import Element
 from tests.factories.batches import statement as batch
 
 Work = Statement[Any] | Element[Any]

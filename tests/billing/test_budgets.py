@@ -14,7 +14,7 @@ from billing.operations import budgets
 from billing.queries import locked, spending
 from billing.queries.spending import Subject
 from billing.rules.budgets import month_of, scope_of, spent_microusd
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
 
 ORG = "org_acme"

@@ -9,7 +9,7 @@ from django.utils import timezone
 from billing.models import CreditLot, Transfer
 from billing.operations import credits, ledger
 from billing.operations.credits import GrantConflict
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse
 
 EXPIRY = datetime(2099, 1, 31, tzinfo=UTC)

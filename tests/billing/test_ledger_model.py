@@ -22,7 +22,7 @@ from billing.models import Budget as BudgetRow
 from billing.models import Checkout, CreditLot, Reservation, Wallet
 from billing.operations import budgets, credits, ledger, reviews
 from billing.rules.budgets import spent_microusd
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
 from tests.factories import batches, payers

@@ -8,7 +8,7 @@ from django.utils import timezone
 from billing import tasks
 from billing.models import CreditLot, Reservation, Transfer
 from billing.queries import audit
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
 from tests.factories.payments import top_up
 from tests.support.unguarded import unguarded

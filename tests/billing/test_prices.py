@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from billing.rules.prices import COMPONENTS, PriceBook, PriceError, cost_microusd
 from billing.rules.quantities import Quantities
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 
 FAST = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 

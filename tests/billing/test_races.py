@@ -20,8 +20,8 @@ from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
 from billing.operations import budgets, ledger
 from billing.operations.statement import Statement
 from billing.queries.wallets import WalletView
-from gateway.contract.ids import new_id
-from gateway.database import Element
+from gateway.core.contract.ids import new_id
+from gateway.core.database import Element
 from tests.billing.conftest import unsound
 from tests.billing.parallel import at_once, conninfo, one_after_another_at_once
 from tests.factories import payers

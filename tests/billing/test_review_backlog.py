@@ -15,7 +15,7 @@ from billing.operations import reviews
 from billing.operations.reviews import Finding
 from billing.queries import audit
 from billing.rules.reviews import next_look_up
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, price_version, review, state
 from tests.support.unguarded import unguarded
 

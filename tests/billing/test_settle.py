@@ -9,7 +9,7 @@ from django.utils import timezone
 from billing.models import CreditLot, Loss, Reservation, Transfer, UsageRecord
 from billing.operations import ledger
 from billing.queries.wallets import WalletView
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, review, settle, state
 
 

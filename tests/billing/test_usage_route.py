@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from billing.models import Reservation, UsageRecord
-from gateway.api.times import rfc3339
+from gateway.core.api.times import rfc3339
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.billing import Purse, release, review, settle
 

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from gateway.api.times import rfc3339
+from gateway.core.api.times import rfc3339
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.billing import Purse, settle
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from gateway.api.access import Access, declared_access
+from gateway.core.api.access import Access, declared_access
 from tests.contract.endpoints import MODEL, PUBLIC, TOKEN
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.config.file import SECTIONS
-from gateway.contract.errors import CATALOGUE
+from gateway.core.contract.errors import CATALOGUE
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS_SOURCES = (

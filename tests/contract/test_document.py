@@ -5,7 +5,7 @@ import io
 from django.core.management import call_command
 from django.test import Client
 
-from gateway.contract.errors import CATALOGUE
+from gateway.core.contract.errors import CATALOGUE
 from tests.contract.document import document, operations
 from tests.contract.routes import mapped_routes
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 
 from account_gateway_client import Gateway
-from gateway.contract.errors import CATALOGUE
+from gateway.core.contract.errors import CATALOGUE
 from tests.contract.document import document, operations, validate
 from tests.support.demo_house import DemoHouse
 

@@ -7,8 +7,8 @@ import orjson
 from billing.operations.ledger import Hold, HoldOutcome, read_replay
 from billing.operations.statement import Statement
 from billing.rules.owners import Owner
-from gateway.contract.ids import new_id
-from gateway.database import BatchFunction, Element
+from gateway.core.contract.ids import new_id
+from gateway.core.database import BatchFunction, Element
 
 OPEN = BatchFunction(1, "inference_open_calls")
 CHECK_IN = BatchFunction(2, "inference_check_in_calls")

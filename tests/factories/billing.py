@@ -25,7 +25,7 @@ from billing.operations.ledger import (
 from billing.operations.statement import Statement, call
 from billing.queries import wallets as wallet_queries
 from billing.queries.wallets import WalletView
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories import payments
 
 ROUTE = "chat.completions"

@@ -8,8 +8,8 @@ from accounts.models import Account
 from billing.operations import closings
 from billing.operations.closings import OpenCall
 from billing.operations.ledger import Hold, Release, Settlement
-from gateway.contract.ids import new_id
-from gateway.database import Element
+from gateway.core.contract.ids import new_id
+from gateway.core.database import Element
 from organizations.operations import seats
 from tests.factories import batches
 from tests.factories.billing import Purse, price_version, used_for

@@ -8,7 +8,7 @@ from billing.operations.checkouts import Seen
 from billing.queries import wallets
 from billing.rules.owners import Owner
 from billing.rules.provider_records import Session, TakenBack
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 
 def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:

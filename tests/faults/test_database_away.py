@@ -15,7 +15,7 @@ import requests
 from celery import Celery
 
 from account_gateway_client import Gateway, GatewayError, ProductKey, ProductServer, ProofKey
-from gateway import filequeue
+from gateway.core import filequeue
 from tests.faults.mortal_database import MortalDatabase, until
 from tests.support.demo_house import ALICE, ISSUER
 from tests.support.launching import RunningGateway

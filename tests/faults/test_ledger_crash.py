@@ -10,7 +10,7 @@ from django.utils import timezone
 from billing.models import Reservation
 from billing.operations import ledger, reviews
 from billing.queries import audit
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.billing.parallel import conninfo
 from tests.factories import batches, payers
 from tests.factories.billing import Purse, price_version, state

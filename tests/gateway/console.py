@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, review, settle

@@ -5,7 +5,7 @@ from django.contrib.admin.models import ADDITION
 from django.test import Client
 
 from billing.models import CreditLot, Transfer, Wallet
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.gateway.console import ALICE
 from tests.gateway.operators import address, errors, logged
 

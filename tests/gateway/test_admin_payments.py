@@ -13,7 +13,7 @@ from pytest_django import Settings
 from billing.models import Checkout
 from billing.operations import checkouts
 from billing.queries import audit
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.gateway.console import ALICE, make_checkout
 from tests.gateway.operators import address, clerk, logged
 from tests.support.stripe import FakeStripe

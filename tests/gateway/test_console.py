@@ -6,7 +6,7 @@ from django.db.models import Field, ForeignKey
 from django.test import Client, RequestFactory
 
 from accounts.models import Account
-from gateway.contract.amounts import usd
+from gateway.core.contract.amounts import usd
 from tests.gateway.console import ALICE
 from tests.gateway.operators import clerk
 from tests.gateway.test_admin import SECRETS, TABLES, page

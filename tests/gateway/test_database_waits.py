@@ -7,8 +7,8 @@ import pytest
 from django.db import connection, connections
 from psycopg import OperationalError
 
-from gateway.database.absence import Absence
-from gateway.database.bounded import BoundedConnection, DatabaseHangs
+from gateway.core.database.absence import Absence
+from gateway.core.database.bounded import BoundedConnection, DatabaseHangs
 from tests.support.leftovers import connect
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.errors import CATALOGUE, ApiError, InsufficientFunds, InvalidGrant
+from gateway.core.contract.errors import CATALOGUE, ApiError, InsufficientFunds, InvalidGrant
 
 TYPES = {400, 401, 402, 403, 404, 405, 409, 413, 415, 422, 429, 500, 502, 503, 504}
 

@@ -18,7 +18,7 @@ from accounts.operations.limits import Rate
 from accounts.portal import sessions
 from accounts.portal.views import authorize
 from billing.models import Checkout
-from gateway.contract.capabilities import Capability
+from gateway.core.contract.capabilities import Capability
 from organizations.models import Invitation, Membership
 from organizations.rules.roles import Role
 from tests.contract.document import document

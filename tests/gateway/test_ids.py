@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 
 
 def test_has_a_prefix_and_26_characters() -> None:

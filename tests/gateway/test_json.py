@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.api.json import canonical, dumps, strict_loads
-from gateway.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
-from gateway.api.json_size import has_more_values
-from gateway.api.offload import offload
-from gateway.contract.errors import InvalidJson
+from gateway.core.api.json import canonical, dumps, strict_loads
+from gateway.core.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
+from gateway.core.api.json_size import has_more_values
+from gateway.core.api.offload import offload
+from gateway.core.contract.errors import InvalidJson
 
 REFUSED = {
     "empty": b"",

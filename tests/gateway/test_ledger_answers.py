@@ -11,10 +11,10 @@ import psycopg
 import pytest
 import uvloop
 
-from gateway.database import BatchFunction, Unanswered
-from gateway.database.batches import LANES, Batches
-from gateway.database.connection import LedgerConnection
-from gateway.database.pool import _parameters
+from gateway.core.database import BatchFunction, Unanswered
+from gateway.core.database.batches import LANES, Batches
+from gateway.core.database.connection import LedgerConnection
+from gateway.core.database.pool import _parameters
 from tests.billing.parallel import conninfo
 from tests.gateway.test_ledger_batches import all_of, element, on_loop
 

@@ -13,11 +13,11 @@ import pytest
 import uvloop
 from psycopg_pool import PoolTimeout
 
-from gateway.database import BatchFunction, Element, Unanswered, batches, close_pool
-from gateway.database import connection as connections
-from gateway.database.batches import BATCH_ELEMENTS_MAX, HELD_UP_LANES, LANES, Batches
-from gateway.database.connection import LedgerConnection
-from gateway.database.pool import _parameters
+from gateway.core.database import BatchFunction, Element, Unanswered, batches, close_pool
+from gateway.core.database import connection as connections
+from gateway.core.database.batches import BATCH_ELEMENTS_MAX, HELD_UP_LANES, LANES, Batches
+from gateway.core.database.connection import LedgerConnection
+from gateway.core.database.pool import _parameters
 from tests.billing.parallel import conninfo
 
 pytestmark = pytest.mark.django_db(transaction=True)

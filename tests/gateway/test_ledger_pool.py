@@ -9,9 +9,9 @@ import pytest
 from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from gateway.database import pool as pools
-from gateway.database.connection import LedgerConnection
-from gateway.database.pool import LedgerPool
+from gateway.core.database import pool as pools
+from gateway.core.database.connection import LedgerConnection
+from gateway.core.database.pool import LedgerPool
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,8 +10,8 @@ from django.test import Client
 from accounts.models import Account, Product, PublicClient
 from accounts.portal.identity_providers import SocialAccountAdapter
 from accounts.portal.passkeys import AddPasskeyForm, RenamePasskeyForm
-from gateway.api.serializers import NameField
-from gateway.contract.names import cleaned, shows_as_written
+from gateway.core.api.serializers import NameField
+from gateway.core.contract.names import cleaned, shows_as_written
 from organizations.models import Organization
 from organizations.portal.forms import InvitationForm, NameForm
 from organizations.rules.roles import Role

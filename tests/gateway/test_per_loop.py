@@ -2,7 +2,7 @@
 
 import asyncio
 
-from gateway.api.per_loop import PerLoop
+from gateway.core.api.per_loop import PerLoop
 
 
 class Thing:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.outbound.redaction import LOGGED_MAX_CHARACTERS, redacted
+from gateway.core.outbound.redaction import LOGGED_MAX_CHARACTERS, redacted
 
 
 @pytest.mark.parametrize(

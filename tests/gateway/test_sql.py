@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from gateway import sql
+from gateway.core import sql
 from tests.support.schema import Schema, schema
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ import pytest
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import MalformedUsage, Quantities
-from gateway.api.json import canonical
-from gateway.contract.errors import ImageRejected, InvalidRequest
+from gateway.core.api.json import canonical
+from gateway.core.contract.errors import ImageRejected, InvalidRequest
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import read_request
 from inference.rules.answer import Answer

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.api.json import canonical
-from gateway.contract.errors import InvalidRequest
+from gateway.core.api.json import canonical
+from gateway.core.contract.errors import InvalidRequest
 from inference.routes.embeddings.request import read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from inference.metering import journal
 from inference.metering.journal import CLOSING_MAX_BYTES, Entry, Journal, Leftover, Stage, is_of_this_boot, leftovers
 

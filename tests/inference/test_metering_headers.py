@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostRequired
+from gateway.core.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostRequired
 from inference.rules.terms import Terms, read_terms
 
 KEY = (b"idempotency-key", b"one")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.contract.errors import UpstreamTimeout
+from gateway.core.contract.errors import UpstreamTimeout
 from inference.rules.answer import Answer
 from inference.rules.retries import pause_before_retry
 from inference.rules.upstream import Ambiguous, Failed, Overloaded, Unreachable

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.aliases import Route
-from gateway.contract.errors import InvalidRequest, ModelUnavailable, UpstreamTimeout
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.errors import InvalidRequest, ModelUnavailable, UpstreamTimeout
 from inference.metering import routing
 from inference.rules.answer import Answer
 from inference.rules.choice import choose

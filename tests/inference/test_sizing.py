@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
-from gateway.contract.errors import InvalidRequest, MaxCostExceeded
+from gateway.core.contract.errors import InvalidRequest, MaxCostExceeded
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.request import ChatRequest
 from inference.routes.embeddings.bound import bound_embeddings

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from gateway.contract.errors import ApiError
+from gateway.core.contract.errors import ApiError
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:

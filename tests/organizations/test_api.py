@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from gateway.api.json import dumps
-from gateway.contract.capabilities import Capability
+from gateway.core.api.json import dumps
+from gateway.core.contract.capabilities import Capability
 from organizations.models import Organization
 from organizations.operations import members, products, seats
 from organizations.rules.roles import Role

@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from billing.models import Budget, Reservation
-from gateway.contract import limits
+from gateway.core.contract import limits
 from organizations.models import AuditEntry, Entitlement, EntitlementInterval, Seat, SeatInterval
 from organizations.operations import members
 from organizations.rules.seat_billing import days_of_month

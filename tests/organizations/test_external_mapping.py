@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from billing.models import ExternalMapping
 from billing.operations import external_mappings as billing
-from gateway.contract.errors import Forbidden
+from gateway.core.contract.errors import Forbidden
 from organizations.models import AuditEntry, Membership
 from organizations.operations import external_mappings
 from organizations.operations.changes import changing

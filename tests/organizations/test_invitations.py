@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account
-from gateway.contract.errors import Forbidden, InvitationUnavailable, NotFound
+from gateway.core.contract.errors import Forbidden, InvitationUnavailable, NotFound
 from organizations.models import AuditEntry, Invitation, Membership
 from organizations.operations import invitations, members
 from organizations.rules.roles import Role

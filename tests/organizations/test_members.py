@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from gateway.contract.errors import Forbidden, LastOwner, NotFound, NotMember
+from gateway.core.contract.errors import Forbidden, LastOwner, NotFound, NotMember
 from organizations.models import AuditEntry, Membership, SeatInterval
 from organizations.operations import members, seats
 from organizations.rules.roles import Role

@@ -7,7 +7,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from gateway.contract.errors import BillingPastDue, Forbidden, NotFound, ProductDisabled, SeatCapReached
+from gateway.core.contract.errors import BillingPastDue, Forbidden, NotFound, ProductDisabled, SeatCapReached
 from organizations.models import Entitlement, EntitlementInterval, Organization, Seat, SeatInterval
 from organizations.operations import products, seats
 from organizations.rules.roles import Role

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from gateway.contract.capabilities import Capability
+from gateway.core.contract.capabilities import Capability
 from organizations.models import Invitation, Membership, Seat
 from organizations.operations import invitations
 from organizations.rules.roles import Role

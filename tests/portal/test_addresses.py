@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import Account
-from gateway.contract.limits import EMAIL_ADDRESSES_MAX
+from gateway.core.contract.limits import EMAIL_ADDRESSES_MAX
 from tests.factories.accounts import make_account
 from tests.organizations.race import at_once
 

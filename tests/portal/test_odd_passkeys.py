@@ -8,7 +8,7 @@ from allauth.mfa.models import Authenticator
 from django.test import Client
 
 from accounts.portal.passkeys import AddPasskeyForm
-from gateway.contract.limits import PASSKEYS_MAX
+from gateway.core.contract.limits import PASSKEYS_MAX
 from tests.factories.accounts import make_account
 from tests.portal.test_pages import PASSWORD, sign_up
 

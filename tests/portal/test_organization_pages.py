@@ -10,8 +10,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account
 from billing.models import Budget
-from gateway.contract.errors import CATALOGUE
-from gateway.contract.ids import new_id
+from gateway.core.contract.errors import CATALOGUE
+from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.operations import members, products, seats
 from organizations.portal import words

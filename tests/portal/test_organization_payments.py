@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from billing.models import Checkout, ExternalMapping
 from billing.operations import checkouts
 from billing.queries import audit
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry
 from tests.factories.organizations import Team, account
 from tests.portal.test_organization_pages import FRAME_QUERIES_MAX, House, message, signed_in

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from billing.models import Checkout
 from billing.operations import checkouts
 from billing.queries import audit
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import account
 from tests.support.stripe import FakeStripe

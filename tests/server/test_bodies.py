@@ -8,7 +8,7 @@ import httpx
 import orjson
 import pytest
 
-from gateway.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
+from gateway.core.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
 from tests.support.stage import Caller, Stage
 
 ORGANIZATIONS = "/v1/organizations"

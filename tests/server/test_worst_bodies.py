@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.limits import MODEL_BODY_MAX_BYTES
+from gateway.core.contract.limits import MODEL_BODY_MAX_BYTES
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.api import logs
+from gateway.core.api import logs
 
 
 @pytest.fixture(autouse=True)

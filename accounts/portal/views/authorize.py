@@ -15,9 +15,9 @@ from accounts.portal.refusals import too_many
 from accounts.portal.session import browser_secret, remember_target
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import in_words
-from gateway.api.addresses import client_network
-from gateway.contract.errors import RateLimited
-from gateway.contract.limits import AUTHORIZATIONS_PER_MINUTE
+from gateway.core.api.addresses import client_network
+from gateway.core.contract.errors import RateLimited
+from gateway.core.contract.limits import AUTHORIZATIONS_PER_MINUTE
 
 REQUESTS = limits.Rate("authorization requests", AUTHORIZATIONS_PER_MINUTE)
 COSMETIC = ("product", "theme")

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.models import Account
 from accounts.operations import devices as operations
 from accounts.queries import devices as queries
-from gateway.contract.limits import DEVICE_SESSIONS_MAX
+from gateway.core.contract.limits import DEVICE_SESSIONS_MAX
 
 
 @login_required

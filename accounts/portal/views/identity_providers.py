@@ -12,8 +12,8 @@ from django.shortcuts import render
 from requests import RequestException
 
 from accounts.portal.identity_providers import CheckedAdapter
-from gateway.api.logs import RecurringLog
-from gateway.outbound.redaction import redacted
+from gateway.core.api.logs import RecurringLog
+from gateway.core.outbound.redaction import redacted
 
 _told = RecurringLog("accounts.identity_providers", logging.WARNING)
 # What reading a document with missing, mistyped or oversized members raises.

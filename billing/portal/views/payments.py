@@ -15,7 +15,7 @@ from billing.portal.views import wallet
 from billing.queries import checkouts as queries
 from billing.queries import payment_pages
 from billing.rules import payment_words
-from gateway.contract.errors import ApiError
+from gateway.core.contract.errors import ApiError
 
 
 @login_required

@@ -10,7 +10,7 @@ from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import Label, ModelName, UpstreamModel, UpstreamName, checked, reference
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 from inference.models import Alias, Deployment, RawModel, Upstream
 
 TOKENS_MAX = 100_000_000

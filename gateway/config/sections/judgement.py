@@ -9,7 +9,7 @@ from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
 from gateway.config.texts import ModelName
-from gateway.contract.aliases import ALIAS_ROUTES, Route
+from gateway.core.contract.aliases import ALIAS_ROUTES, Route
 from inference.models import Alias
 from judgement.models import JudgementFallback, JudgementSettings
 

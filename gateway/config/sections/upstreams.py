@@ -11,7 +11,7 @@ from gateway.config.run import Run
 from gateway.config.secret import Secret
 from gateway.config.texts import UpstreamName
 from gateway.config.urls import BaseUrl
-from gateway.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
+from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from inference.models import Upstream
 
 AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement", "realtime", "demo"]

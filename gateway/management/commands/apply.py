@@ -12,7 +12,7 @@ from gateway.config import document
 from gateway.config.apply import Report, apply, check_alone
 from gateway.config.problems import ConfigError
 from gateway.config.run import VERBS
-from gateway.database.server import ServerAway, failure_of, server_version
+from gateway.core.database.server import ServerAway, failure_of, server_version
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.operations import signing_keys
-from gateway.database.server import ServerAway, server_version
+from gateway.core.database.server import ServerAway, server_version
 from gateway.run.files import write_private
 
 POSTGRESQL_OLDEST = 150000

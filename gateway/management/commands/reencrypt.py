@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
 from accounts.operations import second_factors
-from gateway.fields import EncryptedTextField
+from gateway.core.fields import EncryptedTextField
 
 
 class Command(BaseCommand):

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 from django.conf import settings
 
-from gateway.contract.errors import ApiError, InvalidRequest, ModelUnavailable
+from gateway.core.contract.errors import ApiError, InvalidRequest, ModelUnavailable
 from inference.rules.answer import Answer, Chunk
 from inference.rules.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
 

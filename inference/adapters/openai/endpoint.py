@@ -9,11 +9,11 @@ from typing import Any, ClassVar, TypeVar
 import aiohttp
 import orjson
 
-from gateway.api.json_pieces import dumps_in_pieces
-from gateway.api.offload import offload
-from gateway.contract.errors import ModelUnavailable
-from gateway.outbound.failures import MisconfiguredError
-from gateway.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
+from gateway.core.api.json_pieces import dumps_in_pieces
+from gateway.core.api.offload import offload
+from gateway.core.contract.errors import ModelUnavailable
+from gateway.core.outbound.failures import MisconfiguredError
+from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
 from inference.adapters import errors
 from inference.adapters.exchange import (
     NotJSONError,

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from gateway.contract.errors import ImageRejected, InvalidRequest
+from gateway.core.contract.errors import ImageRejected, InvalidRequest
 
 _NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")  # clients repair these, each in its own way
 _NAME = re.compile(r"[a-z0-9._-]+")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.quantities import QUANTITY_MAX
-from gateway.contract.errors import InvalidRequest
+from gateway.core.contract.errors import InvalidRequest
 from inference.routes.chat.content import PART_TOKENS_ESTIMATE, ChatContent, read_content
 from inference.rules.delivery import tokens_of_bytes
 from inference.rules.json_body import JsonBody

@@ -1,6 +1,6 @@
 """What chat completions tell the metering core of themselves."""
 
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat

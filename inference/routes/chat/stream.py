@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from gateway.contract.errors import ApiError
+from gateway.core.contract.errors import ApiError
 from inference.adapters.sse import event_bytes
 from inference.rules.request import StreamFormat
 

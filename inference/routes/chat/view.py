@@ -2,8 +2,8 @@
 
 from django.http.response import HttpResponseBase
 
-from gateway.api.access import requires_model
-from gateway.api.lean import LeanRequest
+from gateway.core.api.access import requires_model
+from gateway.core.api.lean import LeanRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.chat.reference import describe_chat
 from inference.routes.chat.route import CHAT

@@ -4,7 +4,7 @@ import asyncio
 import base64
 from typing import Any
 
-from gateway.contract.errors import InvalidRequest
+from gateway.core.contract.errors import InvalidRequest
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.tokens import count_tokens
 from inference.adapters.demo.vectors import little_endian, vector_of

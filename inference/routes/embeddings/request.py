@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.quantities import Quantities
-from gateway.contract.errors import InvalidRequest, ModelUnavailable
+from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, refuse_members
 from inference.rules.model import ServedModel

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.models import Product
 from billing.queries import external_mappings as queries
 from billing.queries import payment_pages
-from gateway.contract.errors import ApiError
+from gateway.core.contract.errors import ApiError
 from organizations.models import Membership
 from organizations.operations import external_mappings
 from organizations.portal import words

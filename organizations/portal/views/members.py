@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from gateway.contract.errors import NotFound
+from gateway.core.contract.errors import NotFound
 from organizations.models import Membership
 from organizations.operations import members as operations
 from organizations.portal.forms import role_choices

@@ -6,8 +6,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from billing.queries import checkouts, payment_pages
 from billing.rules.budgets import spent_microusd
-from gateway.contract.errors import OrgReportLimit
-from gateway.forms import OnceForm
+from gateway.core.contract.errors import OrgReportLimit
+from gateway.core.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import budgets as operations
 from organizations.portal import words

@@ -8,8 +8,8 @@ from django.views.decorators.http import require_GET, require_POST
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
 from billing.queries import payment_pages
-from gateway.contract.errors import ApiError
-from gateway.forms import OnceForm
+from gateway.core.contract.errors import ApiError
+from gateway.core.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import checkouts
 from organizations.portal import words

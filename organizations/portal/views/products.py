@@ -6,7 +6,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.models import Product
 from billing.queries import external_mappings
-from gateway.contract.amounts import usd
+from gateway.core.contract.amounts import usd
 from organizations.models import Entitlement, Membership
 from organizations.operations import products as operations
 from organizations.portal.forms import CapForm

@@ -9,7 +9,7 @@ from billing.adapters.base import ProviderError
 from billing.models import Checkout, CheckoutStatus
 from billing.operations import checkout_reviews, checkouts
 from billing.operations.checkout_reviews import NotCreditable
-from gateway.contract.errors import IntegrationUnavailable
+from gateway.core.contract.errors import IntegrationUnavailable
 from tests.billing.payments.payer import Payer, payments, status
 from tests.organizations.race import at_once
 from tests.support.stripe import FakeStripe

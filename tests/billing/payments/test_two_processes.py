@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import Account
 from billing.models import Checkout, CreditLot, ProviderEvent, Transfer, UsageRecord, Wallet
-from gateway.contract.ids import new_id
+from gateway.core.contract.ids import new_id
 from tests.billing.payments.payer import USD, Payer, payments, reconcile, status
 from tests.factories.billing import Purse, review, settle, state
 from tests.organizations.race import at_once

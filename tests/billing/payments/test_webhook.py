@@ -9,7 +9,7 @@ import pytest
 from pytest_django import Settings
 
 from billing.models import Checkout, ProviderEvent
-from gateway.contract.limits import WEBHOOK_BODY_MAX_BYTES
+from gateway.core.contract.limits import WEBHOOK_BODY_MAX_BYTES
 from tests.billing.payments.payer import USD, Payer, payments, reconcile, status
 from tests.support.stripe import FakeStripe
 

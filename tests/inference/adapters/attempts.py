@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from billing.rules.prices import PriceBook
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 from inference.routes.chat.bound import BoundedChat, StreamedChat
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.route import CHAT

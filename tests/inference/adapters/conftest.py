@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 import uvloop
 
-from gateway.outbound.session import close_session
+from gateway.core.outbound.session import close_session
 from inference.metering import routing
 from tests.support.upstream import FakeUpstream
 

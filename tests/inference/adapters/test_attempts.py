@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 from inference.metering import sending
 from inference.rules.answer import Answer
 from inference.rules.plan import DeploymentTarget

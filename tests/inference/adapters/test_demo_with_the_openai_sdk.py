@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from pydantic import BaseModel
 
-from gateway.contract.aliases import Route
+from gateway.core.contract.aliases import Route
 from inference.routes.chat.stream import ChatFormat
 from inference.rules.answer import Answer
 from inference.rules.upstream import Outcome, Rejected

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.contract.errors import UpstreamTimeout
-from gateway.outbound.session import close_session
+from gateway.core.contract.errors import UpstreamTimeout
+from gateway.core.outbound.session import close_session
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Ambiguous, StreamBroken
 from tests.inference.adapters.attempts import (

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from gateway.outbound.session import close_session, session
+from gateway.core.outbound.session import close_session, session
 from inference.rules.answer import Answer
 from inference.rules.upstream import Unreachable
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, eventually

@@ -6,7 +6,7 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.outbound.session import close_session
+from gateway.core.outbound.session import close_session
 from inference.rules.answer import Answer
 from inference.rules.upstream import Outcome, StreamBroken
 from tests.inference.adapters.attempts import Endpoints, chat

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway.contract.errors import CATALOGUE
+from gateway.core.contract.errors import CATALOGUE
 from tests.support.stage import CHAT, EMBEDDINGS, Caller, Stage, chat
 
 QUICK = settings(

@@ -8,7 +8,7 @@ import httpx
 
 from billing.models import Budget, Reservation
 from billing.queries import audit
-from gateway.contract.capabilities import Capability
+from gateway.core.contract.capabilities import Capability
 from tests.factories.accounts import Caller as Manager
 from tests.inference.calls.test_organizations import World
 from tests.organizations.race import at_once

@@ -10,7 +10,7 @@ from channels.routing import ProtocolTypeRouter
 from django.db import connection
 from django.urls import path
 
-from gateway.api.lean import LeanHandler
+from gateway.core.api.lean import LeanHandler
 from gateway.server.lifespan import Lifespan
 from tests.inference.metering.pictures import FORGET_SQL, PICTURE, SQL, PictureViewSet
 from tests.support.serving import RunningGateway

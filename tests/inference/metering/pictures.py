@@ -17,12 +17,12 @@ from django.http.response import HttpResponseBase
 from accounts.rules.principal import Principal
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
-from gateway.api.access import requires_model
-from gateway.api.lean import LeanRequest
-from gateway.contract.aliases import Route
-from gateway.contract.errors import ApiError, InvalidRequest, NotFound
-from gateway.database import BatchFunction, ledger_connection
-from gateway.outbound.bodies import read_bounded
+from gateway.core.api.access import requires_model
+from gateway.core.api.lean import LeanRequest
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound
+from gateway.core.database import BatchFunction, ledger_connection
+from gateway.core.outbound.bodies import read_bounded
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.openai.endpoint import OpenAIEndpoint
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from gateway.contract.errors import UnsupportedMediaType
+from gateway.core.contract.errors import UnsupportedMediaType
 from inference.metering.json_route import read_json
 from inference.rules.json_body import JsonBody
 

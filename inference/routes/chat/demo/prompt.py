@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from gateway.contract.errors import InvalidRequest
+from gateway.core.contract.errors import InvalidRequest
 from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
 
 

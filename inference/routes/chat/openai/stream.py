@@ -5,8 +5,8 @@ from typing import Any
 
 import orjson
 
-from gateway.contract.errors import UpstreamError
-from gateway.outbound.redaction import redacted
+from gateway.core.contract.errors import UpstreamError
+from gateway.core.outbound.redaction import redacted
 from inference.adapters.errors import error_object
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.openai.endpoint import put_our_names

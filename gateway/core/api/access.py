@@ -1,0 +1,93 @@
+"""Access is declared on the action: a capability, a valid token, or nothing at all.
+
+    @requires(Capability.WALLET_READ)
+    def retrieve(self, request): ...
+
+A start-up check (`gateway.core.checks`) refuses an action that declares nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from gateway.core.api.challenges import challenged
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import InsufficientScope, InvalidToken
+
+_ATTRIBUTE = "declared_access"
+Action = TypeVar("Action", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Access:
+    """What an action asks of its caller. `roles` is SPEC's column of organization roles, for the reference and tests.
+
+    `model` says that the capability is `infer:<the body's model>`, which the action itself checks.
+    """
+
+    public: bool = False
+    model: bool = False
+    capability: Capability | None = None
+    roles: tuple[str, ...] = ()
+
+
+def requires(capability: Capability, *, roles: tuple[str, ...] = ()) -> Callable[[Action], Action]:
+    """Declare that the action needs a token that carries the capability."""
+    return _declare(Access(capability=capability, roles=roles))
+
+
+def requires_model(action: Action) -> Action:
+    """Declare that the action needs a token that carries `infer:<alias>` for the model that its body names."""
+    return _declare(Access(model=True))(action)
+
+
+def authenticated_only(action: Action) -> Action:
+    """Declare that any valid token will do."""
+    return _declare(Access())(action)
+
+
+def public(action: Action) -> Action:
+    """Declare that the action takes no access token."""
+    return _declare(Access(public=True))(action)
+
+
+def declared_access(view_class: type, action: str) -> Access | None:
+    """Read what an action declares, or None where it declares nothing."""
+    return getattr(getattr(view_class, action, None), _ATTRIBUTE, None)
+
+
+def _declare(access: Access) -> Callable[[Action], Action]:
+    def mark(action: Action) -> Action:
+        setattr(action, _ATTRIBUTE, access)
+        return action
+
+    return mark
+
+
+class DeclaredAccess(BasePermission):
+    """Enforces what the action declares; an action that declares nothing is closed."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        """Return True, or raise the catalogue error that says what is missing."""
+        access = declared_access(type(view), getattr(view, "action", "") or "")
+        if access is None:
+            return view.action in (None, "metadata")  # a method that the route does not have: DRF answers 405
+        if access.public:
+            return True
+        caller: Any = request.user
+        if caller is None:
+            raise InvalidToken
+        if access.capability:
+            require_scope(caller.scopes, access.capability)
+        return True
+
+
+def require_scope(scopes: frozenset[str], scope: str) -> None:
+    """Raise InsufficientScope, with the challenge of RFC 6750 section 3.1, unless the scope is held."""
+    if scope not in scopes:
+        raise challenged(
+            InsufficientScope(f"The token lacks the scope {scope}.", details={"scope": scope}), scope=scope
+        )

@@ -1,0 +1,67 @@
+"""Names the catalogue error that a database error stands for."""
+
+import logging
+from typing import Any
+
+import psycopg
+from django.db import DataError, IntegrityError, InterfaceError, InternalError, OperationalError
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
+
+from gateway.core.contract import errors
+
+log = logging.getLogger("gateway.api")
+
+# As Django raises it, and as the driver does where the metered routes use it directly. OperationalError is what may
+# pass by itself: a server that is away, starts, ends or is full, a lock or statement that took too long, a deadlock.
+DATABASE_AWAY = (
+    OperationalError,
+    InterfaceError,
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    PoolTimeout,
+    PoolClosed,
+    TooManyRequests,
+)
+
+READ_ONLY = "25006"  # a standby, or a server on its way to be one; the driver files it under internal errors
+LIMIT_EXCEEDED_CLASS = "54"  # such as a value that is too long for an index
+CHANGED_MEANWHILE = {"23001", "23503", "23505", "23P01"}  # rows that another request added or removed
+
+NOT_STORABLE = "The request holds a value that cannot be stored."
+
+
+def as_catalogue_error(exc: Exception) -> errors.ApiError | None:
+    """Return the error for the caller, or None for what only a fault of our own can cause."""
+    state = sqlstate_of(exc)
+    if state.startswith(LIMIT_EXCEEDED_CLASS):
+        return _refused_value(exc)
+    if isinstance(exc, DATABASE_AWAY) or (_is_read_only(exc) and state == READ_ONLY):
+        log.error("database unavailable: %s", exc)
+        return errors.NotReady(headers={"Retry-After": "1"})
+    if isinstance(exc, DataError | psycopg.DataError) or _is_lone_surrogate(exc):
+        return _refused_value(exc)
+    if isinstance(exc, IntegrityError):
+        log.error("a constraint refused a request", exc_info=exc)
+        return errors.RevisionConflict() if state in CHANGED_MEANWHILE else errors.InvalidRequest(NOT_STORABLE)
+    return None
+
+
+def sqlstate_of(exc: Exception) -> str:
+    """Return the server's code of an error, as Django or the driver raises it; empty where there is none."""
+    driver: Any = exc if isinstance(exc, psycopg.Error) else exc.__cause__
+    return getattr(driver, "sqlstate", None) or ""
+
+
+def _is_read_only(exc: Exception) -> bool:
+    return isinstance(exc, InternalError | psycopg.InternalError)
+
+
+def _is_lone_surrogate(exc: Exception) -> bool:
+    """Tell whether a text holds half a character, which no encoding can write."""
+    return isinstance(exc, UnicodeEncodeError) and exc.reason == "surrogates not allowed"
+
+
+def _refused_value(exc: Exception) -> errors.InvalidRequest:
+    # Logged, because the edge should have refused it with the name of the member.
+    log.error("a value of a request reached the database and was refused there", exc_info=exc)
+    return errors.InvalidRequest(NOT_STORABLE)

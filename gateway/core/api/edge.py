@@ -1,0 +1,74 @@
+"""What no view ever sees: control characters in a path, a query, a header or a cookie.
+
+Nothing here means anything by them, and NUL is an error to the database. Refused at the edge, once, they need no thought
+anywhere else.
+"""
+
+import logging
+import re
+from collections.abc import Callable
+
+from django.db import DataError
+from django.http import HttpRequest, HttpResponse
+from django.views.defaults import bad_request
+
+from gateway.core.api.boundary import is_api_path
+from gateway.core.api.request_ids import request_id_of
+from gateway.core.api.responses import error_response
+from gateway.core.contract.errors import InvalidRequest
+
+log = logging.getLogger("gateway.api")
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_IN_QUERY = re.compile(r"[\x00-\x1f\x7f]|%(?:[01][0-9A-Fa-f]|7[Ff])")
+_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand between words (RFC 9110 section 5.5)
+
+
+def check(path: str, query: str, headers: str) -> None:
+    """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all headers."""
+    for name, found in (
+        ("path", _CONTROL.search(path)),
+        ("query", _IN_QUERY.search(query)),
+        ("headers", _IN_HEADERS.search(headers)),
+    ):
+        if found:
+            raise InvalidRequest(f"Control characters are not allowed in the {name}.")
+
+
+class EdgeMiddleware:
+    """Refuses control characters with 400, as JSON or as a page, before anything reads them."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Answer, or refuse."""
+        try:
+            check(request.path, request.META.get("QUERY_STRING", ""), _headers(request))
+            _check_cookies(request)
+        except InvalidRequest as error:
+            return _refusal(request, error)
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Answer a page's DataError with 400: the input has what no column takes, such as NUL in a form's text."""
+        if not isinstance(exception, DataError) or is_api_path(request.path):
+            return None
+        log.warning("%s refused: %s", request_id_of(request), str(exception).partition("\n")[0])
+        return bad_request(request, exception)
+
+
+def _headers(request: HttpRequest) -> str:
+    return " ".join(value for name, value in request.META.items() if name.startswith(("HTTP_", "CONTENT_")))
+
+
+def _check_cookies(request: HttpRequest) -> None:
+    """Check what quoted cookies decode to: an octal escape writes a character that the header does not have."""
+    if "\\" in request.META.get("HTTP_COOKIE", "") and any(map(_CONTROL.search, request.COOKIES.values())):
+        raise InvalidRequest("Control characters are not allowed in a cookie.")
+
+
+def _refusal(request: HttpRequest, error: InvalidRequest) -> HttpResponse:
+    if is_api_path(request.path):
+        return error_response(error, request_id_of(request))
+    return bad_request(request, error)

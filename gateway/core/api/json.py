@@ -1,0 +1,123 @@
+"""Strict JSON in, fast JSON out.
+
+RFC 8259 leaves duplicate names, unpaired surrogates, depth and size to the receiver; two readers of one body must never
+disagree on what was paid for, so all of these are bounded or refused.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import orjson
+
+from gateway.core.api.json_pieces import PIECEWISE_BYTES, dumps_in_pieces
+from gateway.core.api.json_size import has_members, has_more_values
+from gateway.core.contract.errors import InvalidJson
+from gateway.core.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
+
+dumps = orjson.dumps
+
+# What every JSON writer on the way can carry as a number.
+_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+_INTEGER = re.compile(r"-?\d+(?![\d.eE])")
+
+
+def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_integers: bool = True) -> dict[str, Any]:
+    """Parse a JSON object, or raise InvalidJson.
+
+    Refuses duplicate names, NaN, lone surrogates, depth over 64, and more than `values_max` members and elements before
+    any of them takes memory. An integer beyond 64 bits is read as an `orjson.Fragment`: no number to anyone who asks
+    for one, and written out again as it came; without `long_integers` it is refused.
+    """
+    if has_more_values(body, values_max):
+        raise InvalidJson(f"The body has more than {values_max:,} members and elements.")
+    try:
+        value, members = _parse(body, _DECODER if long_integers else _DECODER_OF_64_BITS)
+        if not has_members(body, members):
+            raise ValueError("duplicate member name")
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidJson(private=str(error)) from error
+    if not isinstance(value, dict):
+        raise InvalidJson("The body must be a JSON object.")
+    return value
+
+
+def canonical(value: Any, size_bytes: int = 0) -> bytes:
+    """Render compact JSON with sorted names, so that equal values give equal bytes; what was read of a text of
+    `size_bytes` may need to be written in pieces."""
+    if size_bytes > PIECEWISE_BYTES:
+        return dumps_in_pieces(value, sort_names=True)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
+def _parse(body: bytes, exact: json.JSONDecoder) -> tuple[Any, int]:
+    """Return a value and how many members its objects have. Raises ValueError for what is not JSON or nested too deeply.
+
+    orjson reads an integer beyond 64 bits as a float, and refuses it where it is too large for one.
+    """
+    try:
+        value = orjson.loads(body)
+        members, has_large_floats = _survey(value)
+    except orjson.JSONDecodeError as error:
+        if not _INTEGER.match(error.doc, error.pos):
+            raise
+        has_large_floats = True
+    if has_large_floats:
+        value = exact.decode(body.decode())
+        orjson.dumps(value)  # refuses lone surrogates
+        members, _ = _survey(value)
+    return value, members
+
+
+def _survey(value: Any) -> tuple[int, bool]:
+    """Return how many members all objects have, and whether a float is beyond 64 bits. Raises ValueError where it is nested
+    too deeply."""
+    members, has_large_floats, level = 0, False, [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        inner: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is dict:
+                members += len(item)
+                inner += item.values()
+            elif kind is list:
+                inner += item
+            elif kind is float and not _INT_MIN < item < _INT_MAX:
+                has_large_floats = True
+        if not inner:
+            return members, has_large_floats
+        level = inner
+    raise ValueError("nested too deeply")
+
+
+def _read_int(digits: str) -> int | orjson.Fragment:
+    if len(digits) <= 20 and _INT_MIN <= (value := int(digits)) <= _INT_MAX:
+        return value
+    return orjson.Fragment(digits)
+
+
+def _read_int_of_64_bits(digits: str) -> int:
+    value = _read_int(digits)
+    if not isinstance(value, int):
+        raise ValueError("integer out of range")
+    return value
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError("number out of range")
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _decoder(parse_int: Callable[[str], Any]) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_int=parse_int, parse_float=_finite_float, parse_constant=_refuse_constant)
+
+
+_DECODER, _DECODER_OF_64_BITS = _decoder(_read_int), _decoder(_read_int_of_64_bits)

@@ -1,0 +1,13 @@
+"""Serves the model routes on the event loop.
+
+Django's stock ASGI handler starts a thread a request, because signals and response closing are synchronous. Here the
+same request, URLconf and response objects are used without either: one coroutine takes a request from its first byte
+to its last.
+"""
+
+from gateway.core.api.lean.bodies import BodyReader, ClientLeft
+from gateway.core.api.lean.handler import LeanHandler, LeanRequest
+from gateway.core.api.lean.streams import StreamedResponse
+from gateway.core.api.lean.viewsets import LeanViewSet
+
+__all__ = ["BodyReader", "ClientLeft", "LeanHandler", "LeanRequest", "LeanViewSet", "StreamedResponse"]

@@ -1,0 +1,76 @@
+"""Reads a request's body, bounded in bytes and time."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from django.conf import settings
+
+from gateway.core.contract.errors import InvalidRequest, RequestTooLarge
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+
+class ClientLeft(Exception):
+    """The client closed the connection; nobody waits for an answer."""
+
+
+class BodyReader:
+    """The body of one request. `size_bytes` are here so far, and all of them where it is `finished`; `announced_bytes` is what
+    Content-Length says, None where a body comes in chunks or not at all."""
+
+    def __init__(self, receive: Receive, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        self._receive = receive
+        self._pieces: list[bytes] = []
+        self.size_bytes = 0
+        self.announced_bytes = _announced_bytes(headers)
+        self.finished = False
+
+    async def read(self, limit_bytes: int) -> bytes:
+        """Return the whole body. Raises RequestTooLarge before more than the limit is kept, InvalidRequest where it takes
+        too long, or ClientLeft."""
+        if (self.announced_bytes or 0) > limit_bytes:
+            raise _too_large(limit_bytes)
+        if not self._pieces:
+            await self._next()  # nearly always all of it; how long a first byte may stay away is the server's matter
+        if not self.finished:
+            await self.begin(limit_bytes)
+        if self.size_bytes > limit_bytes:
+            raise _too_large(limit_bytes)
+        pieces, self._pieces = self._pieces, []
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    async def begin(self, size_bytes: int) -> None:
+        """Read on until there is more than so much, or everything. Raises InvalidRequest where it takes too long."""
+        now = asyncio.get_running_loop().time
+        end = now() + settings.BODY_SECONDS
+        try:
+            async with asyncio.timeout(settings.BODY_IDLE_SECONDS) as patience:
+                while not self.finished and self.size_bytes <= size_bytes:
+                    await self._next()
+                    if not self.finished:
+                        patience.reschedule(min(end, now() + settings.BODY_IDLE_SECONDS))
+        except TimeoutError:
+            raise InvalidRequest("The body did not arrive in time.", headers={"Connection": "close"}) from None
+
+    async def _next(self) -> None:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        piece = message.get("body", b"")
+        self._pieces.append(piece)
+        self.size_bytes += len(piece)
+        self.finished = not message.get("more_body", False)
+
+
+def _announced_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    for name, value in headers:
+        if name == b"content-length":
+            return int(value.lstrip(b"0")[:20] or 0) if value.isdigit() else 0  # 20 digits are enough for any limit
+    return None
+
+
+def _too_large(limit_bytes: int) -> RequestTooLarge:
+    # The rest of the body is not read, so the connection cannot serve another request.
+    told = f"The body is larger than {limit_bytes} bytes."
+    return RequestTooLarge(told, details={"limitBytes": limit_bytes}, headers={"Connection": "close"})

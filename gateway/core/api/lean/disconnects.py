@@ -1,0 +1,41 @@
+"""Notices that a client has left, and cancels what was being done for it."""
+
+import asyncio
+
+from gateway.core.api.lean.bodies import Receive
+
+PATIENCE_SECONDS = 0.05
+"""Most requests end sooner than this, and then no task of their own need watch the connection."""
+
+
+class DisconnectWatch:
+    """Watches one connection, from when its request's body has been read. `has_left` says that the client did."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._task = asyncio.current_task()
+        self._timer: asyncio.TimerHandle | None = None
+        self._watcher: asyncio.Task[None] | None = None
+        self.has_left = False
+
+    def watch(self) -> None:
+        """Begin to watch. Called when there is nothing left to receive but the client's departure."""
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._start)
+
+    def stop(self) -> None:
+        """End the watch: the answer is out."""
+        if self._timer:
+            self._timer.cancel()
+        if self._watcher:
+            self._watcher.cancel()
+
+    def _start(self) -> None:
+        self._watcher = asyncio.get_running_loop().create_task(self._wait())
+
+    async def _wait(self) -> None:
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+        self.has_left = True
+        if self._task:
+            self._task.cancel()

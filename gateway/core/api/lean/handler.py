@@ -1,0 +1,151 @@
+"""The handler: from an ASGI scope to a view and back."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import lru_cache
+from io import BytesIO
+from typing import Any
+
+from corsheaders.middleware import CorsMiddleware
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
+from django.urls.resolvers import RegexPattern
+
+from gateway.core.api import edge
+from gateway.core.api.exceptions import answered
+from gateway.core.api.lean.bodies import BodyReader, ClientLeft, Receive
+from gateway.core.api.lean.disconnects import DisconnectWatch
+from gateway.core.api.lean.memory import BodyMemory, LargeBodies
+from gateway.core.api.lean.sending import Send, send_response
+from gateway.core.api.request_ids import request_id_of_scope
+from gateway.core.api.responses import error_response
+from gateway.core.contract.errors import InvalidRequest, NotFound
+from gateway.core.contract.headers import REQUEST_ID
+
+Scope = dict[str, Any]
+
+REMEMBERED_PATH_MAX_CHARACTERS = 256
+
+
+class LeanHandler:
+    """Serves a URLconf of coroutine views without leaving the event loop."""
+
+    def __init__(self, patterns: Sequence[URLPattern]) -> None:
+        self._resolver = URLResolver(RegexPattern(r"^/"), list(patterns))
+        self._resolve_short = lru_cache(maxsize=1024)(self._resolver.resolve)
+        self._with_cors = CorsMiddleware(self._respond)
+        self.large_bodies = LargeBodies()
+
+    def serves(self, path: str) -> bool:
+        """Tell whether a path is one of this handler's, whatever the method."""
+        try:
+            self._resolve(path)
+        except Resolver404:
+            return False
+        return True
+
+    def _resolve(self, path: str) -> ResolverMatch:
+        """Resolve a path; a long one is not remembered, so that strangers' paths take 256 KiB at most."""
+        if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
+            return self._resolver.resolve(path)
+        return self._resolve_short(path)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. A client that leaves cancels its view, also where no stream is open."""
+        watch, memory = DisconnectWatch(receive), BodyMemory(self.large_bodies)
+        try:
+            response = await self._answer(scope, receive, watch, memory)
+            await send_response(send, response)
+        except ClientLeft:
+            pass
+        except asyncio.CancelledError:
+            if not watch.has_left:
+                raise
+            _stay_uncancelled()
+        finally:
+            watch.stop()
+            memory.release()
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, watch: DisconnectWatch, memory: BodyMemory
+    ) -> HttpResponseBase:
+        request_id = request_id_of_scope(scope)
+        try:
+            edge.check(scope["path"], *_texts(scope))
+            request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, watch, request_id)
+            # Without an Origin the middleware only says that an answer depends on it.
+            respond = self._with_cors if request.has_origin else self._respond
+            response: HttpResponseBase = await respond(request)  # type: ignore[misc]
+        except ClientLeft:
+            raise
+        except UnicodeDecodeError:
+            response = error_response(InvalidRequest("The query is not UTF-8."), request_id)
+        except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
+            response = error_response(answered(error), request_id)
+        response.headers.setdefault("Vary", "origin")
+        response[REQUEST_ID] = request_id
+        response["Cache-Control"] = "no-store"
+        return response
+
+    async def _respond(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            match = self._resolve(request.path_info)
+        except Resolver404:
+            raise NotFound from None
+        request.resolver_match = match
+        response: HttpResponseBase = await match.func(request, *match.args, **match.kwargs)
+        return response
+
+
+class LeanRequest(ASGIRequest):
+    """Django's request, made from the scope only as far as it is looked at; its body is read by the view when it is
+    ready for it."""
+
+    def __init__(
+        self, scope: Scope, reader: BodyReader, memory: BodyMemory, watch: DisconnectWatch, request_id: str
+    ) -> None:
+        self.scope = scope
+        self.method: str = scope["method"].upper()
+        self.path = self.path_info = scope["path"]
+        self.raw_headers: list[tuple[bytes, bytes]] = scope["headers"]
+        self.raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
+        self.request_id = request_id
+        self.resolver_match = None
+        self._reader = reader
+        self._memory = memory
+        self._watch = watch
+
+    @property
+    def has_origin(self) -> bool:
+        """Tell whether a browser's page sent this."""
+        return any(name == b"origin" for name, _ in self.raw_headers)
+
+    async def read_body(self, limit_bytes: int) -> bytes:
+        """Read the body (once), and watch from then on whether the client stays."""
+        body = await self._memory.read(self._reader, limit_bytes)
+        self._watch.watch()
+        return body
+
+    def __getattr__(self, name: str) -> Any:
+        """Fill in what Django's request has and nobody has asked for yet."""
+        if name.startswith("__") or "META" in self.__dict__:
+            raise AttributeError(name)
+        ours = dict(self.__dict__)
+        super().__init__(self.scope, BytesIO())
+        self.__dict__.update(ours)
+        return getattr(self, name)
+
+
+def _texts(scope: Scope) -> tuple[str, str]:
+    """Return the query as it was sent, and the values of all headers."""
+    headers = b" ".join([value for _, value in scope["headers"]])
+    return str(scope["query_string"], "latin-1"), str(headers, "latin-1")
+
+
+def _stay_uncancelled() -> None:
+    """Take the cancellation back: it was ours, and the server's own task goes on."""
+    task = asyncio.current_task()
+    if task:
+        task.uncancel()

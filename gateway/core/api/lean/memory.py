@@ -1,0 +1,79 @@
+"""Bounds the memory that large bodies take together, from their first byte to the end of their answers."""
+
+from django.conf import settings
+
+from gateway.core.api.budget import ByteBudget
+from gateway.core.api.json_size import bound_values
+from gateway.core.api.lean.bodies import BodyReader
+from gateway.core.api.offload import SMALL_BODY_BYTES, is_large, offload
+from gateway.core.contract.errors import NotReady
+from gateway.core.contract.limits import MODEL_JSON_VALUES_MAX
+
+UNCOUNTED_BYTES = 64 * 1024
+ARRIVING_PART = 1 / 3
+"""Of the memory for large bodies, this part is for those that are still arriving."""
+
+VALUE_BYTES = 256
+"""A parsed member or element with its name takes no more than this, beside its text."""
+
+
+class LargeBodies:
+    """The two budgets of a process. Whoever has read its body waits for the second alone, so that nobody waits in a ring."""
+
+    def __init__(self) -> None:
+        self.arriving = ByteBudget(lambda: int(settings.LARGE_BODIES_MAX_BYTES * ARRIVING_PART))
+        self.parsed = ByteBudget(lambda: int(settings.LARGE_BODIES_MAX_BYTES * (1 - ARRIVING_PART)))
+
+
+class BodyMemory:
+    """The share of one request."""
+
+    def __init__(self, bodies: LargeBodies) -> None:
+        self._bodies = bodies
+        self._taken_bytes = 0
+
+    async def read(self, reader: BodyReader, limit_bytes: int) -> bytes:
+        """Return a body once there is room for what will be made of it. Raises as BodyReader.read, or NotReady."""
+        expected = reader.announced_bytes
+        if expected is None:
+            await reader.begin(UNCOUNTED_BYTES)
+            expected = reader.size_bytes if reader.finished else limit_bytes
+        if expected <= SMALL_BODY_BYTES:
+            return await reader.read(limit_bytes)
+        if not UNCOUNTED_BYTES < expected <= limit_bytes:
+            return await self._admit(await reader.read(limit_bytes))
+        await _take(self._bodies.arriving, expected)
+        try:
+            return await self._admit(await reader.read(limit_bytes))
+        finally:
+            self._bodies.arriving.give_back(expected)
+
+    def release(self) -> None:
+        """Return the share: the answer is out."""
+        if self._taken_bytes:
+            self._bodies.parsed.give_back(self._taken_bytes)
+            self._taken_bytes = 0
+
+    async def _admit(self, body: bytes) -> bytes:
+        if is_large(body):
+            size_bytes = await offload(parsed_bytes, body)
+            await _take(self._bodies.parsed, size_bytes)
+            self._taken_bytes = size_bytes
+        return body
+
+
+def parsed_bytes(body: bytes) -> int:
+    """Return what a parsed JSON body and the copies that are sent on may take.
+
+    A text with a single character beyond the basic plane has four bytes a character, and its UTF-8 form beside them.
+    """
+    is_wide = not body.isascii() or b"\\u" in body
+    return len(body) * (6 if is_wide else 2) + VALUE_BYTES * min(bound_values(body), MODEL_JSON_VALUES_MAX)
+
+
+async def _take(budget: ByteBudget, size_bytes: int) -> None:
+    try:
+        await budget.take(size_bytes, settings.LARGE_BODY_WAIT_SECONDS)
+    except TimeoutError:
+        headers = {"Retry-After": "5", "Connection": "close"}
+        raise NotReady("Too many large requests are under way.", headers=headers) from None

@@ -1,0 +1,19 @@
+"""The `limit` of list routes: 1 to 100. SPEC: Limits."""
+
+from rest_framework.request import Request
+
+from gateway.core.contract.errors import InvalidRequest
+from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
+
+
+def limit_of(request: Request) -> int:
+    """Read the query's `limit`, or raise InvalidRequest naming it."""
+    sent = request.query_params.getlist("limit")
+    if not sent:
+        return LIST_LIMIT_DEFAULT
+    text = sent[0]
+    if len(sent) == 1 and text.isascii() and text.isdigit() and len(text) <= 3:
+        limit = int(text)
+        if LIST_LIMIT_MIN <= limit <= LIST_LIMIT_MAX:
+            return limit
+    raise InvalidRequest(f"limit must be a whole number from {LIST_LIMIT_MIN} to {LIST_LIMIT_MAX}.", param="limit")

@@ -1,0 +1,35 @@
+"""How the management routes read JSON: strictly, bounded before anything is read, and never as absent."""
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+
+from gateway.core.api.json import strict_loads
+from gateway.core.contract.errors import InvalidJson, RequestTooLarge
+from gateway.core.contract.limits import JSON_BODY_MAX_BYTES, JSON_VALUES_MAX
+
+
+class StrictJSONParser(BaseParser):
+    """Reads a JSON object of at most 64 KiB and 10,000 members and elements."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the body's members, or raise RequestTooLarge or InvalidJson."""
+        body = stream.read(JSON_BODY_MAX_BYTES + 1)
+        if len(body) > JSON_BODY_MAX_BYTES:
+            raise RequestTooLarge
+        return strict_loads(body, JSON_VALUES_MAX)
+
+
+class ApiRequest(Request):
+    """DRF's request, of which a view that asks for the body gets one: an empty body is no JSON."""
+
+    def _parse(self) -> Any:
+        if self.stream is None and any(isinstance(parser, StrictJSONParser) for parser in self.parsers or ()):
+            raise InvalidJson("The body must be a JSON object.")
+        return super()._parse()  # type: ignore[misc]

@@ -1,0 +1,33 @@
+"""Renders catalogue errors as HTTP answers, for DRF, for plain Django and for the lean handler alike."""
+
+import logging
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpResponse
+
+from gateway.core.api.json import dumps
+from gateway.core.api.logs import RecurringLog
+from gateway.core.contract.errors import ApiError
+
+_causes = RecurringLog("gateway.api", logging.WARNING)
+
+_NUMBER = re.compile(r"[0-9]+")
+
+OAUTH_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+
+
+def json_response(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
+    """Render a JSON answer."""
+    return HttpResponse(dumps(body), status=status, content_type="application/json", headers=headers)
+
+
+def error_response(error: ApiError, request_id: str, *, style: str = "api") -> HttpResponse:
+    """Render an error; `style="oauth"` is RFC 6749's body for the token routes. Logs the private
+    cause, once a minute; causes that differ in a number alone are one."""
+    if error.private:
+        text = f"{error.code}: {error.private}"
+        _causes.write(_NUMBER.sub("#", text), text)
+    body = error.oauth_body(request_id) if style == "oauth" else error.body(request_id)
+    return json_response(body, error.status, {**error.headers, "Cache-Control": "no-store"})

@@ -1,0 +1,197 @@
+"""Describes every action for OpenAPI from what it declares: its access, its body, and the errors it may answer with.
+
+An action says the rest with `extend_schema` (drf-spectacular) and `refuses`:
+
+    @extend_schema(summary="The wallet", responses=WalletResponse)
+    @requires(Capability.WALLET_READ)
+    def retrieve(self, request): ...
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ComponentRegistry
+from drf_spectacular.utils import extend_schema
+
+from gateway.core.api.access import Access, declared_access
+from gateway.core.api.schema_components import (
+    ANSWER_HEADERS,
+    API_ERROR,
+    ERROR_HEADERS,
+    METERED_ANSWER_HEADERS,
+    METERED_PARAMETERS,
+    OAUTH_ERROR,
+    REQUEST_ID_PARAMETER,
+    SECURITY,
+    reference,
+)
+from gateway.core.contract import errors
+from gateway.core.contract.errors import ApiError
+
+CODES = "x-error-codes"
+Action = TypeVar("Action", bound=Callable[..., Any])
+Operation = dict[str, Any]
+
+# The first step of a path names the chapter of the reference page.
+CHAPTERS = {"auth": "Tokens", "oauth": "Tokens", "org-invitations": "Organizations", "public": "Tokens"}
+# Control characters in a path, a query or a header are an invalid request everywhere.
+ALWAYS: tuple[type[ApiError], ...] = (errors.InvalidRequest, errors.InternalError, errors.NotReady)
+# An organization's token ends with the access that it stands for, whatever it is used for.
+ACCESS = (errors.NotMember, errors.NoSeat, errors.ProductDisabled)
+PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce, *ACCESS)
+TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
+BODY = (errors.InvalidRequest, errors.InvalidJson, errors.RequestTooLarge, errors.UnsupportedMediaType)
+METERED = (
+    errors.IdempotencyKeyRequired,
+    errors.MaxCostRequired,
+    errors.InsufficientFunds,
+    errors.BudgetExceeded,
+    errors.MaxCostExceeded,
+    errors.InsufficientScope,
+    errors.ModelNotFound,
+    errors.IdempotencyInProgress,
+    errors.InputTooLarge,
+    errors.IdempotencyKeyReused,
+    errors.UpstreamError,
+    errors.UpstreamInvalid,
+    errors.ModelUnavailable,
+    errors.UpstreamOverloaded,
+    errors.UpstreamTimeout,
+)
+
+
+def refuses(*refusals: type[ApiError], status: int | None = None) -> Callable[[Action], Action]:
+    """Declare the errors that an action answers with besides those that follow from its access and body.
+
+    `status` is theirs here, where it is another than the catalogue's.
+    """
+    codes = {refusal.code: status or refusal.default_status for refusal in refusals}
+    decorate: Callable[[Action], Action] = extend_schema(extensions={CODES: codes})
+    return decorate
+
+
+class GatewaySchema(AutoSchema):
+    """drf-spectacular's schema of one action, completed."""
+
+    def get_operation(
+        self, path: str, path_regex: str, path_prefix: str, method: str, registry: ComponentRegistry
+    ) -> Operation | None:
+        """Describe one action."""
+        operation: Operation | None = super().get_operation(path, path_regex, path_prefix, method, registry)
+        if operation is None:
+            return None
+        operation["security"] = [] if self._access.public else [SECURITY]
+        if self._is_metered or self._is_token_route:
+            operation["requestBody"]["required"] = True  # drf-spectacular tells this only of plain serializers
+        self._add_parameters(operation)
+        self._add_answer_headers(operation)
+        self._add_errors(operation)
+        return operation
+
+    def get_auth(self) -> list[dict[str, Any]]:
+        """Leave authentication to the access that the action declares."""
+        return []
+
+    def get_description(self) -> str:  # type: ignore[override]
+        """Return what the action's docstring says, and what it needs. Overrides drf-spectacular's, which has no
+        parameters either."""
+        return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        """Describe an answer that is declared without its status as a 200; drf-spectacular would guess 201 or 204."""
+        declared: Any = self.get_response_serializers()
+        if isinstance(declared, dict):
+            described: dict[str, Any] = super()._get_response_bodies(direction)
+            return described
+        return {"200": self._get_response_for_code(declared, "200", direction=direction)}
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """Tell drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""
+        return False
+
+    def get_tags(self) -> list[str]:
+        """Return the chapter of the reference page."""
+        chapter = self.path.removeprefix("/v1/").partition("/")[0]
+        return [CHAPTERS.get(chapter, chapter.replace("-", " ").capitalize())]
+
+    @property
+    def _access(self) -> Access:
+        action = getattr(self.view, "action", None) or ""
+        return declared_access(type(self.view), action) or Access()
+
+    @property
+    def _is_token_route(self) -> bool:
+        return getattr(self.view, "error_style", "api") == "oauth"
+
+    @property
+    def _is_metered(self) -> bool:
+        return self._access.model
+
+    def _add_parameters(self, operation: Operation) -> None:
+        added = [REQUEST_ID_PARAMETER, *(METERED_PARAMETERS if self._is_metered else ())]
+        operation.setdefault("parameters", []).extend(reference("parameters", name) for name in added)
+
+    def _add_answer_headers(self, operation: Operation) -> None:
+        names = (*ANSWER_HEADERS, *(METERED_ANSWER_HEADERS if self._is_metered else ()))
+        for answer in operation["responses"].values():
+            answer.setdefault("headers", {}).update({name: reference("headers", name) for name in names})
+
+    def _add_errors(self, operation: Operation) -> None:
+        statuses = {error.code: self._status_of(error) for error in self._implied(operation)}
+        by_status: dict[int, list[type[ApiError]]] = {}
+        for code, status in sorted({**statuses, **operation.pop(CODES, {})}.items()):
+            by_status.setdefault(status, []).append(errors.CATALOGUE[code])
+        style = OAUTH_ERROR if self._is_token_route else API_ERROR
+        for status, refusals in by_status.items():
+            operation["responses"][str(status)] = _error_answer(status, refusals, style)
+        operation["responses"] = dict(sorted(operation["responses"].items()))
+
+    def _implied(self, operation: Operation) -> Iterable[type[ApiError]]:
+        yield from ALWAYS
+        if not self._access.public:
+            yield from PROTECTED
+        if self._is_token_route:
+            yield from TOKEN_ROUTE
+        if self._access.capability:
+            yield errors.InsufficientScope
+        if self._access.roles:
+            yield errors.Forbidden
+        if "requestBody" in operation:
+            yield from BODY
+        if any(parameter.get("in") == "query" for parameter in operation["parameters"]):
+            yield errors.InvalidRequest
+        if "{" in self.path:
+            yield errors.NotFound
+        if self._is_metered:
+            yield from METERED
+
+    def _status_of(self, error: type[ApiError]) -> int:
+        # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
+        if self._is_token_route and error in (errors.InvalidDpopProof, errors.UseDpopNonce):
+            return 400
+        # To a token, a product that is disabled is access that it lacks; only a seat's assignment conflicts with it.
+        if error is errors.ProductDisabled:
+            return 403
+        return error.default_status
+
+
+def _needs(access: Access) -> str:
+    if access.public:
+        return ""
+    if access.model:
+        return "Needs the capability `infer:<model>` for the model that the body names."
+    needs = f"Needs the capability `{access.capability}`." if access.capability else "Needs a valid token."
+    return f"{needs} Roles: {', '.join(access.roles)}." if access.roles else needs
+
+
+def _error_answer(status: int, refusals: list[type[ApiError]], style: str) -> dict[str, Any]:
+    codes = [refusal.code for refusal in refusals]
+    member = {"enum": codes}
+    narrowed = {"error": member} if style == OAUTH_ERROR else {"error": {"properties": {"code": member}}}
+    schema = {"allOf": [reference("schemas", style), {"type": "object", "properties": narrowed}]}
+    return {
+        "description": "\n".join(f"- `{refusal.code}`: {refusal.default_message}" for refusal in refusals),
+        "headers": {name: reference("headers", name) for name in (*ANSWER_HEADERS, *ERROR_HEADERS.get(status, ()))},
+        "content": {"application/json": {"schema": schema}},
+    }

@@ -1,0 +1,146 @@
+"""The parts of the OpenAPI document that many routes share."""
+
+from typing import Any
+
+from gateway.core.contract import headers
+from gateway.core.contract.errors import CATALOGUE
+from gateway.core.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
+
+API_ERROR = "Error"
+OAUTH_ERROR = "OAuthError"
+TYPES = (
+    "authentication_error",
+    "permission_error",
+    "invalid_request_error",
+    "conflict_error",
+    "billing_error",
+    "rate_limit_error",
+    "api_error",
+)
+
+SECURITY: dict[str, list[str]] = {"accessToken": [], "proof": []}
+SECURITY_SCHEMES: dict[str, Any] = {
+    "accessToken": {
+        "type": "http",
+        "scheme": "DPoP",
+        "description": "`Authorization: DPoP <access token>`. A token lives 300 seconds and is bound to the key of its "
+        "proofs (RFC 9449).",
+    },
+    "proof": {
+        "type": "apiKey",
+        "in": "header",
+        "name": headers.DPOP,
+        "description": "A proof signed for this very request with ES256 or EdDSA: `htm`, `htu`, `iat`, `jti` and `ath`. "
+        "Each serves once, within 60 seconds.",
+    },
+}
+
+REQUEST_ID_PARAMETER = "RequestId"
+METERED_PARAMETERS = ("IdempotencyKey", "MaxCost")
+PARAMETERS: dict[str, Any] = {
+    REQUEST_ID_PARAMETER: {
+        "name": headers.REQUEST_ID,
+        "in": "header",
+        "description": "An id of your own for this request, up to 128 characters of `[A-Za-z0-9_.:-]`; echoed.",
+        "schema": {"type": "string"},
+    },
+    "IdempotencyKey": {
+        "name": headers.IDEMPOTENCY_KEY,
+        "in": "header",
+        "required": True,
+        "description": "Names this call. A second request with the same key and body gets the stored answer and is not "
+        "charged, for 24 hours.",
+        "schema": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": IDEMPOTENCY_KEY_MAX_CHARACTERS,
+            "pattern": "^[ -~]+$",
+        },
+    },
+    "MaxCost": {
+        "name": headers.MAX_COST,
+        "in": "header",
+        "required": True,
+        "description": "The most this call may cost, in micro-USD. A call that may cost more is refused before it is sent.",
+        "schema": {"type": "integer", "minimum": MAX_COST_MIN_MICROUSD, "maximum": MAX_COST_MAX_MICROUSD},
+    },
+}
+
+ANSWER_HEADERS = (headers.REQUEST_ID,)
+METERED_ANSWER_HEADERS = (headers.USAGE_ID, headers.HOLD, headers.CHARGE, headers.IDEMPOTENT_REPLAYED)
+ERROR_HEADERS = {401: ("WWW-Authenticate", headers.DPOP_NONCE), 409: ("Retry-After",), 429: ("Retry-After",)}
+HEADERS: dict[str, Any] = {
+    "WWW-Authenticate": {
+        "description": 'The challenge: `DPoP error="<code>", error_description="…", algs="ES256 EdDSA"`.',
+        "schema": {"type": "string"},
+    },
+    headers.DPOP_NONCE: {
+        "description": "The nonce that the next proofs must carry, where the gateway asks for nonces.",
+        "schema": {"type": "string"},
+    },
+    "Retry-After": {"description": "Seconds to wait, where waiting helps.", "schema": {"type": "integer"}},
+    headers.REQUEST_ID: {"description": "The request's id, for support.", "schema": {"type": "string"}},
+    headers.USAGE_ID: {"description": "The usage record of this call.", "schema": {"type": "string"}},
+    headers.HOLD: {
+        "description": "What was set aside before the call was sent, in micro-USD.",
+        "schema": {"type": "integer"},
+    },
+    headers.CHARGE: {
+        "description": "What the call cost, in micro-USD. A stream tells it in its closing comment instead.",
+        "schema": {"type": "integer"},
+    },
+    headers.IDEMPOTENT_REPLAYED: {
+        "description": "`true` where the answer is the stored one of an earlier request with this key.",
+        "schema": {"type": "string", "enum": ["true"]},
+    },
+}
+
+SCHEMAS: dict[str, Any] = {
+    API_ERROR: {
+        "type": "object",
+        "properties": {
+            "error": {
+                "type": "object",
+                "properties": {
+                    "code": {"type": "string", "enum": sorted(CATALOGUE), "description": "Stable, for programs."},
+                    "message": {"type": "string", "description": "For people."},
+                    "type": {"type": "string", "enum": list(TYPES)},
+                    "param": {"type": "string", "nullable": True, "description": "The member or header at fault."},
+                    "details": {"type": "object", "additionalProperties": {}},
+                    "request_id": {"type": "string"},
+                },
+                "required": ["code", "message", "type", "param", "details", "request_id"],
+            }
+        },
+        "required": ["error"],
+    },
+    OAUTH_ERROR: {
+        "type": "object",
+        "description": "RFC 6749 section 5.2.",
+        "properties": {
+            "error": {"type": "string"},
+            "error_description": {"type": "string"},
+            "request_id": {"type": "string"},
+            "param": {"type": "string"},
+        },
+        "required": ["error", "error_description", "request_id"],
+    },
+}
+
+
+def reference(section: str, name: str) -> dict[str, str]:
+    """Point at a shared component."""
+    return {"$ref": f"#/components/{section}/{name}"}
+
+
+def add_shared_components(result: dict[str, Any], **context: Any) -> dict[str, Any]:
+    """Put the shared components into a finished document; a hook of drf-spectacular."""
+    components = result.setdefault("components", {})
+    for section, shared in (
+        ("schemas", SCHEMAS),
+        ("parameters", PARAMETERS),
+        ("headers", HEADERS),
+        ("securitySchemes", SECURITY_SCHEMES),
+    ):
+        components[section] = {**components.get(section, {}), **shared}
+    return result

@@ -1,0 +1,103 @@
+"""Serializer bases: a typo in a body must not pass, and a count is a JSON integer."""
+
+from typing import Any
+
+from django.core.validators import RegexValidator
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from gateway.core.api.names import validate_name
+from gateway.core.contract.limits import (
+    CENT_MICROUSD,
+    CHECKOUT_MAX_MICROUSD,
+    CHECKOUT_MIN_MICROUSD,
+    IDEMPOTENCY_KEY_MAX_CHARACTERS,
+)
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses members that it does not know, naming the first one."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """Read the body's members, or raise a ValidationError that names the one at fault."""
+        unknown = [name for name in data if name not in self.fields]
+        if unknown:
+            raise serializers.ValidationError({unknown[0]: ["This member is not known here."]})
+        return super().to_internal_value(data)
+
+
+class StrictStringField(serializers.CharField):
+    """Text that must come as a JSON string."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Refuse numbers and booleans, which DRF would turn into text."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class NameField(StrictStringField):
+    """What somebody names something by: text that shows as it is written, spaces at its ends left out."""
+
+    def to_internal_value(self, data: Any) -> str:
+        """Check the name as it was sent: leaving out the spaces leaves out some control characters too."""
+        if isinstance(data, str):
+            validate_name(data)
+        return super().to_internal_value(data)
+
+
+class IdempotencyKeyField(StrictStringField):
+    """A client's key for one logical request: 1 to 255 printable ASCII characters, taken as they are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=IDEMPOTENCY_KEY_MAX_CHARACTERS, trim_whitespace=False, **options)
+        self.validators.append(RegexValidator(r"\A[ -~]+\Z", "Printable ASCII characters alone, please."))
+
+
+class StrictIntegerField(serializers.IntegerField):
+    """A whole number that must come as a JSON integer: no string, no fraction, no boolean."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Refuse what DRF would turn into a number."""
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+@extend_schema_field(
+    {
+        "type": "integer",
+        "format": "int64",
+        "minimum": CHECKOUT_MIN_MICROUSD,
+        "maximum": CHECKOUT_MAX_MICROUSD,
+        "multipleOf": CENT_MICROUSD,
+    }
+)
+class WholeCentsField(StrictIntegerField):
+    """An amount to be paid, in micro-USD: a whole number of cents within what a checkout may ask for."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=CHECKOUT_MIN_MICROUSD, max_value=CHECKOUT_MAX_MICROUSD, **options)
+
+    def to_internal_value(self, data: Any) -> int:
+        """Refuse fractions of a cent, which nobody can pay."""
+        amount = super().to_internal_value(data)
+        if amount % CENT_MICROUSD:
+            raise serializers.ValidationError("The amount must be a whole number of cents.")
+        return amount
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """true or false, as JSON has them."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Refuse "true", 1 and their like."""
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+def listing(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Make the serializer of a list answer: `{"data": [item, …]}`."""
+    members = {"data": item(many=True), "__doc__": f"A list of {item.__name__}."}
+    return type(f"{item.__name__}List", (serializers.Serializer,), members)

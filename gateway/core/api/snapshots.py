@@ -1,0 +1,125 @@
+"""What every process reads from the database now and then, and goes by in between."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Lock
+from typing import Generic, TypeVar
+
+import psycopg
+from django.db import DatabaseError, InterfaceError, connections
+
+from gateway.core.contract.errors import NotReady
+
+log = logging.getLogger("gateway.snapshots")
+
+WAIT_SECONDS = 2.0
+"""So long a caller waits for a snapshot where there is none that can be used."""
+
+Value = TypeVar("Value")
+
+
+class Snapshot(Generic[Value]):
+    """The latest value that `take` read. Safe in threads, and beside an event loop, which it never blocks.
+
+    One older than `fresh_seconds` still serves while the next one is taken, one at a time; one older than
+    `usable_seconds` is waited for. A failure is logged, and the next caller tries again.
+    """
+
+    def __init__(
+        self,
+        take: Callable[[], Value],
+        *,
+        name: str,
+        fresh_seconds: Callable[[], float],
+        usable_seconds: Callable[[], float],
+    ) -> None:
+        self._take, self._name = take, name
+        self._fresh_seconds, self._usable_seconds = fresh_seconds, usable_seconds
+        self._latest: tuple[float, Value] | None = None
+        self._forgotten = 0
+        self._taking = Lock()
+        self._beginning = Lock()
+        self._beside: Future[None] | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+
+    @property
+    def age_seconds(self) -> float:
+        """Return how old the value is at most, infinite where there is none."""
+        latest = self._latest
+        return time.monotonic() - latest[0] if latest else float("inf")
+
+    @property
+    def is_usable(self) -> bool:
+        """Tell whether there is a value that is young enough to go by."""
+        return self.age_seconds <= self._usable_seconds()
+
+    def at_hand(self) -> Value:
+        """Return the value as it is, or raise NotReady where it is too old. No I/O."""
+        latest = self._latest
+        if latest is None or time.monotonic() - latest[0] > self._usable_seconds():
+            raise NotReady(headers={"Retry-After": "1"}, private=f"no usable snapshot of {self._name}")
+        return latest[1]
+
+    async def current(self) -> Value:
+        """Return a value that can be used, or raise NotReady."""
+        if not self.is_usable:
+            await self.renewed()
+        elif self.age_seconds > self._fresh_seconds():
+            self._begin()
+        return self.at_hand()
+
+    async def renewed(self) -> None:
+        """Wait for the snapshot that is being taken, or begun now, whatever becomes of it."""
+        await asyncio.wait([asyncio.wrap_future(self._begin())], timeout=WAIT_SECONDS)
+
+    def current_sync(self) -> Value:
+        """Return a value that can be used to code that may block, or raise NotReady. It is read on the caller's connection."""
+        if not self.is_usable:
+            self.renew_sync()
+        elif self.age_seconds > self._fresh_seconds() and self._taking.acquire(blocking=False):
+            self._take_and_release()
+        return self.at_hand()
+
+    def renew_sync(self) -> None:
+        """Take the next snapshot, or wait for whoever takes it."""
+        latest = self._latest
+        if not self._taking.acquire(timeout=WAIT_SECONDS):
+            return
+        if self._latest is latest:
+            self._take_and_release()
+        else:
+            self._taking.release()
+
+    def forget(self) -> None:
+        """Drop the value, so that the next caller sees the rows as they are now."""
+        with self._beginning:
+            self._latest, self._beside = None, None
+            self._forgotten += 1
+
+    def _begin(self) -> "Future[None]":
+        with self._beginning:
+            if self._beside is None or self._beside.done():
+                self._beside = self._thread.submit(self._take_beside)
+            return self._beside
+
+    def _take_beside(self) -> None:
+        try:
+            if self._taking.acquire(timeout=WAIT_SECONDS):
+                self._take_and_release()
+        finally:
+            connections.close_all()  # this thread's own: back to the pool
+
+    def _take_and_release(self) -> None:
+        forgotten, taken_at = self._forgotten, time.monotonic()
+        try:
+            value = self._take()
+        except (DatabaseError, InterfaceError, psycopg.Error) as error:
+            log.warning("no snapshot of %s could be taken: %s", self._name, error)
+        else:
+            if forgotten == self._forgotten:
+                self._latest = taken_at, value
+        finally:
+            self._taking.release()

@@ -1,0 +1,7 @@
+"""The metered routes' own way to PostgreSQL: warm connections, prepared statements, and calls that go in batches."""
+
+from gateway.core.database.batches import BatchFunction, Element, run
+from gateway.core.database.connection import Unanswered
+from gateway.core.database.pool import close_pool, ledger_connection, open_pool
+
+__all__ = ["BatchFunction", "Element", "Unanswered", "close_pool", "ledger_connection", "open_pool", "run"]

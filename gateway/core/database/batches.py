@@ -1,0 +1,241 @@
+"""Calls that wait for the ledger go together: one statement, one transaction, one flush for all of them.
+
+A call's element is one row in and one row out of an SQL function that takes several. While a statement of an owner is
+under way, that owner's next elements wait, in the order in which they came; they and those of other owners then go as
+one batch. Its commit is an ordinary one: an element is answered when the transaction that holds it is on disk.
+
+Why nothing is lost or done twice: an element's caller goes on only with the row that its own transaction gave, after
+the server said that the transaction is over. Of a statement that failed by the database's own word nothing is left, so
+its elements run again, one by one. Of a statement that was never answered nobody knows what became, so its elements
+are not run again, and their callers are told.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+from psycopg import DataError, IntegrityError, InternalError, ProgrammingError
+from psycopg.errors import DeadlockDetected, LockNotAvailable, ReadOnlySqlTransaction
+from psycopg_pool import PoolTimeout
+
+from gateway.core.api.background import spawn
+from gateway.core.database.connection import Unanswered
+from gateway.core.database.pool import ledger_connection
+from gateway.core.database.values import Blobs, Elements
+
+LANES = 2
+"""Batches under way at once: while one waits for the disk, another works."""
+
+HELD_UP_LANES = 3
+"""Batches, of one owner each, that may wait at once for a wallet which somebody outside this process has locked."""
+
+BATCH_ELEMENTS_MAX = 32
+BATCH_BYTES_MAX = 4 * 1024 * 1024
+
+WAIT_SECONDS = 8.0
+"""An element that has no answer by then is told so."""
+
+# What can be the fault of one element of a batch; the others are worth another try without it.
+_OWN_FAULTS = (DataError, IntegrityError, InternalError, ProgrammingError, DeadlockDetected, LockNotAvailable)
+
+Row = TypeVar("Row")
+
+
+class BatchFunction(NamedTuple):
+    """An SQL function `name(elements json, bodies bytea[], wait boolean)` that returns (answer json, body bytea) rows.
+
+    An answer's outcome is 'busy' where another transaction has locked the owner's wallet and `wait` is false; then
+    nothing was done for that element. In a batch, functions run in the order of their ranks.
+    """
+
+    rank: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Element(Generic[Row]):
+    """One call's part of a batch. `arguments` is a JSON object; `read` takes the answer's object and body."""
+
+    function: BatchFunction
+    owner: Hashable
+    arguments: bytes
+    read: Callable[[dict[str, Any], bytes | None], Row]
+    body: bytes | None = None
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    element: Element[Any]
+    answer: "asyncio.Future[Any]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    is_begun: bool = False  # as long as nobody knows what became of a statement that holds it
+
+    @property
+    def owner(self) -> Hashable:
+        return self.element.owner
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.element.arguments) + len(self.element.body or b"")
+
+    def give_up(self) -> None:
+        kind = Unanswered if self.is_begun else PoolTimeout
+        if not self.answer.done():
+            self.answer.set_exception(kind(f"the ledger has not answered within {WAIT_SECONDS:g} s"))
+
+
+_Batch = list[_Waiting]
+
+
+class Batches:
+    """The elements of one event loop."""
+
+    def __init__(self) -> None:
+        self._queues: dict[Hashable, deque[_Waiting]] = {}
+        self._under_way: set[Hashable] = set()
+        self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing under way, in their order
+        self._held_up: deque[_Batch] = deque()
+        self._lanes, self._held_up_lanes = LANES, HELD_UP_LANES
+
+    async def run(self, element: Element[Row]) -> Row:
+        """Run an element and return what it reads.
+
+        Raises the database's error, or PoolTimeout, where nothing was done; Unanswered where nobody knows.
+        """
+        waiting = _Waiting(element)
+        self._enqueue(waiting)
+        self._start()
+        timer = asyncio.get_running_loop().call_later(WAIT_SECONDS, waiting.give_up)
+        try:
+            answer, body = await waiting.answer
+        finally:
+            timer.cancel()
+        return element.read(answer, body)
+
+    def _enqueue(self, waiting: _Waiting) -> None:
+        self._queues.setdefault(waiting.owner, deque()).append(waiting)
+        if waiting.owner not in self._under_way:
+            self._ready[waiting.owner] = None
+
+    def _start(self) -> None:
+        while self._lanes and (batch := self._next()):
+            self._lanes -= 1
+            spawn(self._run(batch))
+        while self._held_up_lanes and self._held_up:
+            self._held_up_lanes -= 1
+            spawn(self._run_held_up(self._held_up.popleft()))
+
+    def _next(self) -> _Batch:
+        """Take what waits of owners that are ready, in their order, up to the limits of a batch."""
+        batch: _Batch = []
+        size_bytes = 0
+        while self._ready and len(batch) < BATCH_ELEMENTS_MAX and size_bytes < BATCH_BYTES_MAX:
+            owner = next(iter(self._ready))
+            del self._ready[owner]
+            queue = self._queues[owner]
+            self._under_way.add(owner)
+            while queue and len(batch) < BATCH_ELEMENTS_MAX and size_bytes < BATCH_BYTES_MAX:
+                batch.append(waiting := queue.popleft())
+                size_bytes += waiting.size_bytes
+            if not queue:
+                del self._queues[owner]
+        return batch
+
+    async def _run(self, batch: _Batch) -> None:
+        held_up: dict[Hashable, _Batch] = {}
+        for waiting in await _execute(batch, wait=False):
+            held_up.setdefault(waiting.owner, []).append(waiting)
+        self._held_up.extend(held_up.values())
+        self._lanes += 1
+        self._leave({waiting.owner for waiting in batch} - held_up.keys())
+
+    async def _run_held_up(self, batch: _Batch) -> None:
+        await _execute(batch, wait=True)
+        self._held_up_lanes += 1
+        self._leave({batch[0].owner})
+
+    def _leave(self, owners: Iterable[Hashable]) -> None:
+        self._under_way.difference_update(owners)
+        self._ready.update((owner, None) for owner in owners if owner in self._queues)
+        self._start()
+
+
+async def run(element: Element[Row]) -> Row:
+    """Run an element in the running loop's next batch, as `Batches.run`."""
+    loop = asyncio.get_running_loop()
+    batches = _batches.get(loop)
+    if batches is None:
+        batches = _batches[loop] = Batches()
+    return await batches.run(element)
+
+
+_batches: WeakKeyDictionary[asyncio.AbstractEventLoop, Batches] = WeakKeyDictionary()
+
+
+async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
+    """Run a batch and answer its elements, whatever happens; return those whose wallet was busy."""
+    batch = sorted((waiting for waiting in batch if not waiting.answer.done()), key=lambda it: it.element.function)
+    for waiting in batch:
+        waiting.is_begun = True
+    try:
+        rows = await _query([waiting.element for waiting in batch], wait=wait)
+    except _OWN_FAULTS as error:
+        # Where a batch waited for a wallet, all its elements are of that wallet's owner.
+        is_everyone_s = isinstance(error, ReadOnlySqlTransaction) or (wait and isinstance(error, LockNotAvailable))
+        for waiting in batch:
+            waiting.is_begun = False
+        if len(batch) > 1 and not is_everyone_s:
+            return [busy for waiting in batch for busy in await _execute([waiting], wait=wait)]
+        _fail(batch, error)
+        return []
+    except Exception as error:  # noqa: BLE001 - raised where it is waited for
+        _fail(batch, error)
+        return []
+    try:
+        return [waiting for waiting, row in list(zip(batch, rows, strict=True)) if not _answer(waiting, row)]
+    except Exception as error:  # noqa: BLE001 - it is committed, but nobody can tell whose row is whose
+        _fail(batch, Unanswered(f"the ledger's answers do not fit its elements: {error!r}"))
+        return []
+
+
+async def _query(elements: list[Element[Any]], *, wait: bool) -> list[tuple[Any, ...]]:
+    if not elements:
+        return []
+    names: list[str] = []
+    parameters: list[Any] = [wait]
+    for function, group in groupby(elements, lambda element: element.function):
+        part = list(group)
+        names.append(function.name)
+        parameters.append(Elements(element.arguments for element in part))
+        parameters.append(Blobs(element.body for element in part))
+    async with ledger_connection() as connection:
+        return await connection.run(_select(tuple(names)), parameters)
+
+
+@lru_cache
+def _select(functions: tuple[str, ...]) -> str:
+    """Call each function with its elements, $2 and on, and the flag $1, one after another."""
+    return " UNION ALL ".join(
+        f"SELECT * FROM {name}(${2 * place + 2}, ${2 * place + 3}, $1)"  # noqa: S608 (the names are ours)
+        for place, name in enumerate(functions)
+    )
+
+
+def _answer(waiting: _Waiting, row: tuple[Any, ...]) -> bool:
+    """Hand an element its answer; False where there is none yet, because its wallet is busy."""
+    if row[0].get("outcome") == "busy":
+        waiting.is_begun = False
+        return False
+    if not waiting.answer.done():
+        waiting.answer.set_result(row)
+    return True
+
+
+def _fail(batch: _Batch, error: Exception) -> None:
+    for waiting in batch:
+        if not waiting.answer.done():
+            waiting.answer.set_exception(error)

@@ -1,0 +1,29 @@
+"""A named timeout for every phase of an outbound call, in seconds."""
+
+import aiohttp
+from django.conf import settings
+
+from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
+
+
+def answer_timeout(seconds: float) -> aiohttp.ClientTimeout:
+    """Bound a call that is answered as a whole: `seconds` of silence, and about as long until the answer is complete."""
+    return _phases(silence=seconds, whole=seconds)
+
+
+def stream_timeout(first_byte_seconds: float, whole_seconds: float) -> aiohttp.ClientTimeout:
+    """Bound a stream until its first byte, and as a whole; see `idle_seconds` for the time between."""
+    return _phases(silence=first_byte_seconds, whole=whole_seconds)
+
+
+def idle_seconds(first_byte_seconds: float) -> float:
+    """Say how long a stream that has begun may be silent: never longer than it might have taken to begin."""
+    return min(settings.UPSTREAM_IDLE_SECONDS, first_byte_seconds)
+
+
+def _phases(*, silence: float, whole: float) -> aiohttp.ClientTimeout:
+    """Give connecting time of its own on top, so that a connection that never came is never taken for a lost answer."""
+    connect = min(settings.UPSTREAM_CONNECT_SECONDS, UPSTREAM_CONNECT_MAX_SECONDS, silence)
+    return aiohttp.ClientTimeout(
+        total=whole + connect, connect=connect, sock_connect=connect, sock_read=silence, ceil_threshold=whole + 60
+    )
