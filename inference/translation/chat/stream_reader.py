@@ -49,9 +49,10 @@ class StreamReader:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             content = delta.get("content")
-            if content and isinstance(content, str):
+            has_text = type(content) is str and content != ""
+            if has_text:
                 events.append(TextDelta(content, read_logprobs(choice) if choice.get("logprobs") else None))
-            if len(delta) > 1 or not content:
+            if not has_text or len(delta) > 1:
                 self._read_others(delta, events)
         if choice.get("finish_reason") is not None:
             events.append(Ended(read_end(choice)))
