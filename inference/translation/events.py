@@ -4,6 +4,7 @@
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from inference.translation.answer import End
 from inference.translation.items import Logprobs
@@ -73,11 +74,12 @@ class Failed:
 Event = TextDelta | RefusalDelta | ReasoningDelta | CallBegun | ArgumentsDelta | Ended | Reported | Failed
 
 
-def output_bytes(event: Event) -> int:
+_DELTAS = frozenset({TextDelta, RefusalDelta, ReasoningDelta, ArgumentsDelta})
+
+
+def output_bytes(event: Any) -> int:
     """Return the UTF-8 bytes of output that an event carries."""
-    match event:
-        case TextDelta(text=text) | ArgumentsDelta(text=text) | RefusalDelta(text=text) | ReasoningDelta(text=text):
-            return len(text.encode())
-        case CallBegun(name=name):
-            return len(name.encode())
-    return 0
+    kind = type(event)
+    if kind in _DELTAS:
+        return len(event.text.encode())
+    return len(event.name.encode()) if kind is CallBegun else 0

@@ -49,10 +49,9 @@ class StreamReader:
         delta = choice.get("delta")
         if isinstance(delta, dict):
             content = delta.get("content")
-            has_text = type(content) is str and content != ""
-            if has_text:
+            if content and isinstance(content, str):
                 events.append(TextDelta(content, read_logprobs(choice) if choice.get("logprobs") else None))
-            if not has_text or len(delta) > 1:
+            if not events or len(delta) > 1:
                 self._read_others(delta, events)
         if choice.get("finish_reason") is not None:
             events.append(Ended(read_end(choice)))

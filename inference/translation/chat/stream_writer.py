@@ -17,7 +17,6 @@ from inference.translation.events import (
     Reported,
     TextDelta,
 )
-from inference.translation.usage import Usage
 
 Chunks = list[dict[str, Any]]
 
@@ -25,7 +24,7 @@ Chunks = list[dict[str, Any]]
 class StreamWriter:
     """Writes one stream: `begin`, then `write` for each event, then `finish`; `[DONE]` is no chunk.
 
-    `show_usage` says that the client asked for a last chunk with the usage.
+    `show_usage` says that the client asked for a last chunk with the usage. `usage` is what was reported, as that chunk has it.
     """
 
     def __init__(self, head: Head, *, show_usage: bool) -> None:
@@ -33,7 +32,7 @@ class StreamWriter:
         self._show_usage = show_usage
         self._has_calls = False
         self._is_ended = False
-        self._usage: Usage | None = None
+        self.usage: dict[str, Any] | None = None
         self._envelope = {
             "id": head.id,
             "object": "chat.completion.chunk",
@@ -61,10 +60,10 @@ class StreamWriter:
         return self._writers[type(event)](event)
 
     def finish(self) -> Chunks:
-        """Write the end where nobody told of one, and the usage where it was asked for."""
+        """Write the end where nobody told of one, and the usage where it was asked for and is known."""
         chunks = [] if self._is_ended else self._end(Ended(End.DONE))
-        if self._show_usage:
-            chunks.append({**self._envelope, "choices": [], "usage": write_usage(self._usage)})
+        if self._show_usage and self.usage is not None:
+            chunks.append({**self._envelope, "choices": [], "usage": self.usage})
         return chunks
 
     def _text(self, event: TextDelta) -> Chunks:
@@ -85,7 +84,7 @@ class StreamWriter:
         return self._delta({}, finish_reason=finish_reason(event.end, has_calls=self._has_calls))
 
     def _report(self, event: Reported) -> Chunks:
-        self._usage = event.usage
+        self.usage = write_usage(event.usage)
         return []
 
     def _delta(self, delta: dict[str, Any], logprobs: Any = None, finish_reason: str | None = None) -> Chunks:

@@ -104,7 +104,7 @@ def test_a_summary_of_reasoning_becomes_reasoning_in_chat() -> None:
 
 
 def test_a_stream_that_told_no_reason_ended_by_itself() -> None:
-    assert as_chat([])[-2]["choices"][0]["finish_reason"] == "stop"
+    assert as_chat([])[-1]["choices"][0]["finish_reason"] == "stop"
     assert as_responses([])[-1]["type"] == "response.completed"
 
 
