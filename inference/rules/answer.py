@@ -22,14 +22,14 @@ class Answer:
 class Chunk:
     """Bytes to forward as they are (whole events, ids and model already ours), and what they tell.
 
-    `data` may be empty (a usage event that the client did not ask for). `output_deltas` counts the events that carried
-    output, `output_bytes` their UTF-8 bytes. `usage` is the vendor's usage object where this chunk carried one.
-    """
+        `data` may be empty (a usage event that the client did not ask for). `output_deltas` counts the events that carried
+    X"""
 
     data: bytes
     output_deltas: int = 0
     output_bytes: int = 0
     usage: Mapping[str, Any] | None = None
+    events: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

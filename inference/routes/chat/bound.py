@@ -54,7 +54,7 @@ class StreamedChat(BoundedChat, StreamedRequest):
         """Begin to count."""
         return ChatMeter(self)
 
-    def stream_format(self, public_model: str, public_id: str) -> ChatFormat:
+    def stream_format(self, public_model: str, public_id: str, meter: StreamMeter) -> ChatFormat:
         """Return the layout of the stream."""
         return ChatFormat(public_model, public_id, self.asked.choices)
 
