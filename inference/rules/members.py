@@ -27,6 +27,16 @@ class Member(NamedTuple):
     reason: str
     allowed: tuple[Any, ...] = ()
 
+    @property
+    def told(self) -> str:
+        """Return the reason, with the values that pass."""
+        return f"{self.reason} `{self.allowed_words}` passes." if self.allowed else self.reason
+
+    @property
+    def allowed_words(self) -> str:
+        """Return the values that pass, as JSON has them."""
+        return " or ".join(str(value).lower() for value in self.allowed)
+
 
 def _refused(reason: str, *names: str) -> dict[str, Member]:
     return {name: Member(Treatment.REFUSED, reason) for name in names}
@@ -113,8 +123,7 @@ def _check_allowed(name: str, value: Any, member: Member) -> None:
     if value is None or value in member.allowed:
         return
     if member.allowed:
-        told = " or ".join(str(one).lower() for one in member.allowed)
-        raise InvalidRequest(f"{name} must be {told} here. {member.reason}", param=name)
+        raise InvalidRequest(f"{name} must be {member.allowed_words} here. {member.reason}", param=name)
     raise InvalidRequest(f"{name} is not supported here. {member.reason}", param=name)
 
 

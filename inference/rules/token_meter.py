@@ -1,8 +1,7 @@
 """Counts a stream of text by its events and bytes, and remembers the usage that it reported."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from billing.rules.quantities import Quantities
 from inference.rules.answer import Chunk
@@ -10,23 +9,24 @@ from inference.rules.delivery import Delivered
 from inference.rules.request import StreamMeter
 
 
-class TokenBound(ABC):
-    """What such a count asks of its request: what its input probably counts, the most that its output may, and how its
+class TokenBound(Protocol):
+    """What a count asks of its request: what its input probably counts, the most that its output may, and how its
     vendor's usage is read."""
 
-    input_estimate: int
-    output_tokens: int
+    @property
+    def input_estimate(self) -> int: ...
 
-    @abstractmethod
-    def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
-        """Read a usage object. Raises MissingUsage or MalformedUsage."""
+    @property
+    def output_tokens(self) -> int: ...
+
+    def read_usage(self, usage: Mapping[str, Any]) -> Quantities: ...
 
 
 class TokenMeter(StreamMeter):
     """The running count of one stream of text."""
 
-    def __init__(self, request: Any) -> None:
-        self._request: TokenBound = request
+    def __init__(self, request: TokenBound) -> None:
+        self._request = request
         self._delivered = Delivered()
         self._usage: Mapping[str, Any] = {}
 

@@ -7,12 +7,10 @@ from typing import Any
 import orjson
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.rules.image_urls import check_image_url
+from inference.rules.images import is_inline
 
-TEXT_PARTS = frozenset({"text", "refusal"})
-
-PART_TOKENS_ESTIMATE = 1000
-"""What an image, audio clip or file weighs in an estimate; vendors count 85 to some thousands for an image."""
+TEXT_PARTS = ("text", "refusal")
+OTHER_PARTS = ("image_url", "input_audio", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class ChatContent:
 
 
 def read_content(body: Mapping[str, Any]) -> ChatContent:
-    """Measure a chat body's messages and tools, or raise InvalidRequest or ImageRejected naming the member at fault."""
+    """Measure a chat body's messages and tools, or raise InvalidRequest naming the member at fault."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
@@ -82,23 +80,31 @@ def _list_parts(content: list[Any], path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _refuse_costly(member: Mapping[str, Any], path: str) -> None:
-    if member.get("cache_control") is not None:
-        raise InvalidRequest("cache_control is not supported here.", param=f"{path}.cache_control")
+    for name in ("cache_control", "prompt_cache_breakpoint"):
+        if member.get(name) is not None:
+            raise InvalidRequest(f"{name} is not supported here.", param=f"{path}.{name}")
     if member.get("audio") is not None:  # an earlier spoken answer, kept by the provider under its own id
         raise InvalidRequest("audio is not supported here.", param=f"{path}.audio")
 
 
 def _check_part(kind: Any, part: Mapping[str, Any], path: str) -> None:
-    if not isinstance(kind, str):
-        raise InvalidRequest("A content part needs a type.", param=f"{path}.type")
-    if kind == "image_url":
-        image = part.get("image_url")
-        check_image_url(image.get("url") if isinstance(image, dict) else image, f"{path}.image_url.url")
-    # A file's id at the provider names any file of the operator's account, also another customer's.
-    if kind == "file" and isinstance(part.get("file"), dict) and part["file"].get("file_id") is not None:
-        raise InvalidRequest(
-            "Send the file's data; a provider's file id is not accepted.", param=f"{path}.file.file_id"
-        )
+    """Refuse a part of a kind that is not known: it may name a place that the upstream would fetch from."""
+    if kind not in OTHER_PARTS:
+        known = ", ".join(TEXT_PARTS + OTHER_PARTS)
+        raise InvalidRequest(f"A content part needs a type, one of {known}.", param=f"{path}.type")
+    if kind == "file":
+        _check_file(part.get("file"), f"{path}.file")
+
+
+def _check_file(file: Any, path: str) -> None:
+    """Refuse a file's id at the provider, which names any file of the operator's account, and a place to fetch from."""
+    if not isinstance(file, dict):
+        raise InvalidRequest("file must be an object.", param=path)
+    if file.get("file_id") is not None:
+        raise InvalidRequest("Send the file's data; a provider's file id is not accepted.", param=f"{path}.file_id")
+    data = file.get("file_data")
+    if not isinstance(data, str) or (":" in data and not is_inline(data)):
+        raise InvalidRequest("file_data must be base64, or a data URL.", param=f"{path}.file_data")
 
 
 def _tools_bytes(body: Mapping[str, Any]) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.rules.image_urls import check_image_url
+from inference.rules.images import CHAT_TYPES, check_remote, is_inline, read_data_url
 
 Item = Mapping[str, Any]
 
@@ -102,11 +102,25 @@ def _check_part(part: Item, path: str) -> None:
         if part.get(name) is not None:
             raise InvalidRequest(f"{name} is not supported here; send the data itself.", param=f"{path}.{name}")
     if kind == "input_image":
-        check_image_url(part.get("image_url"), f"{path}.image_url")
-    elif kind == "input_file" and not isinstance(part.get("file_data"), str):
-        raise InvalidRequest("A file needs its data.", param=f"{path}.file_data")
+        _check_image(part.get("image_url"), f"{path}.image_url")
+    elif kind == "input_file":
+        _check_file(part.get("file_data"), f"{path}.file_data")
     elif kind in TEXT_PARTS and not isinstance(part.get(TEXT_PARTS[kind]), str):
         raise InvalidRequest("A text part needs its text.", param=f"{path}.{TEXT_PARTS[kind]}")
+
+
+def _check_image(url: Any, path: str) -> None:
+    if not isinstance(url, str):
+        raise InvalidRequest("image_url must be a text.", param=path)
+    if is_inline(url):
+        read_data_url(url, CHAT_TYPES, path)
+    else:
+        check_remote(url, CHAT_TYPES, path)
+
+
+def _check_file(data: Any, path: str) -> None:
+    if not isinstance(data, str) or (":" in data and not is_inline(data)):
+        raise InvalidRequest("file_data must be base64, or a data URL.", param=path)
 
 
 def _pieces(item: Item, path: str) -> Iterator[tuple[str, int | None]]:
