@@ -1,10 +1,11 @@
 """Builds the immutable values that calls use from the operator's rows."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from django.conf import settings
 
-from gateway.core.contract.aliases import routes_of
+from gateway.core.contract.aliases import Route, routes_of
 from inference.models import Alias, Deployment, RawModel, Upstream
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget
@@ -64,6 +65,10 @@ def _is_usable(upstream: Upstream) -> bool:
     return upstream.enabled and bool(upstream.base_url) and bool(upstream.api_key)
 
 
+def _routes(configured: Any) -> frozenset[Route] | None:
+    return frozenset(map(Route, configured)) if configured else None
+
+
 def _upstream(row: Upstream) -> UpstreamTarget:
     return UpstreamTarget(
         name=row.name,
@@ -72,5 +77,6 @@ def _upstream(row: Upstream) -> UpstreamTarget:
         api_key=row.api_key,
         timeout_seconds=row.timeout_seconds,
         bills_errors=row.bills_errors,
+        routes=_routes(row.options.get("routes")),
         options=row.options,
     )

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from inference.translation.items import Item
 from inference.translation.usage import Usage
@@ -27,7 +26,6 @@ class Answer:
     items: tuple[Item, ...]
     end: End
     usage: Usage | None
-    service_tier: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,9 +117,11 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
 
     async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Any:
         """Write the body as JSON, a large one beside the event loop."""
-        body = self.body(attempt, streams=streams)
         try:
-            written = await offload(dumps_in_pieces, body) if attempt.request.is_large else orjson.dumps(body)
+            if attempt.request.is_large:
+                written = await offload(lambda: dumps_in_pieces(self.body(attempt, streams=streams)))
+            else:
+                written = orjson.dumps(self.body(attempt, streams=streams))
         except TypeError as error:  # nothing was sent, so nothing may be in doubt
             raise MisconfiguredError("the request cannot be written as JSON") from error
         return json_payload(written)
@@ -133,7 +135,7 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
         if self.is_error(body):
             raise NotJSONError("an error under a status of success")
         self.make_ours(attempt, body)
-        return Answer(body, usage)
+        return Answer(body, body.get("usage"))
 
 
 def put_our_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.demo.endpoint import DemoChat
 from inference.routes.chat.openai.endpoint import OpenAIChat
+from inference.routes.chat.openai.over_responses import ChatsOverResponses
 from inference.routes.chat.request import read_request
 
 CHAT = MeteredRoute(
@@ -14,5 +15,5 @@ CHAT = MeteredRoute(
     read=read_json,
     check=read_request,
     bound=bound_chat,
-    endpoints={"openai": OpenAIChat(), "demo": DemoChat()},
+    endpoints={"openai": OpenAIChat(), ("openai", Route.RESPONSES): ChatsOverResponses(), "demo": DemoChat()},
 )

@@ -8,6 +8,7 @@ from inference.routes.responses.bound import bound_response
 from inference.routes.responses.check import check
 from inference.routes.responses.demo.endpoint import DemoResponses
 from inference.routes.responses.openai.endpoint import OpenAIResponses
+from inference.routes.responses.openai.over_chat import ResponsesOverChat
 
 CLOSE_AND_STORE = BatchFunction(0, "inference_close_responses")
 
@@ -17,6 +18,10 @@ RESPONSES = MeteredRoute(
     read=read_json,
     check=check,
     bound=bound_response,
-    endpoints={"openai": OpenAIResponses(), "demo": DemoResponses()},
+    endpoints={
+        "openai": OpenAIResponses(),
+        ("openai", Route.CHAT_COMPLETIONS): ResponsesOverChat(),
+        "demo": DemoResponses(),
+    },
     close_function=CLOSE_AND_STORE,
 )

@@ -19,7 +19,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
     if not isinstance(message, Mapping):
         raise MalformedAnswer("a choice without a message")
     items = tuple(_items(message, read_logprobs(choices[0])))
-    return Answer(items, read_end(choices[0]), read_usage(body.get("usage")), body.get("service_tier"))
+    return Answer(items, read_end(choices[0]), read_usage(body.get("usage")))
 
 
 def read_end(choice: Mapping[str, Any]) -> End:

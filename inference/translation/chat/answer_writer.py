@@ -18,7 +18,7 @@ def write_answer(answer: Answer, head: Head) -> dict[str, Any]:
         "logprobs": _logprobs(answer.items),
         "finish_reason": finish_reason(answer.end, has_calls="tool_calls" in message),
     }
-    completion = {
+    return {
         "id": head.id,
         "object": "chat.completion",
         "created": head.created,
@@ -26,7 +26,6 @@ def write_answer(answer: Answer, head: Head) -> dict[str, Any]:
         "choices": [choice],
         "usage": write_usage(answer.usage),
     }
-    return completion if answer.service_tier is None else {**completion, "service_tier": answer.service_tier}
 
 
 def finish_reason(end: End, *, has_calls: bool) -> str:

@@ -20,12 +20,10 @@ from inference.translation.events import (
 
 
 class StreamReader:
-    """Reads one stream, chunk by chunk, up to its `[DONE]`, which is no chunk."""
-
-    is_complete = False
-    """Whether a chunk was the last; this form says so outside of its chunks."""
+    """Reads one stream, chunk by chunk. `is_complete` once its end was told."""
 
     def __init__(self) -> None:
+        self.is_complete = False
         self._calls: dict[int, int] = {}
 
     def read(self, chunk: Mapping[str, Any]) -> list[Event]:
@@ -42,6 +40,10 @@ class StreamReader:
         if usage is not None and (counted := read_usage(usage)):
             events.append(Reported(counted))
         return events
+
+    def done(self) -> None:
+        """Note that the stream was ended, which this form tells by `[DONE]` in a chunk's place."""
+        self.is_complete = True
 
     def _read_choice(self, choice: Any, events: list[Event]) -> None:
         if not isinstance(choice, dict) or choice.get("index", 0) != 0:

@@ -16,7 +16,7 @@ def read_answer(body: Mapping[str, Any]) -> Answer:
     if not isinstance(output, list) or body.get("status") not in ("completed", "incomplete"):
         raise MalformedAnswer("no response that came to its end")
     items = tuple(_item(item) for item in output)
-    return Answer(items, read_end(body), read_usage(body.get("usage")), body.get("service_tier"))
+    return Answer(items, read_end(body), read_usage(body.get("usage")))
 
 
 def read_end(body: Mapping[str, Any]) -> End:

@@ -17,8 +17,7 @@ def write_answer(answer: Answer, head: Head, asked: Mapping[str, Any]) -> dict[s
 
     `asked` has the members that repeat the request's, or its defaults.
     """
-    response = write_response(head, asked, _output(answer, head), answer.end, answer.usage)
-    return response if answer.service_tier is None else {**response, "service_tier": answer.service_tier}
+    return write_response(head, asked, _output(answer, head), answer.end, answer.usage)
 
 
 def write_response(

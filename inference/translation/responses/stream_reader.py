@@ -22,7 +22,10 @@ _OUTPUT = frozenset({"message", "function_call", "reasoning"})
 
 
 class StreamReader:
-    """Reads one stream, event by event. What repeats in other events, and what is of no meaning elsewhere, tells nothing."""
+    """Reads one stream, event by event. `is_complete` once its last event was read.
+
+    What repeats in other events, and what has no meaning in other forms, tells nothing.
+    """
 
     def __init__(self) -> None:
         self.is_complete = False
@@ -49,6 +52,10 @@ class StreamReader:
             raise MalformedAnswer("an event without a type")
         read = self._readers.get(kind)
         return read(event) if read else []
+
+    def done(self) -> None:
+        """Raise MalformedAnswer: this form tells its end by an event, and nothing in an event's place is one."""
+        raise MalformedAnswer("the stream ended without a last event")
 
     def _begin(self, event: Mapping[str, Any]) -> list[Event]:
         item = event.get("item")
