@@ -48,6 +48,8 @@ class StreamReader:
     def read(self, event: Mapping[str, Any]) -> list[Event]:
         """Return what an event tells. Raises MalformedAnswer where it is none of a response."""
         kind = event.get("type")
+        if event.get("error"):
+            return self._fail(event)
         if not isinstance(kind, str):
             raise MalformedAnswer("an event without a type")
         read = self._readers.get(kind)

@@ -212,3 +212,27 @@ RECORDINGS: dict[str, Recording] = {
     ),
 }
 """The same answers, each as both forms stream it."""
+
+
+def whole_chat(recording: Recording) -> Json:
+    """Return the completion that a recording's chunks add up to."""
+    message: Json = {"role": "assistant", "content": None, "refusal": None}
+    tokens: list[Json] = []
+    calls: list[Json] = []
+    for each in recording.chat[:-1]:
+        choice = each["choices"][0]
+        for name in ("content", "refusal", "reasoning_content"):
+            if text := choice["delta"].get(name):
+                message[name] = (message.get(name) or "") + text
+        for called in choice["delta"].get("tool_calls", ()):
+            if "id" in called:
+                calls.append({"id": called["id"], "type": "function", "function": dict(called["function"])})
+            else:
+                calls[-1]["function"]["arguments"] += called["function"]["arguments"]
+        tokens += (choice["logprobs"] or {}).get("content", [])
+    if calls:
+        message["tool_calls"] = calls
+    logprobs = {"content": tokens, "refusal": None} if tokens else None
+    reason = recording.chat[-2]["choices"][0]["finish_reason"]
+    choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": reason}
+    return {**_CHAT, "object": "chat.completion", "choices": [choice], "usage": recording.chat[-1]["usage"]}

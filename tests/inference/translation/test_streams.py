@@ -145,6 +145,7 @@ def test_an_error_in_a_chat_stream_is_a_failure(error: dict[str, Any]) -> None:
     "error",
     [
         {"type": "error", "code": "x", "message": "boom"},
+        {"error": {"code": "x", "message": "boom"}},
         {"type": "error", "error": {"code": "x", "message": "boom"}},
         {"type": "response.failed", "response": {"error": {"code": "x", "message": "boom"}}},
     ],
