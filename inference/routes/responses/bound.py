@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.prices import PriceBook
-from billing.rules.quantities import Quantities
+from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.json import dumps
 from inference.routes.responses.events import events_of, render
 from inference.routes.responses.progress import Progress
@@ -17,7 +17,7 @@ from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.output_limit import fixed_limit, largest_limit
 from inference.rules.request import StreamedRequest
 from inference.rules.token_meter import TokenMeter
-from inference.rules.usage import read_part, read_total
+from inference.rules.usage import MissingUsage, read_part, read_total
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class BoundedResponse(BoundedJson):
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the response as JSON."""
-        return Content(JSON_TYPE, dumps(self.told(answer.body, usage_is_known=usage_is_known)))
+        return Content(JSON_TYPE, dumps(self.told(answer.body)))
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
         """Keep the response as the client gets it, where it wants that."""
@@ -59,11 +59,21 @@ class BoundedResponse(BoundedJson):
         """Return what is kept of a response that was told to the client."""
         return self.asked.keeper.kept(response) if self.asked.keeper and response["store"] else {}
 
-    def told(self, response: Mapping[str, Any], *, usage_is_known: bool = True) -> Mapping[str, Any]:
-        """Return a response that is over as it is told: one that is too long to be stored says so."""
-        told = response if usage_is_known else {**response, "usage": None}
+    def told(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a response that is over as it is told: without a usage that says too little, and not as stored where it
+        is too long for that."""
+        told = response if self._says_its_usage(response) else {**response, "usage": None}
         keeper = self.asked.keeper
         return told if keeper is None or keeper.keeps(told) else {**told, "store": False}
+
+    def _says_its_usage(self, response: Mapping[str, Any]) -> bool:
+        try:
+            self.read_usage(response.get("usage") or {})
+        except MissingUsage:
+            return False
+        except MalformedUsage:
+            pass  # then it is not told at all
+        return True
 
 
 class StreamedResponse(BoundedResponse, StreamedRequest):
@@ -71,7 +81,7 @@ class StreamedResponse(BoundedResponse, StreamedRequest):
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render the whole answer of an upstream that did not stream as events."""
-        events = events_of(self.told(answer.body, usage_is_known=usage_is_known))
+        events = events_of(self.told(answer.body))
         return Content(EVENT_STREAM_TYPE, b"".join(render(event) for event in events))
 
     def meter(self) -> "ResponseMeter":

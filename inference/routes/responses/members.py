@@ -63,29 +63,29 @@ VENDOR: Mapping[str, Member] = {
 """Every member of the vendor's request."""
 
 INSIDE: Mapping[str, Member] = {
-    "include[]": Member(BOUNDED, _OTHER_INCLUDES),
-    "input[].content[].cache_control": Member(REFUSED, _CACHE_WRITE),
-    "input[].content[].file_id": Member(REFUSED, f"{_PROVIDER_RECORD} Send the data itself."),
-    "input[].content[].file_url": Member(REFUSED, "The provider would fetch it. Send the data itself."),
-    "input[].content[].image_url": Member(
+    "input.content.cache_control": Member(REFUSED, _CACHE_WRITE),
+    "input.content.file_data": Member(BOUNDED, "The file's own bytes, as base64 or a data URL."),
+    "input.content.file_id": Member(REFUSED, f"{_PROVIDER_RECORD} Send the data itself."),
+    "input.content.file_url": Member(REFUSED, "The provider would fetch it. Send the data itself."),
+    "input.content.image_url": Member(
         BOUNDED, "A PNG, JPEG, WebP or GIF image, as a data URL or at a public https URL."
     ),
-    "input[].content[].prompt_cache_breakpoint": Member(REFUSED, _CACHE_WRITE),
-    "input[].content[].type": Member(
+    "input.content.prompt_cache_breakpoint": Member(REFUSED, _CACHE_WRITE),
+    "input.content.type": Member(
         BOUNDED,
         "`input_text`, `output_text`, `refusal`, `input_image` and `input_file`; nobody knows what others cost.",
     ),
-    "input[].id": Member(
+    "input.id": Member(
         PASSED, f"It is not sent on: to the provider it would name a record of its own. {_PROVIDER_RECORD}"
     ),
-    "input[].type": Member(
+    "input.type": Member(
         BOUNDED,
         "`message`, `function_call`, `function_call_output`, `custom_tool_call`, `custom_tool_call_output` and "
         "`reasoning`; `item_reference` would name a record at the provider, others belong to tools that it runs.",
     ),
     "reasoning.mode": Member(REFUSED, "Other modes run more than one answer.", allowed=("standard",)),
     "tool_choice.type": Member(BOUNDED, "`function`, `custom` and `allowed_tools`, over tools that were sent."),
-    "tools[].type": Member(BOUNDED, "`function` and `custom`. A tool that the provider runs has no price here."),
+    "tools.type": Member(BOUNDED, "`function` and `custom`. A tool that the provider runs has no price here."),
 }
 """Members within members that matter to cost or routing."""
 

@@ -120,6 +120,9 @@ def _check_texts(body: Mapping[str, Any]) -> None:
         value = body.get(name)
         if not (value is None or isinstance(value, dict)):
             raise InvalidRequest(f"{name} must be an object.", param=name)
+    asked = (body.get("text") or {}).get("format")
+    if not (asked is None or isinstance(asked, dict)):
+        raise InvalidRequest("text.format must be an object.", param="text.format")
 
 
 def _check_metadata(metadata: Any) -> None:

@@ -1,14 +1,32 @@
 """Stored responses: continued, read, listed, deleted, expired, and never another owner's."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
+import orjson
 import pytest
+from cryptography.fernet import Fernet
+from django.core.management import call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.models import Account
+from billing.operations import closings
+from billing.operations.closings import OpenCall
+from gateway.management.commands import reencrypt
+from inference.metering.journal import CLOSING_MAX_BYTES
 from inference.models import StoredResponse
 from inference.operations import stored_responses
+from inference.routes.responses import record
+from inference.routes.responses.route import CLOSE_AND_STORE
+from tests.factories.proofs import mint_token
+from tests.inference.calls.test_disconnects import settled, wait_for
+from tests.inference.calls.test_organizations import World
 from tests.inference.routes.test_responses import READ, respond
 from tests.support.stage import RESPONSES, Caller, Stage, ask
 from tests.support.upstream.tokens import count_text
@@ -196,3 +214,143 @@ def test_an_answer_whose_charge_is_in_review_is_stored_all_the_same(stage: Stage
     assert (answer.status_code, answer.json()["usage"]) == (200, None)
     assert caller.only_call.state == "review"
     assert caller.get(f"{RESPONSES}/{answer.json()['id']}").json() == answer.json()
+
+
+def test_a_continuation_goes_on_although_its_beginning_is_deleted_meanwhile(stage: Stage, caller: Caller) -> None:
+    slow = stage.model("small-1?delay_ms=400", max_output_tokens=30)
+    first = made(caller, stage.model(max_output_tokens=30))
+    with ThreadPoolExecutor() as threads:
+        pending = threads.submit(made, caller, slow, input="Two", previous_response_id=first["id"])
+        while len(stage.upstream.ledger) < 2:
+            time.sleep(0.005)
+        assert caller.delete(f"{RESPONSES}/{first['id']}").status_code == 200
+        second = pending.result()
+    texts = [item["content"][0]["text"] for item in listed(caller, second["id"], "?order=asc")["data"]]
+    assert texts == [HELLO, first["output"][0]["content"][0]["text"], "Two"]
+
+
+def test_under_an_organizations_token_a_response_is_the_organizations(stage: Stage) -> None:
+    world, alias = World(stage), stage.model(max_output_tokens=30)
+    own = stage.caller(scopes=READ)
+    world.assign(world.join(own))
+    at_work, stranger = world.context(own), stage.caller(scopes=READ)
+    for maker, others in ((at_work, (own, stranger)), (own, (at_work, stranger))):
+        response = made(maker, alias)
+        assert maker.get(f"{RESPONSES}/{response['id']}").json() == response
+        for other in others:
+            assert other.get(f"{RESPONSES}/{response['id']}").status_code == 404
+            assert other.delete(f"{RESPONSES}/{response['id']}").status_code == 404
+            assert respond(other, ask(alias, previous_response_id=response["id"])).status_code == 404
+    colleague = stage.caller(scopes=READ)
+    world.assign(world.join(colleague))
+    shared = made(at_work, alias)
+    assert world.context(colleague).get(f"{RESPONSES}/{shared['id']}").json() == shared
+    assert {row.owner_kind for row in StoredResponse.objects.filter(owner_key=world.team.id)} == {"organization"}
+
+
+def test_whose_access_has_ended_reads_nothing_of_the_organization(stage: Stage) -> None:
+    world, alias = World(stage), stage.model(max_output_tokens=30)
+    own = replace(world.own, token=mint_token(world.own.did, READ, world.own.signer))
+    at_work = world.context(own)
+    response = made(at_work, alias)
+    world.end("no_seat")
+    for answer in (
+        at_work.get(f"{RESPONSES}/{response['id']}"),
+        at_work.delete(f"{RESPONSES}/{response['id']}"),
+        respond(at_work, ask(alias, previous_response_id=response["id"])),
+    ):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "no_seat")
+    assert StoredResponse.objects.filter(pk=response["id"]).exists()
+
+
+def test_a_stream_whose_access_ends_fails_and_is_stored_so(stage: Stage, settings: Any) -> None:
+    settings.STREAM_CHECKPOINT_SECONDS = 0.2
+    caller = stage.caller(scopes=READ)
+    alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
+    with caller.stream(ask(alias), path=RESPONSES) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        Account.objects.filter(did=caller.did).update(suspended_at=timezone.now())
+        events = [orjson.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
+    error, last = events[-2:]
+    assert (error["code"], last["type"]) == ("invalid_token", "response.failed")
+    call = caller.only_call
+    assert (call.state, call.usage_record.basis) == ("settled", "delivered")
+    [row] = StoredResponse.objects.filter(owner_key=caller.did)
+    assert (row.status, orjson.loads(row.response)) == ("failed", last["response"])
+
+
+def test_a_stream_whose_client_leaves_is_stored_as_failed_with_what_had_come(stage: Stage, caller: Caller) -> None:
+    alias = stage.model("small-1?tokens=400&token_delay_ms=20", max_output_tokens=500)
+    with caller.stream(ask(alias), path=RESPONSES) as answer:
+        for line in answer.iter_lines():
+            if '"response.output_text.delta"' in line:
+                break
+    wait_for(lambda: settled(caller))
+    [row] = StoredResponse.objects.filter(owner_key=caller.did)
+    response = caller.get(f"{RESPONSES}/{row.pk}").json()
+    assert (response["status"], response["output"][0]["status"]) == ("failed", "incomplete")
+    assert response["output"][0]["content"][0]["text"].startswith("the")
+
+
+def test_a_conversation_may_grow_to_the_size_of_a_body(stage: Stage, caller: Caller, alias: str) -> None:
+    wide = stage.model(max_output_tokens=20, context_tokens=1_000, price={"request": "5"})
+    first = made(caller, wide, input="a" * 6_000_000)
+    refused = respond(caller, ask(wide, input="b" * 5_000_000, previous_response_id=first["id"]))
+    assert (refused.status_code, refused.json()["error"]["code"]) == (413, "input_too_large")
+    assert refused.json()["error"]["param"] == "previous_response_id"
+    assert len(caller.calls) == 1
+    assert made(caller, wide, input="b" * 1_000_000, previous_response_id=first["id"])["status"] == "completed"
+
+
+def test_a_response_that_is_too_long_is_answered_and_not_stored(
+    caller: Caller, alias: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record, "RESPONSE_MAX_BYTES", 300)
+    response = made(caller, alias)
+    assert (response["status"], response["store"]) == ("completed", False)
+    assert caller.get(f"{RESPONSES}/{response['id']}").status_code == 404
+
+
+def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(caller: Caller, alias: str) -> None:
+    response = made(caller, alias)
+    row, call = StoredResponse.objects.get(pk=response["id"]), caller.only_call
+    assert row.usage_id == call.id
+    note = closings.settle(
+        OpenCall(("account", caller.did), call.id, None),
+        cost_microusd=1,
+        basis="upstream",
+        quantities={},
+        kept={"id": "resp_other", "response": "x" * 5_000},
+        function=CLOSE_AND_STORE,
+    ).note
+    assert len(note) < CLOSING_MAX_BYTES
+    assert b"kept" not in note
+    assert closings.again(note).run() == "already"
+    assert StoredResponse.objects.filter(usage_id=call.id).count() == 1
+
+
+def test_keys_are_rotated_a_few_rows_at_a_time(caller: Caller, alias: str, settings: Any) -> None:
+    response = made(caller, alias)
+    for _ in range(2 * reencrypt.BATCH):
+        made(caller, alias)
+    old, new = settings.FIELD_ENCRYPTION_KEYS, Fernet.generate_key().decode()
+    settings.FIELD_ENCRYPTION_KEYS = [new, *old]
+    try:
+        out = StringIO()
+        with CaptureQueriesContext(connection) as queries:
+            call_command("reencrypt", stdout=out)
+        reads = [query["sql"] for query in queries if 'SELECT "inference_stored_response"' in query["sql"]]
+        assert len(reads) > 2 * 2
+        assert all(f"LIMIT {reencrypt.BATCH}" in read for read in reads)
+        assert "inference.StoredResponse.response:" in out.getvalue()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT response, input_items FROM inference_stored_response WHERE id = %s", [response["id"]]
+            )
+            [(first, second)] = cursor.fetchall()
+        assert orjson.loads(Fernet(new).decrypt(first.encode())) == response
+        assert Fernet(new).decrypt(second.encode())
+    finally:
+        settings.FIELD_ENCRYPTION_KEYS = [*old, new]
+        call_command("reencrypt", stdout=StringIO())
