@@ -17,6 +17,7 @@ from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_
 from inference.adapters import errors
 from inference.adapters.exchange import (
     NotJSONError,
+    Refusal,
     is_event_stream,
     json_payload,
     post,
@@ -67,6 +68,10 @@ class OpenAIEndpoint(Endpoint[Sent]):
         except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash
             return outcome_of_exception(attempt, error)
 
+    def refused(self, attempt: Attempt[Sent], refusal: Refusal) -> Outcome:
+        """Read a complete answer that is not a 2xx."""
+        return errors.outcome_of(attempt, refusal)
+
     async def _send(self, attempt: Attempt[Sent]) -> Outcome:
         payload = await self.payload(attempt, streams=False)
         phases = answer_timeout(attempt.target.timeout_seconds)
@@ -96,7 +101,7 @@ class OpenAIEndpoint(Endpoint[Sent]):
         if response.status < 200:
             raise NotJSONError(f"status {response.status}")
         if response.status >= 300:
-            return errors.outcome_of(attempt, await read_refusal(response))
+            return self.refused(attempt, await read_refusal(response))
         return await self.read(attempt, response)
 
 

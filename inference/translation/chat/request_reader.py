@@ -20,6 +20,17 @@ from inference.translation.fields import (
 
 LIMITS = ("max_completion_tokens", "max_tokens")
 
+FIELDS: Mapping[str, str] = {
+    "messages": "items",
+    "response_format": "text_format",
+    "verbosity": "verbosity",
+    "reasoning_effort": "effort",
+    "max_completion_tokens": "output_limit",
+    "max_tokens": "output_limit",
+    "logprobs": "top_logprobs",
+}
+"""Which fields of a conversation the members with names of this form's own become."""
+
 _SAYS_NOTHING: Mapping[str, Any] = {
     "frequency_penalty": 0,
     "logit_bias": {},
@@ -32,12 +43,7 @@ _SAYS_NOTHING: Mapping[str, Any] = {
 }
 """Values that ask for what happens anyway."""
 
-_READ = {
-    *("messages", "tools", "tool_choice", "response_format", "verbosity", "reasoning_effort", "metadata"),
-    *("logprobs", "top_logprobs", "stream_options"),
-    *LIMITS,
-    *SHARED,
-}
+_READ = {*FIELDS, "tools", "tool_choice", "metadata", "top_logprobs", "stream_options", *SHARED}
 _THE_CALLS = {"model", "stream"}
 """What a call says of itself to whoever sends it; it is no part of the conversation."""
 

@@ -21,6 +21,16 @@ from inference.translation.responses.tool_reader import read_tool_choice, read_t
 
 LOGPROBS = "message.output_text.logprobs"
 
+FIELDS: Mapping[str, str] = {
+    "input": "items",
+    "instructions": "items",
+    "text": "text_format",
+    "reasoning": "effort",
+    "max_output_tokens": "output_limit",
+    "include": "top_logprobs",
+}
+"""Which fields of a conversation the members with names of this form's own become."""
+
 _SAYS_NOTHING: Mapping[str, Any] = {
     "background": False,
     "include": [],
@@ -29,11 +39,7 @@ _SAYS_NOTHING: Mapping[str, Any] = {
 }
 """Values that ask for what happens anyway."""
 
-_READ = {
-    *("input", "instructions", "tools", "tool_choice", "text", "reasoning", "metadata", "max_output_tokens"),
-    *("include", "top_logprobs", "stream_options"),
-    *SHARED,
-}
+_READ = {*FIELDS, "tools", "tool_choice", "metadata", "top_logprobs", "stream_options", *SHARED}
 _THE_CALLS = {"model", "stream", "store", "max_tool_calls"}
 """What a call says of itself to whoever sends it, and a limit to calls of tools that are run by nobody here."""
 

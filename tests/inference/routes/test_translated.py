@@ -311,6 +311,28 @@ def test_an_upstream_that_knows_both_is_asked_in_its_own_words(stage: Stage, way
 
 
 @BOTH
+@pytest.mark.parametrize(
+    ("of_chat", "of_responses"),
+    [
+        ("messages", "input"),
+        ("max_completion_tokens", "max_output_tokens"),
+        ("response_format.json_schema", "text"),
+        ("tools[0].name", "tools"),
+        ("temperature", "temperature"),
+    ],
+)
+def test_an_upstreams_refusal_names_the_member_as_the_client_does(
+    stage: Stage, way: Direction, of_chat: str, of_responses: str
+) -> None:
+    named = {CHAT: of_chat.partition(".")[0].partition("[")[0], RESPONSES: of_responses}
+    told = {"responses": of_responses, "chat.completions": of_chat}
+    alias, caller = way.model(stage), stage.caller()
+    stage.upstream.script("reject-parameter", path=f"/v1{way.upstream_path}", error_param=told[way.known])
+    error = caller.post(way.body(alias), path=way.path).json()["error"]
+    assert (error["code"], error["param"]) == ("invalid_request", named[way.path])
+
+
+@BOTH
 def test_a_stream_is_cut_at_the_ceiling(stage: Stage, way: Direction) -> None:
     alias, caller = way.model(stage, "endless", max_output_tokens=8, row={"timeout_seconds": 5}), stage.caller()
     events, receipt = events_of(caller, way, way.body(alias))

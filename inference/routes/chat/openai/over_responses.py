@@ -7,19 +7,22 @@ import aiohttp
 import orjson
 
 from gateway.core.contract.errors import ApiError, InvalidRequest
-from inference.adapters.exchange import NotJSONError
+from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.openai.endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.sse import event_bytes
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import ChatRequest
 from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
+from inference.rules.upstream import Attempt, Outcome, Rejected
 from inference.translation.answer import Head, MalformedAnswer
 from inference.translation.chat.answer_writer import write_answer
+from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
 from inference.translation.chat.request_reader import read_request
 from inference.translation.chat.stream_writer import StreamWriter
+from inference.translation.params import renamed
 from inference.translation.responses.answer_reader import read_answer
+from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
 from inference.translation.responses.request_writer import write_request
 from inference.translation.responses.stream_reader import StreamReader
 
@@ -58,6 +61,13 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
         """Ask for a response to the same."""
         asked = write_request(read_request(attempt.request.body)) | {"model": attempt.model}
         return asked | {"stream": True} if streams else asked
+
+    def refused(self, attempt: Attempt[BoundedChat], refusal: Refusal) -> Outcome:
+        """Name the member at fault as the client does."""
+        outcome = super().refused(attempt, refusal)
+        if isinstance(outcome, Rejected):
+            outcome.error.param = renamed(outcome.error.param, RESPONSES_FIELDS, CHAT_FIELDS)
+        return outcome
 
     def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
         """Put the completion in the response's place."""

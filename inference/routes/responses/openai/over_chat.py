@@ -6,7 +6,7 @@ from typing import Any
 import aiohttp
 
 from gateway.core.contract.errors import ApiError, InvalidRequest
-from inference.adapters.exchange import NotJSONError
+from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.openai.endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.routes.responses.bound import BoundedResponse
@@ -14,12 +14,15 @@ from inference.routes.responses.echo import echo
 from inference.routes.responses.events import render
 from inference.routes.responses.request import ResponseRequest
 from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt
+from inference.rules.upstream import Attempt, Outcome, Rejected
 from inference.translation.answer import Head, MalformedAnswer
 from inference.translation.chat.answer_reader import read_answer
+from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
 from inference.translation.chat.request_writer import write_request
 from inference.translation.chat.stream_reader import StreamReader
+from inference.translation.params import renamed
 from inference.translation.responses.answer_writer import write_answer
+from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
 from inference.translation.responses.request_reader import read_request
 from inference.translation.responses.stream_writer import StreamWriter
 
@@ -59,6 +62,13 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
         field = attempt.target.options.get("output_limit_field") or "max_completion_tokens"
         chat = write_request(read_request(attempt.request.body), limit_field=field) | {"model": attempt.model}
         return chat | {"stream": True, "stream_options": {"include_usage": True}} if streams else chat
+
+    def refused(self, attempt: Attempt[BoundedResponse], refusal: Refusal) -> Outcome:
+        """Name the member at fault as the client does."""
+        outcome = super().refused(attempt, refusal)
+        if isinstance(outcome, Rejected):
+            outcome.error.param = renamed(outcome.error.param, CHAT_FIELDS, RESPONSES_FIELDS)
+        return outcome
 
     def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
         """Put the response in the completion's place."""
