@@ -13,7 +13,7 @@ from inference.translation.usage import Usage
 
 @dataclass(slots=True)
 class TextDelta:
-    """Some more of the answer's text. Events are not frozen: making a frozen one takes twice as long."""
+    """Some more of the answer's text. Events are not frozen: a frozen one takes two to three times as long to make."""
 
     text: str
     logprobs: Logprobs | None = None
