@@ -5,6 +5,7 @@ from inference.metering.json_route import read_json
 from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.demo.endpoint import DemoChat
+from inference.routes.chat.fetching import fetch_images
 from inference.routes.chat.openai.endpoint import OpenAIChat
 from inference.routes.chat.request import read_request
 
@@ -14,5 +15,6 @@ CHAT = MeteredRoute(
     read=read_json,
     check=read_request,
     bound=bound_chat,
+    prepare=fetch_images,
     endpoints={"openai": OpenAIChat(), "demo": DemoChat()},
 )

@@ -99,7 +99,7 @@ def test_a_maximum_that_does_not_cover_the_prediction_is_refused(stage: Stage) -
 
 @pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
 def test_a_spoken_answer_has_an_id_of_ours(stage: Stage, streams: bool) -> None:
-    answer, call = ask(stage, "small-1?tokens=4&spoken_tokens=3", SPOKEN, PRICE, streams)
+    answer, _ = ask(stage, "small-1?tokens=4&spoken_tokens=3", SPOKEN, PRICE, streams)
     assert "upstream" not in answer.text
     if not streams:
         audio = answer.json()["choices"][0]["message"]["audio"]
