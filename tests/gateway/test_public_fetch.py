@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from gateway.core.outbound.public_addresses import is_public
 from gateway.core.outbound.public_fetch import FetchError, NotPublicError, PublicFetcher
 from tests.support.image_host import PNG, ImageHost, answer, resolving
 
@@ -74,8 +75,9 @@ async def test_a_body_without_a_length_is_read_to_its_end(host: ImageHost) -> No
     ids=str,
 )
 async def test_a_name_of_a_private_address_is_not_connected_to(host: ImageHost, addresses: list[str]) -> None:
+    host.pages["/"] = answer(PNG)
     with pytest.raises(NotPublicError) as refused:
-        await fetch(PublicFetcher(look_up=resolving(*addresses)), host.url("/"))
+        await fetch(host.fetcher(allowed=is_public, look_up=resolving(*addresses)), host.url("/"))
     assert str(refused.value) == "its host has no public address"
     assert host.requests == []
 
@@ -89,8 +91,9 @@ async def test_a_name_that_does_not_resolve_is_told_alike(host: ImageHost) -> No
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0x7f.1", "127.1", "2130706433", "0"])
 async def test_an_address_in_place_of_a_name_is_checked_as_well(host: ImageHost, name: str) -> None:
+    host.pages["/"] = answer(PNG)
     with pytest.raises(FetchError):
-        await fetch(PublicFetcher(), host.url("/", name))
+        await fetch(host.fetcher(allowed=is_public, look_up=socket.getaddrinfo), host.url("/", name))
     assert host.requests == []
 
 

@@ -212,3 +212,14 @@ def test_a_url_is_fetched_where_one_of_several_upstreams_does_not(stage: Stage, 
     catalogue.forget()
     assert stage.caller().post(chat(alias, messages=showing(host.url("/a")))).status_code == 200
     assert sent_urls(stage) == [data_url(PNG)]
+
+
+def test_a_body_may_be_larger_where_it_brings_images_along(stage: Stage) -> None:
+    image = data_url(PNG + b"\0" * 8 * 1024 * 1024)
+    _, told = ask(stage, showing(image))
+    assert told.status_code == 200, told.text
+    assert sent_urls(stage) == [image]
+    _, told = ask(stage, [{"role": "user", "content": "x" * 10 * 1024 * 1024}])
+    assert (told.status_code, told.json()["error"]["code"]) == (413, "request_too_large")
+    _, told = ask(stage, showing(image, image))
+    assert (told.status_code, told.json()["error"]["code"]) == (413, "request_too_large")
