@@ -88,7 +88,18 @@ async def check(arrival: Arrival) -> Checked | Refused:
         price = _price_of(able, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
-    return _bounded(replace(identified, model=able), request, price)
+    checked = _bounded(replace(identified, model=able), request, price)
+    return await _prepared(checked) if isinstance(checked, Checked) else checked
+
+
+async def _prepared(checked: Checked) -> Checked | Refused:
+    prepare = checked.route.prepare
+    if prepare is None:
+        return checked
+    try:
+        return replace(checked, request=await prepare(checked.http, checked.request))
+    except ApiError as error:
+        return Refused(error, checked, "hold")
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
@@ -27,6 +27,9 @@ class MeteredRequest(Protocol):
     request_id: str
 
     def read_body(self, limit_bytes: int) -> Awaitable[bytes]: ...
+
+    def take_memory(self, size_bytes: int) -> None:
+        """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""
 
 
 class Body(Protocol):
@@ -66,6 +69,8 @@ class MeteredRoute(Generic[Read, Valid]):
     - `check` checks a body for a model, without I/O, in a thread where it is large. Raises InvalidRequest.
     - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
       PriceError where something that is asked for has no price.
+    - `prepare` gets from elsewhere what the call needs, once everything that needs no database is checked and before
+      anything is held. Raises the catalogue's error.
     - `endpoints` serve it, by the name of an upstream's adapter; see `Endpoints`.
     - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
@@ -77,6 +82,7 @@ class MeteredRoute(Generic[Read, Valid]):
     check: Callable[[Read, ServedModel], Valid | PendingRequest[Valid]]
     bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
     endpoints: Endpoints
+    prepare: Callable[[MeteredRequest, Any], Awaitable[BoundedRequest]] | None = None
     scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE

@@ -77,6 +77,7 @@ def _upstream(row: Upstream) -> UpstreamTarget:
         api_key=row.api_key,
         timeout_seconds=row.timeout_seconds,
         bills_errors=row.bills_errors,
+        fetches_images=row.fetches_images,
         routes=_routes(row.options.get("routes")),
         options=row.options,
     )

@@ -39,6 +39,7 @@ class UpstreamRow(SectionRow):
         float, Field(ge=UPSTREAM_TIMEOUT_MIN_SECONDS, le=UPSTREAM_TIMEOUT_MAX_SECONDS, allow_inf_nan=False)
     ] = 120.0
     bills_errors: bool = False
+    fetches_images: bool = False
     routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
     enabled: bool = True
 
@@ -50,7 +51,7 @@ class UpstreamRow(SectionRow):
 
     def save(self, run: Run, path: Path) -> None:
         """Set the upstream's row; a credential that the file does not state stays."""
-        values = self.stated("adapter", "timeout_seconds", "bills_errors", "enabled")
+        values = self.stated("adapter", "timeout_seconds", "bills_errors", "fetches_images", "enabled")
         values["base_url"] = self.base_url or ""
         if "routes" in self.model_fields_set:
             values["options"] = self._options()

@@ -50,7 +50,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
     content = read_content(body)
     streams = read_flag(body, "stream")
     predicts = body.get("prediction") is not None
-    relabelled, remote = read_images(body["messages"], fetched_upstream=_fetches_images(model))
+    relabelled, remote = read_images(body["messages"], fetched_upstream=model.fetches_images)
     return ChatRequest(
         body=with_urls(body, relabelled),
         is_large=sent.is_large,
@@ -66,11 +66,6 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
         show_usage=_shows_usage(body, streams),
         remote_images=remote,
     )
-
-
-def _fetches_images(model: ServedModel) -> bool:
-    """Return whether wherever the call may go, an upstream fetches images for itself."""
-    return bool(model.deployments) and all(deployment.upstream.fetches_images for deployment in model.deployments)
 
 
 def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:

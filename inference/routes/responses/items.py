@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from gateway.core.contract.errors import InvalidRequest
-from inference.rules.images import CHAT_TYPES, check_remote, is_inline, read_data_url
+from inference.rules.images import is_inline
 
 Item = Mapping[str, Any]
 
@@ -101,21 +101,10 @@ def _check_part(part: Item, path: str) -> None:
     for name in REFUSED_IN_PARTS:
         if part.get(name) is not None:
             raise InvalidRequest(f"{name} is not supported here; send the data itself.", param=f"{path}.{name}")
-    if kind == "input_image":
-        _check_image(part.get("image_url"), f"{path}.image_url")
-    elif kind == "input_file":
+    if kind == "input_file":
         _check_file(part.get("file_data"), f"{path}.file_data")
     elif kind in TEXT_PARTS and not isinstance(part.get(TEXT_PARTS[kind]), str):
         raise InvalidRequest("A text part needs its text.", param=f"{path}.{TEXT_PARTS[kind]}")
-
-
-def _check_image(url: Any, path: str) -> None:
-    if not isinstance(url, str):
-        raise InvalidRequest("image_url must be a text.", param=path)
-    if is_inline(url):
-        read_data_url(url, CHAT_TYPES, path)
-    else:
-        check_remote(url, CHAT_TYPES, path)
 
 
 def _check_file(data: Any, path: str) -> None:

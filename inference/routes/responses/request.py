@@ -8,7 +8,8 @@ import orjson
 
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
-from gateway.core.contract.limits import MODEL_BODY_MAX_BYTES
+from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES
+from inference.routes.responses.images import ImageAt, read_images, with_urls
 from inference.routes.responses.items import Item, measure, read_items
 from inference.routes.responses.members import RESPONSE_MEMBERS
 from inference.routes.responses.tools import check_tools
@@ -40,6 +41,7 @@ class ResponseRequest:
     responses before it included. `input_bound` is the most that it can count, `input_estimate` what it probably counts.
 
     `stores` says whether the client wants it stored, `keeper` stores it. `output_limit` is the client's own, if any.
+    `history_bytes` is the size of what was said before. `remote_images` are to be fetched.
     """
 
     body: Mapping[str, Any]
@@ -51,6 +53,8 @@ class ResponseRequest:
     streams: bool
     stores: bool
     previous_id: str | None
+    history_bytes: int = 0
+    remote_images: tuple[ImageAt, ...] = ()
     keeper: Keeper | None = None
 
     @property
@@ -74,11 +78,14 @@ def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = (
     _check_reasoning(body.get("reasoning"))
     new = read_items(body.get("input"))
     items = [*history, *new]
-    size_bytes = sent.size_bytes + (len(orjson.dumps(history)) if history else 0)
-    if history and size_bytes > MODEL_BODY_MAX_BYTES:
-        told = f"The conversation is larger than {MODEL_BODY_MAX_BYTES} bytes. Begin a new one."
-        raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": MODEL_BODY_MAX_BYTES})
+    history_bytes = len(orjson.dumps(history)) if history else 0
+    size_bytes = sent.size_bytes + history_bytes
+    if history and size_bytes > IMAGE_BODY_MAX_BYTES:
+        told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
+        raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
     measured = measure(items)
+    relabelled, remote = read_images(items, len(history), fetched_upstream=model.fetches_images)
+    items = with_urls(items, relabelled) if relabelled else items
     return ResponseRequest(
         body=_sent_on(body, items),
         is_large=sent.is_large,
@@ -89,14 +96,21 @@ def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = (
         streams=read_flag(body, "stream"),
         stores=body.get("store") is None or read_flag(body, "store"),
         previous_id=body.get("previous_response_id"),
+        history_bytes=history_bytes,
+        remote_images=remote,
     )
 
 
+def input_of(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Build the input that goes upstream, where no id of ours or of anybody means anything, for nothing is stored there."""
+    return [_without_records(item) for item in items if _says_something(item)]
+
+
 def _sent_on(body: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
-    """Build what goes upstream. Nothing is stored there, so no id of ours or theirs means anything to it."""
+    """Build what goes upstream: one text as it came, anything else as items."""
     sent = {name: value for name, value in body.items() if name not in _OURS}
     if not isinstance(body["input"], str) or len(items) > 1:
-        sent["input"] = [_without_records(item) for item in items if _says_something(item)]
+        sent["input"] = input_of(items)
     return {**sent, "store": False}
 
 

@@ -7,7 +7,7 @@ from billing.models.fields import KeyField
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inference", "0009_alarms")]
+    dependencies = [("inference", "0010_fetches_images")]
 
     operations = [
         migrations.CreateModel(

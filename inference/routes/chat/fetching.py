@@ -1,0 +1,24 @@
+"""Puts the images that a chat names by URL in their places, before anything is held for it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.core.api.offload import offload
+from inference.adapters import fetched_images
+from inference.metering.route import MeteredRequest
+from inference.routes.chat.bound import BoundedChat
+from inference.routes.chat.images import ImageAt, with_urls
+from inference.rules.images import CHAT_TYPES, read_image
+
+
+async def fetch_images(http: MeteredRequest, request: BoundedChat) -> BoundedChat:
+    """Put the images' data where their URLs stood. Raises ImageRejected naming the member, or NotReady."""
+    if not request.asked.remote_images:
+        return request
+    fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)
+    return await offload(_with_images, request, fetched)
+
+
+def _with_images(request: BoundedChat, fetched: Mapping[ImageAt, bytes]) -> BoundedChat:
+    urls = {image: read_image(data, CHAT_TYPES, image.param).url for image, data in fetched.items()}
+    return replace(request, body=with_urls(request.body, urls), is_large=True)
