@@ -36,7 +36,7 @@ class Direction:
         return "max_completion_tokens" if self.path == CHAT else "max_output_tokens"
 
     def model(self, stage: Stage, model: str = "small-1", **fields: Any) -> str:
-        row = {"timeout_seconds": 0.6, "options": {"routes": [self.known]}} | fields.pop("row", {})
+        row = {"options": {"routes": [self.known]}} | fields.pop("row", {})
         return stage.model(model, upstream=stage.upstream_row(**row), **{"max_output_tokens": 100, **fields})
 
 
@@ -334,7 +334,7 @@ def test_an_upstreams_refusal_names_the_member_as_the_client_does(
 
 @BOTH
 def test_a_stream_is_cut_at_the_ceiling(stage: Stage, way: Direction) -> None:
-    alias, caller = way.model(stage, "endless", max_output_tokens=8, row={"timeout_seconds": 5}), stage.caller()
+    alias, caller = way.model(stage, "endless", max_output_tokens=8), stage.caller()
     events, receipt = events_of(caller, way, way.body(alias))
     if way.path == CHAT:
         assert events[-1]["choices"][0]["finish_reason"] == "length"
@@ -375,8 +375,8 @@ IN_A_STREAM = [
 
 def outcome(stage: Stage, way: Direction, preset: str, *, known: str, streams: bool) -> Any:
     """Return what a caller and the ledger get of a preset at an upstream that knows one route."""
-    options = {"options": {"routes": [known]}}
-    alias, caller = way.model(stage, preset, row=options, max_output_tokens=20), stage.caller(balance=5_000)
+    row = {"options": {"routes": [known]}, "timeout_seconds": 0.4 if "hang" in preset else 30}
+    alias, caller = way.model(stage, preset, row=row, max_output_tokens=20), stage.caller(balance=5_000)
     answer = caller.post(way.body(alias, stream=streams), path=way.path)
     told = answer.text + str(answer.headers)
     assert not [leak for leak in LEAKS if leak in told]
