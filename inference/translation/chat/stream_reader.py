@@ -24,7 +24,8 @@ class StreamReader:
 
     def __init__(self) -> None:
         self.is_complete = False
-        self._calls: dict[int, int] = {}
+        self._calls: dict[int, tuple[int, Any]] = {}
+        self._called = 0
 
     def read(self, chunk: Mapping[str, Any]) -> list[Event]:
         """Return what a chunk tells. Raises MalformedAnswer where it is none."""
@@ -76,12 +77,13 @@ class StreamReader:
         named = call.get("index", position) if isinstance(function, dict) else None
         if not isinstance(function, dict) or type(named) is not int:
             raise MalformedAnswer("a tool call that calls no function")
-        index = self._calls.get(named)
-        if index is None:
-            name = function.get("name")
+        index, call_id = self._calls.get(named, (None, None))
+        name = function.get("name")
+        if index is None or (name and call.get("id") not in (None, "", call_id)):  # some give every call the index 0
             if not isinstance(name, str):
                 raise MalformedAnswer("a tool call without the name of its function")
-            index = self._calls[named] = len(self._calls)
+            index, self._called = self._called, self._called + 1
+            self._calls[named] = index, call.get("id")
             events.append(CallBegun(index, name))
         if arguments := text_of(function, "arguments"):
             events.append(ArgumentsDelta(index, arguments))

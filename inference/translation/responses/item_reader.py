@@ -103,7 +103,7 @@ def _parts(item: Mapping[str, Any], name: str, path: str) -> tuple[Part, ...]:
 
 def _part(part: Mapping[str, Any], path: str) -> Part:
     match part.get("type"):
-        case "input_text":
+        case "input_text" | "text":
             refuse_others(part, {"type", "text"}, path)
             return Text(read_text(part, "text", path))
         case "output_text":

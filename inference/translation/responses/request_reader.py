@@ -34,6 +34,7 @@ FIELDS: Mapping[str, str] = {
 _SAYS_NOTHING: Mapping[str, Any] = {
     "background": False,
     "include": [],
+    "reasoning.mode": "standard",
     "stream_options.include_obfuscation": False,
     "truncation": "disabled",
 }

@@ -116,6 +116,11 @@ def test_calls_stand_in_one_message_right_before_their_outputs() -> None:
     ]
 
 
+def test_a_part_of_the_bare_type_text_is_text() -> None:
+    said = [{"role": "user", "content": [{"type": "text", "text": "hello"}]}]
+    assert as_chat({"input": said})["messages"] == HELLO["messages"]
+
+
 def test_two_messages_of_the_assistant_stay_two() -> None:
     said = [{"role": "assistant", "content": "One."}, {"role": "assistant", "content": "Two."}]
     assert as_chat({"input": said})["messages"] == said
@@ -256,5 +261,12 @@ def test_what_only_responses_can_say_stays_within_responses(members: dict[str, A
 
 
 def test_what_asks_for_the_ordinary_is_no_obstacle() -> None:
-    silent = {"background": False, "truncation": "disabled", "include": [], "max_tool_calls": 3, "store": True}
+    silent = {
+        "reasoning": {"mode": "standard", "summary": None},
+        "background": False,
+        "truncation": "disabled",
+        "include": [],
+        "max_tool_calls": 3,
+        "store": True,
+    }
     assert as_chat({**ASKED, **silent, "conversation": None, "stream_options": None}) == HELLO

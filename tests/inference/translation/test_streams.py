@@ -80,9 +80,15 @@ def test_a_chat_has_a_usage_chunk_only_where_it_was_asked_for() -> None:
     assert chunks[-1]["choices"][0]["finish_reason"] == "stop"
 
 
-def test_several_calls_may_come_in_one_chunk() -> None:
+@pytest.mark.parametrize("step", [1, 0])
+def test_several_calls_may_come_in_one_chunk_also_under_one_index(step: int) -> None:
     calls = [
-        {"index": index, "id": f"call_{index}", "type": "function", "function": {"name": "now", "arguments": "{}"}}
+        {
+            "index": index * step,
+            "id": f"call_{index}",
+            "type": "function",
+            "function": {"name": "now", "arguments": "{}"},
+        }
         for index in range(2)
     ]
     output = as_responses([chunk({"tool_calls": calls}), chunk({}, "tool_calls")])[-1]["response"]["output"]
