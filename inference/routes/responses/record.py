@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
 from gateway.core.fields import encrypt
 from inference.routes.responses.items import Item
@@ -39,8 +40,13 @@ class Record:
 
 
 def record_of(items: Sequence[Item]) -> Record:
-    """Build the record of a response to these items."""
-    return Record(encrypt(orjson.dumps([stored_item(item) for item in items]).decode()))
+    """Build the record of a response to these items. Raises InvalidRequest for a number that cannot be read again."""
+    written = orjson.dumps([stored_item(item) for item in items])
+    try:
+        orjson.loads(written)
+    except orjson.JSONDecodeError:
+        raise InvalidRequest("The input holds a number that is too large to be stored.", param="input") from None
+    return Record(encrypt(written.decode()))
 
 
 def stored_item(item: Item) -> dict[str, Any]:

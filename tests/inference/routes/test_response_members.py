@@ -296,6 +296,7 @@ def test_an_image_of_a_private_place_is_rejected(stage: Stage, url: str) -> None
         ({"input": [{"role": "user", "content": [{"type": "input_text", "text": 7}]}]}, "input.0.content.0.text"),
         ({"input": [{"role": "user", "content": [{"type": ["input_text"]}]}]}, "input.0.content.0.type"),
         ({"input": [{"type": ["message"], "role": "user"}]}, "input.0.type"),
+        ({"input": [{"role": "user", "content": "x", "odd": 10**400}]}, "input"),
         ({"tools": {}}, "tools"),
         ({"tools": ["x"]}, "tools.0.type"),
         ({"include": "x"}, "include"),

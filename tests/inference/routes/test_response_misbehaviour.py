@@ -104,7 +104,7 @@ def small_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 def model_of(stage: Stage, behaviour: str) -> str:
-    upstream = stage.upstream_row(timeout_seconds=0.5)
+    upstream = stage.upstream_row(timeout_seconds=0.5 if "hang" in behaviour else 60)
     if behaviour == HUGE:
         return stage.model("small-1?tokens=40000", max_output_tokens=50_000, upstream=upstream)
     return stage.model(behaviour, max_output_tokens=30, upstream=upstream)
