@@ -18,7 +18,7 @@ from inference.translation.events import (
 from inference.translation.responses.answer_reader import read_end
 from inference.translation.responses.usage import read_usage
 
-_OUTPUT = frozenset({"message", "function_call", "reasoning"})
+_OUTPUT = ("message", "function_call", "reasoning")
 
 
 class StreamReader:
@@ -29,7 +29,7 @@ class StreamReader:
 
     def __init__(self) -> None:
         self.is_complete = False
-        self._calls: dict[Any, int] = {}
+        self._calls: dict[int, int] = {}
         self._argued: set[int] = set()
         self._readers: dict[str, Callable[[Mapping[str, Any]], list[Event]]] = {
             "response.output_text.delta": _text,
@@ -69,7 +69,7 @@ class StreamReader:
         name, arguments = item.get("name"), item.get("arguments") or ""
         if not isinstance(name, str) or not isinstance(arguments, str):
             raise MalformedAnswer("a function call without the name of its function")
-        index = self._calls[event.get("output_index")] = len(self._calls)
+        index = self._calls[_place(event)] = len(self._calls)
         return [CallBegun(index, name), *self._argue(index, arguments)]
 
     def _arguments(self, event: Mapping[str, Any]) -> list[Event]:
@@ -87,7 +87,7 @@ class StreamReader:
         return [ArgumentsDelta(index, arguments)]
 
     def _call(self, event: Mapping[str, Any]) -> int:
-        index = self._calls.get(event.get("output_index"))
+        index = self._calls.get(_place(event))
         if index is None:
             raise MalformedAnswer("arguments of no call")
         return index
@@ -105,6 +105,13 @@ class StreamReader:
         error = response.get("error") if isinstance(response, Mapping) else event.get("error") or event
         words = (error.get("code"), error.get("message")) if isinstance(error, Mapping) else (error,)
         return [Failed(" ".join(map(str, words)))]
+
+
+def _place(event: Mapping[str, Any]) -> int:
+    index = event.get("output_index")
+    if type(index) is not int:
+        raise MalformedAnswer("an item without its place")
+    return index
 
 
 def _text(event: Mapping[str, Any]) -> list[Event]:
