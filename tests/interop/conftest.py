@@ -60,6 +60,17 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NonceHouse]:
 @pytest.fixture
 def assertion(house: NonceHouse) -> str:
     """Sign an assertion of the demo's product that any key may redeem."""
+    return signed_assertion(house, "wallet:read", "usage:read", "infer:fast")
+
+
+@pytest.fixture
+def organization_assertion(house: NonceHouse) -> str:
+    """Sign one for a client that manages an organization."""
+    return signed_assertion(house, "orgs:read", "orgs:manage", "members:manage", "budgets:manage", "infer:fast")
+
+
+def signed_assertion(house: NonceHouse, *capabilities: str) -> str:
+    """Sign an assertion for these capabilities that no key is named in."""
     key = ProductKey.load(house.data_dir / "demo-product.pem")
     now = int(time.time())
     claims = {
@@ -67,7 +78,7 @@ def assertion(house: NonceHouse) -> str:
         "aud": house.base_url,
         "sub": ALICE,
         "product": "studio",
-        "capabilities": ["wallet:read", "usage:read", "infer:fast"],
+        "capabilities": list(capabilities),
         "iat": now,
         "exp": now + 60,
         "jti": secrets.token_urlsafe(24),

@@ -10,8 +10,8 @@ from tests.interop.portal import approve
 SCRIPTS = Path(__file__).parent / "node"
 
 
-def run_script(name: str, *arguments: str) -> dict[str, Any]:
-    """Run a script to its end; an error of its own fails the test."""
+def run_script(name: str | Path, *arguments: str) -> dict[str, Any]:
+    """Run a script of `node/`, or one with a path of its own, to its end; an error of its own fails the test."""
     command = ["node", str(SCRIPTS / name), *arguments]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
