@@ -10,21 +10,20 @@ import pytest
 
 from account_gateway_client.httpx_auth import DPoPAuth
 from account_gateway_client.signing import RequestSigner
-from tests.interop.conftest import NonceHouse
 from tests.interop.generated_clients import document_of, part, python_client, typescript_client
 from tests.interop.node_script import run_script
-from tests.support.demo_house import ALICE
+from tests.support.demo_house import ALICE, DemoHouse
 
 SCOPES = ("orgs:read", "orgs:manage", "members:manage", "budgets:manage", "infer:fast")
 
 
 @pytest.fixture(scope="module")
-def document(house: NonceHouse, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def document(house: DemoHouse, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return document_of(house.base_url, tmp_path_factory.mktemp("document"))
 
 
 @pytest.fixture
-def client(house: NonceHouse, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def client(house: DemoHouse, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The client that openapi-python-client generates, signing with our own httpx authentication."""
     monkeypatch.syspath_prepend(python_client(document, tmp_path))
     signer = RequestSigner(house.base_url, house.product().tokens_for(ALICE, SCOPES))
@@ -33,7 +32,7 @@ def client(house: NonceHouse, document: Path, tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("npm_packages")
-def test_typescript(house: NonceHouse, document: Path, tmp_path: Path, organization_assertion: str) -> None:
+def test_typescript(house: DemoHouse, document: Path, tmp_path: Path, organization_assertion: str) -> None:
     found = run_script(typescript_client(document, tmp_path), house.base_url, organization_assertion)
     created, invitation = found["created"], found["invitation"]
     assert (created["name"], created["role"]) == ("Acme", "owner")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.journeys.caller import Caller, Key
-from tests.journeys.house import House, configuration, running
+from tests.journeys.configuration import configuration, configured_gateway
+from tests.support.processes import GatewayProcess
 from tests.support.stripe import FakeStripe
 from tests.support.upstream import FakeUpstream
 
@@ -36,15 +37,18 @@ def bank() -> Iterator[FakeStripe]:
 
 
 @pytest.fixture(scope="session")
-def house(provider: FakeUpstream, bank: FakeStripe, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    key = Key()
+def product_key() -> Key:
+    return Key()
+
+
+@pytest.fixture(scope="session")
+def house(provider: FakeUpstream, bank: FakeStripe, product_key: Key) -> Iterator[GatewayProcess]:
     payments = {
         "STRIPE_SECRET_KEY": bank.secret_key,
         "STRIPE_WEBHOOK_SECRET": bank.webhooks.secret,
         "STRIPE_API_BASE": bank.origin,
     }
-    config = configuration(provider, key, CREDITS)
-    with running(tmp_path_factory.mktemp("house"), config, key, payments) as house:
+    with configured_gateway(configuration(provider, product_key, CREDITS), payments) as house:
         yield house
 
 
@@ -55,12 +59,12 @@ def upstream(provider: FakeUpstream) -> FakeUpstream:
 
 
 @pytest.fixture
-def signed_in(house: House) -> Iterator[Callable[[str], Caller]]:
+def signed_in(house: GatewayProcess, product_key: Key) -> Iterator[Callable[[str], Caller]]:
     """Sign an account in by its name, with every capability that these journeys use."""
     with contextlib.ExitStack() as open_callers:
 
         def sign_in(name: str) -> Caller:
-            caller = open_callers.enter_context(Caller(house.base_url, house.product_key, name))
+            caller = open_callers.enter_context(Caller(house.base_url, product_key, name))
             return caller.sign_in(*SCOPES)
 
         yield sign_in

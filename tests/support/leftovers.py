@@ -8,10 +8,10 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
 from django.test import TransactionTestCase
 from psycopg import sql
 
+from tests.support.database import connect
 from tests.support.unguarded import unguarded
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
@@ -48,14 +48,6 @@ def flush_passes_guards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", unguarded_tear_down)
         yield
-
-
-def connect() -> psycopg.Connection[Any]:
-    """Open a connection beside Django's, which a file with an event loop of its own could not use here."""
-    given = connection.settings_dict
-    return psycopg.connect(
-        host=given["HOST"], port=given["PORT"], user=given["USER"], password=given["PASSWORD"], dbname=given["NAME"]
-    )
 
 
 def filled_tables(database: psycopg.Connection[Any]) -> set[str]:

@@ -1,24 +1,175 @@
-"""Runs a gateway in a process of its own, on the tests' database."""
+"""Gateways in processes of their own: whole ones, as `python -m gateway.run` starts them, and servers on the tests' database."""
 
+import json
 import os
+import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any, Self
 
-from django.db import connection
+import httpx
 
-from tests.support.upstream import closed_port
+from gateway.run.identity import Identity
+from gateway.run.options import PROJECT_DIR
+from gateway.run.ports import free_port
+from tests.factories.accounts import Caller
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
+from tests.support.database import database_url, make_home
 
-START_SECONDS = 60.0
+WHOLE_GATEWAY = (sys.executable, "-m", "gateway.run")
+OURS = (
+    "DATABASE_URL",
+    "DATA_DIR",
+    "DJANGO_SETTINGS_MODULE",
+    "SECRET_KEY",
+    "FIELD_ENCRYPTION_KEYS",
+    "TEST_DATABASE_URL",
+)
+"""What the tests' own process was told, and a gateway that is on its own is not."""
 
 
-def database_url(port: int | None = None) -> str:
-    """Name the tests' database, by way of another port where one is given."""
-    at = connection.settings_dict
-    return f"postgresql://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{port or at['PORT']}/{at['NAME']}"
+@dataclass
+class GatewayProcess:
+    """One process and what it printed; as a context manager it is ready, and stopped whatever happens."""
+
+    data_dir: Path = field(default_factory=lambda: make_home() / "data")
+    port: int = field(default_factory=free_port)
+    settings: dict[str, str] = field(default_factory=dict)
+    command: Sequence[str] = WHOLE_GATEWAY
+    identity: Identity | None = None
+    process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start().wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        if not self.has_ended():
+            self.stop()
+
+    @property
+    def base_url(self) -> str:
+        """Return where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def stdout(self) -> str:
+        """Return what it said so far."""
+        return self._path("out").read_text()
+
+    @property
+    def stderr(self) -> str:
+        """Return what it complained about so far."""
+        return self._path("err").read_text()
+
+    @property
+    def log(self) -> str:
+        """Return all that it printed so far."""
+        return self.stdout + self.stderr
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return what it, and a command in another shell, are given."""
+        kept = {name: value for name, value in os.environ.items() if name not in OURS}
+        return {**kept, "DATA_DIR": str(self.data_dir), "PORT": str(self.port), **self.settings}
+
+    def start(self) -> Self:
+        """Start without waiting."""
+        with self._path("out").open("wb") as out, self._path("err").open("wb") as err:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=PROJECT_DIR,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                **(self.identity.spawn_arguments() if self.identity else {}),
+            )
+        return self
+
+    def wait_until_ready(self) -> Self:
+        """Wait for the ready line."""
+        eventually(lambda: self.is_ready() or self.has_ended())
+        assert self.is_ready(), self.log
+        return self
+
+    def wait(self) -> int:
+        """Wait for its end and return the exit code."""
+        assert self.process is not None
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def has_ended(self) -> bool:
+        """Tell whether the process is gone."""
+        return self.process is not None and self.process.poll() is not None
+
+    def is_ready(self) -> bool:
+        """Tell whether it said that it is ready."""
+        return f"ready: {self.base_url}\n" in self.stdout
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal to the process alone and return its exit code."""
+        assert self.process is not None
+        self.process.send_signal(how)
+        return self.wait()
+
+    def children(self) -> dict[str, int]:
+        """Return the processes that it says it runs."""
+        recorded = json.loads((self.data_dir / "run.json").read_text())["children"]
+        return {name: child["pid"] for name, child in recorded.items()}
+
+    def health(self) -> int:
+        """Return the status of GET /healthz, 0 when nobody answers."""
+        try:
+            with urllib.request.urlopen(f"{self.base_url}/healthz", timeout=10) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a Python program as another shell would."""
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=PROJECT_DIR,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a management command as another shell would."""
+        return self.run("manage.py", *arguments)
+
+    def _path(self, name: str) -> Path:
+        return self.data_dir.parent / f"{self.data_dir.name}.{name}"
+
+
+class ServerProcess(GatewayProcess):
+    """A server on the tests' database, without database, worker and scheduler of its own."""
+
+    def is_ready(self) -> bool:
+        """Tell whether it listens."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop(signal.SIGKILL)
+        sys.stdout.write(self.log)  # pytest shows it where a test fails
 
 
 @contextmanager
@@ -26,22 +177,27 @@ def gateway_process(
     module: str = "tests.faults.mortal_server", arguments: Sequence[str] = (), **environment: str
 ) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
     """Run `python -m module`, told its port by PORT and by "{port}" in its arguments; give its origin and process."""
-    port = closed_port()
-    command = [sys.executable, "-m", module, *(argument.format(port=port) for argument in arguments)]
-    variables = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port), **environment}
-    server = subprocess.Popen(command, env=variables)
-    try:
-        until = time.monotonic() + START_SECONDS
-        while not _listens(port):
-            assert server.poll() is None, "the server did not start"
-            assert time.monotonic() < until, "the server did not come up"
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}", server
-    finally:
-        server.kill()
-        server.wait()
+    server = ServerProcess(settings={**os.environ, "DATABASE_URL": database_url(), **environment})
+    server.settings["PORT"] = str(server.port)
+    server.command = (sys.executable, "-m", module, *(argument.format(port=server.port) for argument in arguments))
+    with server:
+        assert server.process is not None
+        yield server.base_url, server.process
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+@contextmanager
+def two_processes(**environment: str) -> Iterator[list[str]]:
+    """Run two servers, for what comes to both at once, and give their origins."""
+    with gateway_process(**environment) as (one, _), gateway_process(**environment) as (other, _):
+        yield [one, other]
+
+
+def by_turns(origins: Sequence[str], send: Callable[..., Any], each: Sequence[Any]) -> list[Callable[[], Any]]:
+    """Make the calls `send(origin, one)` for each, to the processes by turns."""
+    return [partial(send, origin, one) for origin, one in zip(cycle(origins), each, strict=False)]
+
+
+def send(caller: Caller, origin: str, method: str, path: str, body: Any = None) -> httpx.Response:
+    """Send a request of the API with a new proof."""
+    headers = caller.headers(method, path)
+    return httpx.request(method, origin + path, json=body, headers=headers, timeout=60)

@@ -13,7 +13,7 @@ import requests
 import stripe
 from stripe import StripeClient
 
-from tests.support.demo_house import ROOT
+from gateway.run.options import PROJECT_DIR
 from tests.support.stripe import FakeStripe
 
 
@@ -415,7 +415,7 @@ def test_webhooks_can_be_late_twice_and_out_of_order(provider: FakeStripe, clien
 
 def test_it_runs_as_a_process_of_its_own() -> None:
     command = [sys.executable, "-m", "tests.support.stripe", "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         origin = process.stdout.readline().removeprefix("ready: ").strip()
         told = process.stdout.readline() + process.stdout.readline()

@@ -13,7 +13,7 @@ from billing.models import Checkout, ProviderEvent
 from billing.operations import checkouts
 from tests.billing.payments.payer import USD, Payer, reconcile, status
 from tests.factories.proofs import mint_token
-from tests.organizations.race import at_once, count
+from tests.support.concurrency import at_once, count
 from tests.support.stripe import FakeStripe
 
 CREATE = "/v1/checkout/sessions"
