@@ -72,11 +72,12 @@ def settles(caller: Caller) -> Any:
 
 def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(world: Any) -> None:
     stage, way = world
-    alias, caller = known(stage, "small-1?delay_ms=600", max_output_tokens=20)
-    with ThreadPoolExecutor() as threads:
+    alias, caller = known(stage, "small-1", max_output_tokens=20)
+    with ThreadPoolExecutor() as threads, stage.upstream.holding():
         pending = threads.submit(caller.post, chat(alias), key="one")
         eventually(lambda: len(stage.upstream.ledger) == 1)
         way.cut()
+        stage.upstream.release()
         answer = pending.result()
     assert answer.status_code == 200
     assert answer.headers["x-service-usage-id"] == caller.only_call.id
@@ -91,12 +92,12 @@ def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(wo
 
 def test_a_stream_ends_without_its_charge_and_is_charged_later(world: Any) -> None:
     stage, way = world
-    alias, caller = known(stage, "small-1?tokens=20&token_delay_ms=30", max_output_tokens=50)
-    with caller.stream(chat(alias)) as answer:
+    alias, caller = known(stage, "small-1?tokens=20", max_output_tokens=50)
+    with stage.upstream.holding(), caller.stream(chat(alias)) as answer:
         lines = answer.iter_lines()
         next(lines)
-        time.sleep(0.1)
         way.cut()
+        stage.upstream.release()
         rest = [line for line in lines if line]
     assert rest[-2] == "data: [DONE]"
     receipt = orjson.loads(rest[-1].removeprefix(": service "))
@@ -164,11 +165,12 @@ def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage)
 
 def test_a_charge_waits_for_a_database_that_refuses_writes(stage: Stage) -> None:
     """As a failover does: the server answers, and every write is an error that has nothing to do with the call."""
-    alias, caller = stage.model("small-1?delay_ms=1000", max_output_tokens=20), stage.caller(balance=BALANCE)
-    with connect(autocommit=True) as operator, ThreadPoolExecutor() as threads:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
+    with connect(autocommit=True) as operator, ThreadPoolExecutor() as threads, stage.upstream.holding():
         pending = threads.submit(caller.post, chat(alias), key="one")
         eventually(lambda: len(stage.upstream.ledger) == 1)
         with refusing_writes(operator):
+            stage.upstream.release()
             answer = pending.result()
             refused = caller.post(chat(alias), key="two")
         assert answer.status_code == 200
@@ -196,16 +198,17 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
 ) -> None:
     settings.CALL_JOURNAL_DIR = tmp_path
     at, home = connection.settings_dict, stage.origin
-    alias, caller = stage.model("small-1?delay_ms=600", max_output_tokens=20), stage.caller(balance=BALANCE)
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with (
         UnreliableWay(at["HOST"], int(at["PORT"])) as way,
         gateway_process(DATABASE_URL=database_url(way.port), CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
     ):
         caller.origin = origin
-        with ThreadPoolExecutor() as threads:
+        with ThreadPoolExecutor() as threads, stage.upstream.holding():
             pending = threads.submit(caller.post, chat(alias), key="one")
             eventually(lambda: len(stage.upstream.ledger) == 1)
             way.cut()
+            stage.upstream.release()
             assert pending.result().status_code == 200
         server.terminate()
         assert server.wait(timeout=DRAIN_SECONDS + 5) in (0, -signal.SIGTERM)

@@ -10,6 +10,7 @@ from tests.journeys.configuration import configuration, configured_gateway
 from tests.support.processes import GatewayProcess
 from tests.support.stripe import FakeStripe
 from tests.support.upstream import FakeUpstream
+from tests.support.upstream.fixtures import running_upstream, upstream  # noqa: F401
 
 SCOPES = (
     "wallet:read",
@@ -21,12 +22,6 @@ SCOPES = (
     "infer:persona",
 )
 CREDITS = {"alice": 5_000_000, "bob": 500_000, "carol": 1_000, "dave": 2_000_000, "erin": 2_000_000}
-
-
-@pytest.fixture(scope="session")
-def provider() -> Iterator[FakeUpstream]:
-    with FakeUpstream() as upstream:
-        yield upstream
 
 
 @pytest.fixture(scope="session")
@@ -42,20 +37,14 @@ def product_key() -> Key:
 
 
 @pytest.fixture(scope="session")
-def house(provider: FakeUpstream, bank: FakeStripe, product_key: Key) -> Iterator[GatewayProcess]:
+def house(running_upstream: FakeUpstream, bank: FakeStripe, product_key: Key) -> Iterator[GatewayProcess]:  # noqa: F811
     payments = {
         "STRIPE_SECRET_KEY": bank.secret_key,
         "STRIPE_WEBHOOK_SECRET": bank.webhooks.secret,
         "STRIPE_API_BASE": bank.origin,
     }
-    with configured_gateway(configuration(provider, product_key, CREDITS), payments) as house:
+    with configured_gateway(configuration(running_upstream, product_key, CREDITS), payments) as house:
         yield house
-
-
-@pytest.fixture
-def upstream(provider: FakeUpstream) -> FakeUpstream:
-    provider.reset()
-    return provider
 
 
 @pytest.fixture

@@ -17,18 +17,6 @@ from tests.support.upstream.ledger import Entry
 MESSAGES = [{"role": "user", "content": "Count for me, please."}]
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeUpstream]:
-    with FakeUpstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: FakeUpstream) -> FakeUpstream:
-    running.reset()
-    return running
-
-
 @pytest.fixture
 def client(upstream: FakeUpstream) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=upstream.base_url, timeout=5) as client:

@@ -1,12 +1,13 @@
 """Runs the stand-in in a thread beside a test, and lets the test play customer, bank and partner."""
 
 import asyncio
-import threading
-from typing import Any, Self
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
 
-import uvloop
 from aiohttp import web
 
+from tests.support.server_thread import ServerThread
 from tests.support.stripe.accounts import Accounts
 from tests.support.stripe.api import Api, Asked
 from tests.support.stripe.disputes import Disputes
@@ -25,7 +26,7 @@ STOP_SECONDS = 0.1
 SECRET_KEY, LIVE_SECRET_KEY = "sk_test_standin", "sk_live_standin"
 
 
-class FakeStripe:
+class FakeStripe(ServerThread):
     """A payment provider on a real socket, as a context manager:
 
         with FakeStripe() as stripe:
@@ -52,10 +53,7 @@ class FakeStripe:
         self.accounts = Accounts(self.store)
         self.checkouts = Sessions(self.store, self.events, self.payments, self.keeping)
         self.api = Api(self.store, (SECRET_KEY, LIVE_SECRET_KEY))
-        self._loop = uvloop.new_event_loop()
-        self._started = threading.Event()
-        self._stop: asyncio.Event | None = None
-        self._thread = threading.Thread(target=self._run, name="fake-stripe", daemon=True)
+        super().__init__()
 
     @property
     def origin(self) -> str:
@@ -152,31 +150,18 @@ class FakeStripe:
         self.webhooks.flush()
         return snapshot(made)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._started.wait()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        assert self._stop is not None
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        self._loop.close()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._serve())
-
-    async def _serve(self) -> None:
-        self._stop = asyncio.Event()
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Serve on loopback."""
         runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=STOP_SECONDS)
         await runner.setup()
         await web.TCPSite(runner, HOST, self.port, backlog=1024).start()
         self.port = runner.addresses[0][1]
         self.checkouts.origin = self.origin
-        self._started.set()
-        await self._stop.wait()
-        await runner.cleanup()
+        try:
+            yield
+        finally:
+            await runner.cleanup()
 
     def _application(self) -> web.Application:
         app = web.Application()
