@@ -21,7 +21,7 @@ CLIENTS = 2_000
 CLIENT_MAX_KIB = 64
 """What the server may keep for each of them, whatever it does."""
 
-LIMIT_SECONDS = 20
+LIMIT_SECONDS = 15
 LIMITS = {
     name: str(LIMIT_SECONDS)
     for name in ("HEAD_SECONDS", "BODY_SECONDS", "BODY_IDLE_SECONDS", "WRITE_SECONDS", "KEEP_ALIVE_SECONDS")

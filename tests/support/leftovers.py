@@ -1,7 +1,4 @@
-"""Takes away what a test file committed, so that no file sees another's rows in whatever order they run.
-
-Most tests roll back by themselves. Those whose servers and processes really commit cannot.
-"""
+"""Takes away what tests left: what a process remembers, and the rows of a file whose servers really committed them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,6 +8,7 @@ import pytest
 from django.test import TransactionTestCase
 from psycopg import sql
 
+from gateway.core.api import logs
 from tests.support.database import connect
 from tests.support.unguarded import unguarded
 
@@ -18,6 +16,17 @@ TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'p
 # Without them the replay store may begin anew; it takes their loss alone for a loss of proofs and refuses what is as old.
 ALWAYS_EMPTIED = {"accounts_account", "accounts_replay_epoch"}
 _filled_by_migrations: set[str] = set()
+
+
+@pytest.fixture(autouse=True)
+def fresh_process() -> Iterator[None]:
+    """Let a test see its own log lines, which come once a minute, and its own signing keys, which it may roll back."""
+    from accounts.operations.keyring import keyring
+
+    logs.forget()
+    keyring.forget()
+    yield
+    keyring.forget()
 
 
 @pytest.fixture(scope="session")

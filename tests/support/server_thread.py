@@ -3,22 +3,48 @@
 import asyncio
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from http.server import HTTPServer
 from typing import Self
 
 import uvloop
+from aiohttp import web
+
+HOST = "127.0.0.1"
+STOP_SECONDS = 0.1
+
+
+@asynccontextmanager
+async def listening(application: web.Application, port: int = 0) -> AsyncIterator[int]:
+    """Serve an application on loopback and give the port; port 0 takes a free one."""
+    runner = web.AppRunner(application, access_log=None, shutdown_timeout=STOP_SECONDS)
+    await runner.setup()
+    await web.TCPSite(runner, HOST, port, backlog=1024).start()
+    try:
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
 
 
 class ServerThread(ABC):
-    """A server on an event loop of its own, as a context manager: the server is up when the block begins, and gone when it has ended."""
+    """An application on an event loop of its own, as a context manager: it listens from the block's beginning to its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
+        self.port = port
         self.loop = uvloop.new_event_loop()
         self._started = threading.Event()
         self._stop = asyncio.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
+
+    @property
+    def origin(self) -> str:
+        """Give the scheme, host and port."""
+        return f"http://{HOST}:{self.port}"
+
+    @abstractmethod
+    def application(self) -> web.Application:
+        """Build what is served."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -30,16 +56,12 @@ class ServerThread(ABC):
         self._thread.join()
         self.loop.close()
 
-    @abstractmethod
-    def serving(self) -> AbstractAsyncContextManager[None]:
-        """Return what serves from its beginning to its end."""
-
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
         self.loop.run_until_complete(self._serve())
 
     async def _serve(self) -> None:
-        async with self.serving():
+        async with listening(self.application(), self.port) as self.port:
             self._started.set()
             await self._stop.wait()
 

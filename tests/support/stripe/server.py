@@ -1,9 +1,7 @@
 """Runs the stand-in in a thread beside a test, and lets the test play customer, bank and partner."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -21,8 +19,6 @@ from tests.support.stripe.sessions import Sessions
 from tests.support.stripe.store import Json, Store, snapshot
 from tests.support.stripe.webhooks import Webhooks
 
-HOST = "127.0.0.1"
-STOP_SECONDS = 0.1
 SECRET_KEY, LIVE_SECRET_KEY = "sk_test_standin", "sk_live_standin"
 
 
@@ -41,7 +37,7 @@ class FakeStripe(ServerThread):
     live_secret_key = LIVE_SECRET_KEY
 
     def __init__(self, *, port: int = 0) -> None:
-        self.port = port
+        super().__init__(port)
         self.store = Store()
         self.webhooks = Webhooks()
         self.events = Events(self.store)
@@ -53,12 +49,6 @@ class FakeStripe(ServerThread):
         self.accounts = Accounts(self.store)
         self.checkouts = Sessions(self.store, self.events, self.payments, self.keeping)
         self.api = Api(self.store, (SECRET_KEY, LIVE_SECRET_KEY))
-        super().__init__()
-
-    @property
-    def origin(self) -> str:
-        """Give the scheme, host and port: what STRIPE_API_BASE names, and where the hosted pages are."""
-        return f"http://{HOST}:{self.port}"
 
     @property
     def asked(self) -> list[Asked]:
@@ -150,20 +140,13 @@ class FakeStripe(ServerThread):
         self.webhooks.flush()
         return snapshot(made)
 
-    @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        """Serve on loopback."""
-        runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=STOP_SECONDS)
-        await runner.setup()
-        await web.TCPSite(runner, HOST, self.port, backlog=1024).start()
-        self.port = runner.addresses[0][1]
+    def __enter__(self) -> Self:
+        super().__enter__()
         self.checkouts.origin = self.origin
-        try:
-            yield
-        finally:
-            await runner.cleanup()
+        return self
 
-    def _application(self) -> web.Application:
+    def application(self) -> web.Application:
+        """Build the API and the hosted pages."""
         app = web.Application()
         add_routes(app, self.api, self, Pages(self.checkouts, self._flush))
         return app

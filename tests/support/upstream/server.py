@@ -2,31 +2,15 @@
 
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from aiohttp import web
 
-from tests.support.server_thread import ServerThread
+from tests.support.server_thread import HOST, ServerThread
 from tests.support.upstream.app import Upstream
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script
 from tests.support.upstream.ledger import Ledger
-
-HOST = "127.0.0.1"
-STOP_SECONDS = 0.1
-
-
-@contextlib.asynccontextmanager
-async def serving(upstream: Upstream, port: int = 0) -> AsyncIterator[int]:
-    """Serve on loopback and give the port; port 0 takes a free one."""
-    runner = web.AppRunner(upstream.application(), access_log=None, shutdown_timeout=STOP_SECONDS)
-    await runner.setup()
-    site = web.TCPSite(runner, HOST, port, backlog=1024)
-    await site.start()
-    try:
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
 
 
 class FakeUpstream(ServerThread):
@@ -42,18 +26,12 @@ class FakeUpstream(ServerThread):
 
     def __init__(self, *, api_key: str | None = None, port: int = 0) -> None:
         self._upstream = Upstream(api_key=api_key)
-        self._port = port
-        super().__init__()
+        super().__init__(port)
 
     @property
     def ledger(self) -> Ledger:
         """Give the live ledger."""
         return self._upstream.ledger
-
-    @property
-    def origin(self) -> str:
-        """Give the scheme, host and port."""
-        return f"http://{HOST}:{self._port}"
 
     @property
     def base_url(self) -> str:
@@ -94,11 +72,9 @@ class FakeUpstream(ServerThread):
         self._upstream.ledger.clear()
         self._upstream.scripts.clear()
 
-    @contextlib.asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        """Serve on loopback."""
-        async with serving(self._upstream, self._port) as self._port:
-            yield
+    def application(self) -> web.Application:
+        """Build the routes."""
+        return self._upstream.application()
 
 
 def closed_port() -> int:
