@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass, field
 
 from gateway.run.ports import free_port
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 from tests.support.stripe import FakeStripe
 
 

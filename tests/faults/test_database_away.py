@@ -18,7 +18,7 @@ from account_gateway_client import Gateway, GatewayError, ProductKey, ProductSer
 from gateway.core import filequeue
 from tests.faults.mortal_database import MortalDatabase, until
 from tests.support.demo_house import ALICE, ISSUER
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 
 ANSWERED_SECONDS = 10.0
 HEALED_SECONDS = 5.0

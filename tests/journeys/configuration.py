@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.journeys.caller import AUDIENCE, DID_PREFIX, ISSUER, Key
 from tests.support.database import make_home
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 from tests.support.upstream import FakeUpstream
 
 CAPABILITIES = ["wallet:read", "usage:read", "billing:checkout", "infer:*"]

@@ -7,7 +7,7 @@ import pytest
 
 from tests.journeys.caller import Caller, Key
 from tests.journeys.configuration import configuration, configured_gateway
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 from tests.support.stripe import FakeStripe
 from tests.support.upstream import FakeUpstream
 from tests.support.upstream.fixtures import running_upstream, upstream  # noqa: F401

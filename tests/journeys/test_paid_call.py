@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.journeys.caller import Caller, chat_body
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 from tests.support.upstream import FakeUpstream
 
 SignIn = Callable[[str], Caller]

@@ -8,7 +8,7 @@ import pytest
 
 from tests.journeys.caller import Caller
 from tests.support.concurrency import eventually
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 from tests.support.stripe import FakeStripe
 
 SignIn = Callable[[str], Caller]

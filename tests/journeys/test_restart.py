@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Callable
 
 from tests.journeys.caller import Caller
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 from tests.support.upstream import FakeUpstream
 
 

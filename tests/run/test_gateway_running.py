@@ -13,7 +13,7 @@ import requests
 from gateway.run.environment import load
 from tests.run.machine import processes_of
 from tests.support.concurrency import eventually
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from gateway.run.environment import load
 from gateway.run.identity import database_identity
 from tests.run.machine import plain_user, processes_of, site_packages
 from tests.support.database import URL_VARIABLE
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.run.ports import free_port
 from tests.run.machine import processes_of
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 
 
 def refusal(gateway: GatewayProcess) -> str:

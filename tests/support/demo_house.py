@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from account_gateway_client import Gateway, ProductKey, ProductServer
-from tests.support.processes import GatewayProcess
+from tests.support.gateways import GatewayProcess
 
 ISSUER = "https://demo.studio.example"
 ALICE = "did:web:demo.studio.example:alice"
