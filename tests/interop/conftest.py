@@ -45,12 +45,6 @@ def assertion(house: DemoHouse) -> str:
     return signed_assertion(house, "wallet:read", "usage:read", "infer:fast")
 
 
-@pytest.fixture
-def organization_assertion(house: DemoHouse) -> str:
-    """Sign one for a client that manages an organization."""
-    return signed_assertion(house, "orgs:read", "orgs:manage", "members:manage", "budgets:manage", "infer:fast")
-
-
 def signed_assertion(house: DemoHouse, *capabilities: str) -> str:
     """Sign an assertion for these capabilities that no key is named in."""
     key = ProductKey.load(house.data_dir / "demo-product.pem")

@@ -10,6 +10,7 @@ import pytest
 
 from account_gateway_client.httpx_auth import DPoPAuth
 from account_gateway_client.signing import RequestSigner
+from tests.interop.conftest import signed_assertion
 from tests.interop.generated_clients import document_of, part, python_client, typescript_client
 from tests.interop.node_script import run_script
 from tests.support.demo_house import ALICE, DemoHouse
@@ -32,8 +33,9 @@ def client(house: DemoHouse, document: Path, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.usefixtures("npm_packages")
-def test_typescript(house: DemoHouse, document: Path, tmp_path: Path, organization_assertion: str) -> None:
-    found = run_script(typescript_client(document, tmp_path), house.base_url, organization_assertion)
+def test_typescript(house: DemoHouse, document: Path, tmp_path: Path) -> None:
+    client = typescript_client(document, tmp_path)
+    found = run_script(client, house.base_url, signed_assertion(house, *SCOPES))  # an assertion lives for a minute
     created, invitation = found["created"], found["invitation"]
     assert (created["name"], created["role"]) == ("Acme", "owner")
     assert created["orgId"] in found["listed"]
