@@ -154,10 +154,22 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/v1",
+    # The names that generated clients get; without them they would follow from a member's: `ScopeEnum` for a budget's.
+    "ENUM_NAME_OVERRIDES": {
+        "BudgetScope": "organizations.serializers.billing.SCOPES",
+        "MemberRole": "organizations.serializers.members.ROLES",
+        "CheckoutKind": ["top_up", "payment_method"],
+        "BillingMode": ["test", "live"],
+        "InvoiceStatus": ["draft", "open", "paid", "void", "past_due"],
+        "UsageStatus": ["settled", "held", "released", "reconciling"],
+    },
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would say each value twice
     "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "gateway.core.api.schema_components.add_shared_components",
+        "gateway.core.api.schema_components.require_answered_members",
+        "gateway.core.api.schema_errors.add_error_schemas",
         "gateway.reference.complete",
         "gateway.core.api.code_samples.add_code_samples",
     ],

@@ -1,7 +1,6 @@
 """People pay: from the wallet's page, or an organization's, to the provider's page and back."""
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from tests.browser.house import AppHouse
 from tests.browser.person import PASSWORD, Person
 from tests.browser.test_looks import LOOKS, Look, look_at
 from tests.browser.test_organizations import Founder
+from tests.support.concurrency import eventually
 from tests.support.stripe import FakeStripe
 
 Open = Callable[..., Person]
@@ -32,12 +32,16 @@ def pay(page: Page, provider: FakeStripe, amount: str) -> None:
 def await_paid(page: Page) -> None:
     """Look again, as the page offers, until the confirmation has arrived."""
     expect(page).to_have_url(re.compile(r"/payments/txn_\w+$"))
-    deadline = time.monotonic() + CONFIRMED_SECONDS
     heading = page.get_by_role("heading", level=1)
-    while heading.inner_text() != "Paid":
+
+    def is_paid() -> bool:
+        if heading.inner_text() == "Paid":
+            return True
         assert heading.inner_text() == "Waiting for the confirmation"
-        assert time.monotonic() < deadline
         page.get_by_role("link", name="Look again").click()
+        return False
+
+    eventually(is_paid)
 
 
 def fact(page: Page, name: str) -> str:

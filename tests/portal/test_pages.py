@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AppearanceProduct, DeviceSession, Product
 from tests.factories.accounts import make_account
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 

@@ -11,7 +11,7 @@ from billing.operations import checkout_reviews, checkouts
 from billing.operations.checkout_reviews import NotCreditable
 from gateway.core.contract.errors import IntegrationUnavailable
 from tests.billing.payments.payer import Payer, payments, status
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
 from tests.support.stripe import FakeStripe
 
 ASKED, CAME = 12_500_000, 10_000_000

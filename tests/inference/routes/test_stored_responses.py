@@ -25,9 +25,10 @@ from inference.operations import stored_responses
 from inference.routes.responses import record
 from inference.routes.responses.route import CLOSE_AND_STORE
 from tests.factories.proofs import mint_token
-from tests.inference.calls.test_disconnects import settled, wait_for
+from tests.inference.calls.test_disconnects import settled
 from tests.inference.calls.test_organizations import World
 from tests.inference.routes.test_responses import READ, respond
+from tests.support.concurrency import eventually
 from tests.support.stage import RESPONSES, Caller, Stage, ask
 from tests.support.upstream.tokens import count_text
 
@@ -286,7 +287,7 @@ def test_a_stream_whose_client_leaves_is_stored_as_failed_with_what_had_come(sta
         for line in answer.iter_lines():
             if '"response.output_text.delta"' in line:
                 break
-    wait_for(lambda: settled(caller))
+    eventually(lambda: settled(caller))
     [row] = StoredResponse.objects.filter(owner_key=caller.did)
     response = caller.get(f"{RESPONSES}/{row.pk}").json()
     assert (response["status"], response["output"][0]["status"]) == ("failed", "incomplete")
