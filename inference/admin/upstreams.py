@@ -33,6 +33,7 @@ class UpstreamForm(forms.ModelForm):
             "remove_api_key",
             "timeout_seconds",
             "bills_errors",
+            "fetches_images",
             "enabled",
             "options",
         )
@@ -91,7 +92,7 @@ class UpstreamAdmin(ConsoleAdmin):
     fieldsets = (
         (None, {"fields": ("name", "adapter", "base_url", "enabled")}),
         ("Credential", {"fields": ("credential", "api_key", "remove_api_key")}),
-        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "options")}),
+        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "fetches_images", "options")}),
         ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarms")}),
     )
 

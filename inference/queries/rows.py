@@ -72,5 +72,6 @@ def _upstream(row: Upstream) -> UpstreamTarget:
         api_key=row.api_key,
         timeout_seconds=row.timeout_seconds,
         bills_errors=row.bills_errors,
+        fetches_images=row.fetches_images,
         options=row.options,
     )

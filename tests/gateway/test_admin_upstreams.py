@@ -28,9 +28,9 @@ def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client
     page = address("inference_upstream_change", upstream.pk)
     assert b"sk-primary-secret" not in operator.get(page).content
 
-    assert operator.post(page, upstream_form(timeout_seconds="30")).status_code == 303
+    assert operator.post(page, upstream_form(timeout_seconds="30", fetches_images="on")).status_code == 303
     upstream.refresh_from_db()
-    assert (upstream.api_key, upstream.timeout_seconds) == ("sk-primary-secret", 30)
+    assert (upstream.api_key, upstream.timeout_seconds, upstream.fetches_images) == ("sk-primary-secret", 30, True)
 
     operator.post(page, upstream_form(api_key="sk-typed-secret"))
     upstream.refresh_from_db()
