@@ -19,9 +19,9 @@ ERRORS = {
     "not_found": "What you wanted to change is no longer there.",
     "external_mapping_unverified": "The provider does not confirm that this account bills for your organization. Check the "
     "three points above, and that you named the right account.",
-    "integration_unavailable": "The payment provider does not answer just now. Nothing was changed and nothing was charged. "
+    "integration_unavailable": "The payment provider is not responding. Nothing was changed and nothing was charged. "
     "Try again in a minute.",
-    "idempotency_key_reused": "This form was sent before with something else in it. Look at it again, and send it anew.",
+    "idempotency_key_reused": "This form was already sent with different details. Check it and send it again.",
     "org_report_limit": "There is more history here than one page can show.",
 }
 

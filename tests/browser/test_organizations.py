@@ -12,7 +12,7 @@ from tests.browser.person import Person
 
 Open = Callable[..., Person]
 
-BEYOND_THE_EDGE = """[...document.querySelectorAll("body *:not(.skip, .unseen)")]
+BEYOND_THE_EDGE = """[...document.querySelectorAll("body *:not(.skip, .unseen, .tabs *)")]
     .filter((one) => one.getBoundingClientRect().right > innerWidth)
     .map((one) => one.outerHTML.slice(0, 80))"""
 
@@ -175,6 +175,14 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(founder: Founder) -
         page = founder.open(tab)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate(BEYOND_THE_EDGE) == [], tab
+
+
+def test_on_a_phone_the_tabs_are_one_row_that_scrolls_to_the_open_one(founder: Founder) -> None:
+    founder.page.set_viewport_size({"width": 375, "height": 700})
+    founder.open("Log")
+    tabs = founder.page.get_by_role("navigation", name="Acme")
+    assert tabs.evaluate("(row) => row.scrollWidth > row.clientWidth && row.clientHeight < 64")
+    expect(tabs.get_by_role("link", name="Log")).to_be_in_viewport(ratio=1)
 
 
 def test_scripts_of_the_page_use_the_api_by_session(founder: Founder, house: AppHouse) -> None:

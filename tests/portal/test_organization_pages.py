@@ -15,8 +15,9 @@ from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.operations import members, products, seats
 from organizations.portal import words
-from organizations.portal.pages import TABS
+from organizations.portal.pages import MONEY, TABS
 from organizations.rules.roles import Role
+from tests.factories.billing import Purse, settle
 from tests.factories.organizations import Team, account, product
 from tests.support.stripe import FakeStripe
 
@@ -116,7 +117,21 @@ class TestWhoSeesWhat:
             assert b"Not for your role" in answer.content
 
     @pytest.mark.parametrize(
-        "part", ["", "/members", "/invitations", "/products", "/seats", "/access", "/log", "/money"]
+        "part",
+        [
+            "",
+            "/members",
+            "/invitations",
+            "/products",
+            "/seats",
+            "/access",
+            "/log",
+            "/wallet",
+            "/payments",
+            "/budgets",
+            "/usage",
+            "/payments/txn_1/receipt",
+        ],
     )
     def test_strangers_and_removed_members_find_nothing(self, house: House, part: str) -> None:
         members.remove(org_id=house.team.id, membership_id=house.member("member"), actor_did=house.team.owner.did)
@@ -154,7 +169,7 @@ class TestWhoSeesWhat:
         ("admin", ("products", "studio", "limit"), {"max_seats": "1"}),
         ("billing", ("products", "studio", "seats", "{m}", "assign"), {}),
         ("member", ("products", "studio", "seats", "{m}", "revoke"), {}),
-        ("admin", ("money",), {"limit": "1"}),
+        ("admin", ("budgets",), {"limit": "1"}),
         ("admin", ("budgets", "bud_1", "disable"), {}),
     ]
 
@@ -350,12 +365,12 @@ class TestMoney:
 
     def test_sets_and_switches_off_a_budget(self, house: House) -> None:
         form = {"product": "studio", "member": house.member("member"), "limit": "12.5"}
-        assert "budget is set" in message(house.post("billing", "money", **form))
+        assert "budget is set" in message(house.post("billing", "budgets", **form))
         budget = Budget.objects.get()
         assert (budget.scope, budget.limit_microusd) == ("member_product", 12_500_000)
-        page = house.get("owner", "money")
+        page = house.get("owner", "budgets")
         assert "Studio, Member" in page
-        assert "$0.00 spent" in page
+        assert re.findall(r'<td class="money">(.*?)</td>', page) == ["$0.00", "$0.00", "$12.50"]
         assert "off" in message(house.post("owner", "budgets", budget.pk, "disable"))
         budget.refresh_from_db()
         assert budget.disabled_at is not None
@@ -364,14 +379,41 @@ class TestMoney:
         "form", [{"limit": "-1"}, {"limit": "much"}, {"limit": ""}, {"limit": "1", "product": "x"}]
     )
     def test_a_bad_budget_is_said_beside_the_field(self, house: House, form: dict[str, str]) -> None:
-        answer = house["owner"].post(house.path("money"), form)
+        answer = house["owner"].post(house.path("budgets"), form)
         assert answer.status_code == 400
         assert b'role="alert"' in answer.content
         assert not Budget.objects.exists()
 
     def test_too_much_history_is_told(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("organizations.queries.seat_estimate.REPORT_INTERVALS_MAX", 0)
-        assert words.ERRORS["org_report_limit"] in house.get("owner", "money")
+        assert words.ERRORS["org_report_limit"] in house.get("owner", "usage")
+        monkeypatch.setattr("billing.queries.reports.REPORT_LOTS_MAX", -1)
+        assert words.ERRORS["org_report_limit"] in house.get("owner", "wallet")
+
+    def test_amounts_of_a_column_have_as_many_decimals(self, house: House) -> None:
+        house.post("owner", "budgets", limit="2.000005")
+        house.post("owner", "budgets", limit="1500", product="studio")
+        cells = re.findall(r'<td class="money">(.*?)</td>', house.get("owner", "budgets"))
+        assert cells == ["$0.000000", "$0.000000", "$1,500.000000", "$0.000000", "$0.000000", "$2.000005"]
+
+    def test_usage_is_told_by_product_and_by_member(self, house: House) -> None:
+        purse = Purse("organization", house.team.id).pay(1_000_000)
+        settle(purse.call(100, product="studio", membership_id=house.member("member")), 25)
+        settle(purse.call(100), 30)
+        page = house.get("billing", "usage")
+        rows = re.findall(
+            r'<th scope="row">(.*?)</th>.*?<td class="money">(.*?)</td><td class="money">(.*?)</td>', page
+        )
+        assert rows[:4] == [
+            ("No product", "1", "$0.000030"),
+            ("Studio", "1", "$0.000025"),
+            ("No member", "1", "$0.000030"),
+            ("Member", "1", "$0.000025"),
+        ]
+
+    def test_the_old_address_leads_to_the_wallet(self, house: House) -> None:
+        answer = house["owner"].get(house.path("money"))
+        assert (answer.status_code, answer["Location"]) == (301, house.path("wallet"))
 
 
 class TestLog:
@@ -390,7 +432,7 @@ class TestLog:
             (("products", "studio", "limit"), {"max_seats": "5"}),
             (("products", "studio", "disable"), {}),
             (("invitations",), {"role": "member"}),
-            (("money",), {"limit": "2"}),
+            (("budgets",), {"limit": "2"}),
         ]:
             house.post("owner", *parts, **form)
         house.post("owner", "invitations", Invitation.objects.latest("created_at").pk, "revoke")
@@ -433,7 +475,7 @@ def test_every_refusal_of_an_organization_has_words() -> None:
     assert told <= words.ERRORS.keys() <= CATALOGUE.keys()
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in TABS])
+@pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))
 def test_pages_are_sound_html_for_a_screen_reader(house: House, name: str) -> None:
     house.seat()
     path = house.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
