@@ -27,6 +27,7 @@ urlpatterns = [
     path("organizations", organizations.index, name="organizations"),
     path("organizations/invitation", invitations.accept, name="organization_accept"),
     path(ORG, organizations.overview, name="organization"),
+    path(f"{ORG}/rename", organizations.rename, name="organization_rename"),
     path(f"{ORG}/members", members.index, name="organization_members"),
     path(f"{ORG}/members/<str:membership_id>/role", members.change_role, name="organization_member_role"),
     path(f"{ORG}/members/<str:membership_id>/remove", members.remove, name="organization_member_remove"),

@@ -86,13 +86,13 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     access = f"{bob.page.url}/access"
     studio = bob.page.get_by_role("row").filter(has_text="Studio")
     bob.page.goto(access)
-    expect(studio).to_contain_text("It is switched off")
+    expect(studio).to_contain_text("It is disabled")
     founder.open("Products").get_by_role("button", name="Enable Studio").click()
     founder.says("The product is enabled.")
     bob.page.reload()
     expect(studio).to_contain_text("You have no seat.")
-    founder.open("Seats").get_by_role("button", name=f"Give a seat to {bob.email}").click()
-    founder.says("The seat is given.")
+    founder.open("Seats").get_by_role("button", name=f"Assign seat to {bob.email}").click()
+    founder.says("The seat was assigned.")
     bob.page.reload()
     expect(studio).to_contain_text("You can use it.")
 
@@ -104,8 +104,33 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     bob.page.reload()
     expect(bob.page.get_by_role("heading", name="There is no such page")).to_be_visible()
     log = founder.open("Log").get_by_role("list", name="Changes, newest first")
-    expect(log.get_by_role("listitem").first).to_contain_text(f"took the seat for Studio from {bob.email}")
+    expect(log.get_by_role("listitem").first).to_contain_text(f"removed the seat for Studio from {bob.email}")
     expect(log).to_contain_text(f"removed {bob.email} (member)")
+
+
+def test_removing_a_seat_is_asked_first(founder: Founder) -> None:
+    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    email = founder.person.email
+    founder.open("Seats").get_by_role("button", name=f"Assign seat to {email}").click()
+    founder.says("The seat was assigned.")
+    page = founder.open("Products")
+    page.get_by_label("Seat limit").fill("1")
+    page.get_by_role("button", name="Save the seat limit of Studio").click()
+    founder.open("Seats").get_by_role("link", name=f"Remove seat of {email}").click()
+    expect(page.get_by_role("heading", name="Remove your seat?")).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("link", name=f"Remove seat of {email}").click()
+    page.get_by_role("button", name="Remove seat").click()
+    founder.says("The seat was removed.")
+    expect(page.get_by_role("button", name=f"Assign seat to {email}")).to_be_enabled()
+
+
+def test_an_owner_renames_the_organization(founder: Founder) -> None:
+    page = founder.open("Overview")
+    page.get_by_label("Name").fill("Acme and Sons")
+    page.get_by_role("button", name="Rename").click()
+    founder.says("The organization is now called Acme and Sons.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Acme and Sons")
 
 
 def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Open, house: AppHouse) -> None:

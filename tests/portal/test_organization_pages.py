@@ -99,6 +99,35 @@ class TestFounding:
         assert not Organization.objects.exists()
 
 
+class TestRenaming:
+    """An owner gives the organization another name."""
+
+    def test_is_for_owners_and_is_logged(self, house: House) -> None:
+        assert message(house.post("owner", "rename", name="  Zenith <b> ")).startswith(
+            "success The organization is now"
+        )
+        assert house.team.organization.name == "Zenith <b>"
+        entry = AuditEntry.objects.get(action="organization.rename")
+        assert (entry.actor_did, entry.subject) == (house.team.owner.did, house.team.id)
+        assert entry.detail == {"before": "Acme", "after": "Zenith <b>"}
+        for role in (Role.ADMIN, Role.BILLING, Role.MEMBER):
+            assert "Rename" not in house.get(role)
+        assert "Rename" in house.get("owner")
+
+    @pytest.mark.parametrize("name", ["", "   ", "x" * 121, "nul\x00"])
+    def test_a_bad_name_stays_on_the_page_with_its_error(self, house: House, name: str) -> None:
+        answer = house["owner"].post(house.path("rename"), {"name": name})
+        assert answer.status_code == 400
+        assert 'id="id_name_error"' in answer.content.decode()
+        assert house.team.organization.name == "Acme"
+
+    def test_the_same_name_changes_nothing(self, house: House) -> None:
+        before = house.team.organization.version
+        house.post("owner", "rename", name="Acme")
+        assert house.team.organization.version == before
+        assert not AuditEntry.objects.filter(action="organization.rename").exists()
+
+
 class TestWhoSeesWhat:
     """Every page with every role."""
 
@@ -149,7 +178,7 @@ class TestWhoSeesWhat:
         page = house.get(role, "products")
         assert (">Disable<" in page) == (">Enable<" in page) == (role in (Role.OWNER, Role.BILLING))
         page = house.get(role, "seats")
-        assert ("Give seat" in page) == (role in (Role.OWNER, Role.ADMIN))
+        assert ("Assign seat" in page) == (role in (Role.OWNER, Role.ADMIN))
 
     def test_an_admin_is_offered_nothing_that_touches_owners(self, house: House) -> None:
         page = house.get("admin", "members")
@@ -170,6 +199,7 @@ class TestWhoSeesWhat:
         ("billing", ("products", "studio", "seats", "{m}", "assign"), {}),
         ("member", ("products", "studio", "seats", "{m}", "revoke"), {}),
         ("admin", ("budgets",), {"limit": "1"}),
+        ("admin", ("rename",), {"name": "Mine"}),
         ("admin", ("budgets", "bud_1", "disable"), {}),
     ]
 
@@ -209,9 +239,18 @@ class TestMembers:
     def test_the_last_owner_is_told_why_not(self, house: House) -> None:
         answer = house.post("owner", "members", house.member("owner"), "role", role="member")
         assert message(answer) == f"error {words.ERRORS['last_owner']}"
-        answer = house.post("owner", "members", house.member("owner"), "remove")
+        assert answer.request["PATH_INFO"] == house.path("members"), "it stays where it was asked"
+        answer = house["owner"].post(house.path("members", house.member("owner"), "remove"))
+        assert answer.status_code == 409
         assert message(answer) == f"error {words.ERRORS['last_owner']}"
+        assert "Remove yourself?" in answer.content.decode()
         assert house.team["owner"].role == Role.OWNER
+
+    def test_a_changed_role_leads_back_to_where_it_was_found(self, house: House) -> None:
+        answer = house["owner"].post(
+            house.path("members", house.member("member"), "role"), {"role": "admin", "q": "mem ber&", "page": "1"}
+        )
+        assert answer["Location"] == house.path("members") + "?q=mem+ber%26&page=1"
 
     def test_an_unknown_role_is_none(self, house: House) -> None:
         assert house.post("owner", "members", house.member("member"), "role", role="king").status_code == 404
@@ -247,7 +286,7 @@ class TestMembers:
             page = house["owner"].get(house.path("members") + "?page=2").content.decode()
         assert "Page 2 of 3" in page
         page = house["owner"].get(house.path("members") + "?q=CROWD%26").content.decode()
-        assert "Nobody here is called that." in page
+        assert "No member matches." in page
         page = house["owner"].get(house.path("members") + "?q=web:studio.example:CROWD").content.decode()
         assert 'href="?q=web%3Astudio.example%3ACROWD&amp;page=2"' in page
         assert page.count("<li>") == 50
@@ -294,7 +333,9 @@ class TestProducts:
 
     def test_enabling_limiting_and_disabling(self, house: House) -> None:
         assert "enabled" in message(house.post("billing", "products", "courier", "enable"))
-        assert "There can be 3 seats" in message(house.post("billing", "products", "courier", "limit", max_seats="3"))
+        assert "The limit is now 3 seats" in message(
+            house.post("billing", "products", "courier", "limit", max_seats="3")
+        )
         assert Entitlement.objects.get(product_id="courier").max_seats == 3
         assert "no limit" in message(house.post("billing", "products", "courier", "limit", max_seats=""))
         assert Entitlement.objects.get(product_id="courier").max_seats is None
@@ -303,7 +344,10 @@ class TestProducts:
     @pytest.mark.parametrize("cap", ["-1", "1.5", "many", "10000000"])
     def test_a_bad_limit_is_said(self, house: House, cap: str) -> None:
         answer = house.post("owner", "products", "studio", "limit", max_seats=cap)
+        assert answer.status_code == 400
         assert message(answer).startswith("error The limit must be a whole number")
+        assert f'value="{cap}" aria-invalid="true"' in answer.content.decode()
+        assert Entitlement.objects.get(product_id="studio").max_seats is None
 
     def test_disabling_is_asked_first_and_names_whose_seats_end(self, house: House) -> None:
         house.seat("admin")
@@ -324,10 +368,41 @@ class TestSeats:
         member = house.member("member")
         answer = house.post("admin", "products", "studio", "seats", member, "assign", page="1")
         assert answer.redirect_chain == [(house.path("seats") + "?of=studio&page=1", 303)]
-        assert "Has a seat since" in answer.content.decode()
+        assert "Assigned since" in answer.content.decode()
         assert "Studio" in house.get("member", "seats")
-        assert "free again" in message(house.post("admin", "products", "studio", "seats", member, "revoke"))
+        assert "was removed" in message(house.post("admin", "products", "studio", "seats", member, "revoke"))
         assert "You have no seat yet." in house.get("member", "seats")
+
+    def test_removing_is_asked_first(self, house: House) -> None:
+        house.seat()
+        parts = ("products", "studio", "seats", house.member("member"), "revoke")
+        page = house.get("admin", *parts)
+        assert "Remove the seat of Member?" in page
+        assert "can no longer use Studio" in page
+        assert Seat.objects.filter(assigned_at__isnull=False).count() == 1, "asking removes nothing"
+        house.post("admin", *parts)
+        assert not Seat.objects.filter(assigned_at__isnull=False).exists()
+
+    def test_what_is_not_there_is_not_asked_about(self, house: House) -> None:
+        other = Team("oscar", "Other")
+        for product_id, member in (("no-such", house.member("member")), ("studio", other["oscar"].pk)):
+            path = house.path("products", product_id, "seats", member, "revoke")
+            assert house["owner"].get(path).status_code == 404
+            assert house["owner"].post(path).status_code == 404
+
+    @pytest.mark.parametrize("why", ["seat_cap_reached", "billing_past_due"])
+    def test_assigning_is_disabled_with_the_reason(self, house: House, why: str) -> None:
+        assert "disabled" not in house.get("admin", "seats")
+        if why == "seat_cap_reached":
+            house.seat("admin")
+            products.set_cap(org_id=house.team.id, product="studio", max_seats=1, actor_did=house.team.owner.did)
+        else:
+            Organization.objects.update(is_past_due=True)
+        page = house.get("admin", "seats")
+        buttons = re.findall(r"<button[^>]*>Assign seat</button>", page)
+        assert buttons
+        assert all(' disabled aria-describedby="why-not"' in one for one in buttons)
+        assert f'id="why-not">{words.ERRORS[why]}' in page
 
     @pytest.mark.parametrize("code", ["seat_cap_reached", "billing_past_due", "product_disabled"])
     def test_refusals_are_in_plain_words(self, house: House, code: str) -> None:
@@ -345,12 +420,12 @@ class TestSeats:
     def test_billing_sees_all_seats_and_touches_none(self, house: House) -> None:
         house.seat()
         page = house.get("billing", "seats")
-        assert "Has a seat since" in page
-        assert "Take seat" not in page
+        assert "Assigned since" in page
+        assert "Remove seat" not in page
 
     def test_no_enabled_product_means_no_seats(self, house: House) -> None:
         products.disable(org_id=house.team.id, product="studio", actor_did=house.team.owner.did)
-        assert "no seats to give" in house.get("owner", "seats")
+        assert "no seats to assign" in house.get("owner", "seats")
 
 
 def test_access_says_what_one_can_use_and_why_not(house: House) -> None:
@@ -433,6 +508,7 @@ class TestLog:
             (("products", "studio", "disable"), {}),
             (("invitations",), {"role": "member"}),
             (("budgets",), {"limit": "2"}),
+            (("rename",), {"name": "Acme and Sons"}),
         ]:
             house.post("owner", *parts, **form)
         house.post("owner", "invitations", Invitation.objects.latest("created_at").pk, "revoke")
@@ -440,17 +516,18 @@ class TestLog:
         assert set(AuditEntry.objects.values_list("action", flat=True)) == set(words.ACTIONS)
         page = house.get("admin", "log")
         for sentence in (
-            "founded the organization",
+            "created the organization",
+            "renamed the organization from Acme to Acme and Sons",
             "joined as billing",
             "changed Member from member to admin",
             "removed Member (admin)",
-            "gave Member a seat for Studio",
-            "took the seat for Studio from Member",
-            "changed the seats of Studio from no limit to 5",
-            "set a budget of $2.00 a month for everything",
+            "assigned a seat for Studio to Member",
+            "removed the seat for Studio from Member",
+            "changed the seat limit of Studio from no limit to 5",
+            "set a budget of $2.00 per month for everything",
         ):
             assert sentence in page
-        assert page.index("switched off a budget") < page.index("founded the organization")
+        assert page.index("turned off a budget") < page.index("created the organization")
 
     def test_is_paged_in_few_queries(self, house: House, django_assert_max_num_queries: DjangoAssertNumQueries) -> None:
         organization = house.team.organization

@@ -202,9 +202,9 @@ class TestExternalBilling:
 
     def test_says_what_must_be_true(self, house: House) -> None:
         words = text_of(house["owner"].get(house.path("products", "studio", "external-billing")))
-        assert "This gateway counts them: $20.00 a seat and month." in words
+        assert "This gateway bills them: $20.00 per seat per month." in words
         assert f"its metadata has org_id set to {house.team.id}" in words
-        assert "in test mode as this gateway is" in words
+        assert "in test mode like this gateway" in words
 
     def test_a_confirmed_account_bills(self, house: House, provider: FakeStripe) -> None:
         account_id = provider.connect(metadata={"org_id": house.team.id})["id"]
@@ -220,7 +220,7 @@ class TestExternalBilling:
         page = text_of(house["owner"].get(house.path("products", "studio", "external-billing")))
         assert f"The account {account_id} at the payment provider (in test mode) bills them." in page
         log = house.get("admin", "log")
-        assert f"left the seats of Studio to be billed by {account_id} (test)" in log
+        assert f"had the seats of Studio billed by {account_id} (test)" in log
 
     def test_an_unfit_account_is_told_and_changes_nothing(self, house: House, provider: FakeStripe) -> None:
         account_id = provider.connect(metadata={})["id"]
@@ -251,5 +251,5 @@ class TestExternalBilling:
     def test_without_a_provider(self, house: House, settings: Settings) -> None:
         settings.STRIPE_SECRET_KEY = ""
         page = house["owner"].get(house.path("products", "studio", "external-billing"))
-        assert "No payment provider is set up here, so nobody can confirm it." in text_of(page)
-        assert "Ask the provider" not in page.content.decode()
+        assert "No payment provider is set up here, so this cannot be confirmed." in text_of(page)
+        assert "Confirm with the provider" not in page.content.decode()
