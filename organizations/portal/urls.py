@@ -26,6 +26,7 @@ urlpatterns = [
     path("", home.home, name="portal_home"),
     path("organizations", organizations.index, name="organizations"),
     path("organizations/invitation", invitations.accept, name="organization_accept"),
+    path("organizations/invitation/about", invitations.describe, name="organization_invitation_about"),
     path(ORG, organizations.overview, name="organization"),
     path(f"{ORG}/rename", organizations.rename, name="organization_rename"),
     path(f"{ORG}/members", members.index, name="organization_members"),

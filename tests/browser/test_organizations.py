@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, Request, expect
@@ -72,15 +73,22 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     sent = requests_of(bob)
     bob.page.goto(link)
     expect(bob.page).to_have_url(f"{house.base_url}/organizations/invitation")
+    expect(bob.page.get_by_role("heading", name="Join Acme?")).to_be_visible()
+    expect(bob.page.get_by_role("definition").filter(has_text=founder.person.email)).to_be_visible()
+    expect(bob.page.get_by_role("definition").filter(has_text="member")).to_be_visible()
     bob.page.get_by_role("link", name="Sign up").click()
     bob.page.get_by_label("Email").fill(bob.email)
     bob.page.get_by_label("Password", exact=True).fill("correct horse battery staple")
     bob.page.get_by_role("button", name="Sign up").click()
-    expect(bob.page.get_by_text(f"You join as {bob.email}.")).to_be_visible()
-    assert not [one for one in sent if token_of(link) in str(one)], "nothing was sent before the click"
+    expect(bob.page.get_by_text(f"You will join as {bob.email}.")).to_be_visible()
     bob.page.get_by_role("button", name="Accept").click()
-    expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
-    assert len([one for one in sent if token_of(link) in str(one)]) == 1
+    expect(bob.page.get_by_role("heading", name="Acme", exact=True)).to_be_visible()
+    with_token = [one for one in sent if token_of(link) in str(one)]
+    assert {(method, urlsplit(url).path) for method, url, _, _ in with_token} == {
+        ("POST", "/organizations/invitation/about"),
+        ("POST", "/api/organizations/invitations/accept"),
+    }
+    assert not [one for one in with_token if token_of(link) in one[1] + str(one[3])], "bodies alone have it"
     assert bob.page.evaluate("sessionStorage.length") == 0
 
     access = f"{bob.page.url}/access"
@@ -135,19 +143,18 @@ def test_an_owner_renames_the_organization(founder: Founder) -> None:
 
 def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Open, house: AppHouse) -> None:
     used, taken_back = founder.invite(), founder.invite()
-    founder.page.get_by_role("button", name="Take back").first.click()
-    founder.says("The invitation was taken back.")
+    founder.page.get_by_role("button", name="Revoke").first.click()
+    founder.says("The invitation was revoked.")
     bob, told = opened(), []
     bob.sign_up_at_the_portal()
     bob.page.goto(used)
     bob.page.get_by_role("button", name="Accept").click()
     expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
-    bob.window.expect(r"status of 404 .*/api/organizations/invitations/accept")
+    bob.window.expect(r"status of 404 .*/organizations/invitation/about")
     unknown = f"{house.base_url}/organizations/invitation#token={'x' * 43}"
     for link in (used, taken_back, unknown):
         bob.page.goto("about:blank")
         bob.page.goto(link)
-        bob.page.get_by_role("button", name="Accept").click()
         told.append(bob.page.get_by_role("alert").inner_text())
     assert len(set(told)) == 1
     assert "cannot be used" in told[0]
@@ -156,7 +163,7 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
 def test_a_link_without_its_end_says_so(opened: Open, house: AppHouse) -> None:
     guest = opened()
     guest.page.goto(f"{house.base_url}/organizations/invitation")
-    expect(guest.page.get_by_role("alert")).to_have_text(re.compile("not complete"))
+    expect(guest.page.get_by_role("alert")).to_have_text(re.compile("is incomplete"))
     expect(guest.page.get_by_role("link", name="Sign up")).to_be_hidden()
 
 

@@ -13,6 +13,7 @@ from billing.models import Budget
 from gateway.core.contract.errors import CATALOGUE
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
+from organizations.operations import invitations as operations
 from organizations.operations import members, products, seats
 from organizations.portal import words
 from organizations.portal.pages import MONEY, TABS
@@ -24,6 +25,7 @@ from tests.support.stripe import FakeStripe
 pytestmark = pytest.mark.django_db
 
 ROLES = list(Role)
+ABOUT = "/organizations/invitation/about"
 # Session, account, appearance and the list of browsers, as on every page of the portal.
 FRAME_QUERIES_MAX = 9
 
@@ -317,8 +319,8 @@ class TestInvitations:
         house["admin"].post(house.path("invitations"), {"role": "member"}, follow=True)
         invitation = Invitation.objects.latest("created_at")
         answer = house.post("admin", "invitations", invitation.pk, "revoke")
-        assert "taken back" in message(answer)
-        assert "No invitation is open." in answer.content.decode()
+        assert "was revoked" in message(answer)
+        assert "There are no open invitations." in answer.content.decode()
 
     def test_the_page_that_accepts_is_open_to_all_and_asks_for_sign_in(self, house: House, client: Client) -> None:
         page = client.get("/organizations/invitation").content.decode()
@@ -326,6 +328,57 @@ class TestInvitations:
         assert "<noscript>" in page
         assert 'id="accept"' not in page
         assert "Accept</button>" in house["member"].get("/organizations/invitation").content.decode()
+
+
+class TestLookingAtAnInvitation:
+    """/organizations/invitation/about: what whoever holds the token is told before accepting."""
+
+    @pytest.fixture
+    def token(self, house: House) -> str:
+        did = house.team.owner.did
+        return operations.invite(org_id=house.team.id, role=Role.BILLING, email=None, actor_did=did)[1]
+
+    def test_says_who_invites_to_what_and_as_what(self, house: House, token: str) -> None:
+        for client in (Client(), signed_in(account("stranger")), house["member"]):
+            answer = client.post(ABOUT, {"token": token})
+            assert answer.json() == {
+                "organization": "Acme",
+                "inviter": "Owner",
+                "role": "billing",
+                "meaning": words.ROLES[Role.BILLING],
+            }
+            assert "no-store" in answer["Cache-Control"]
+
+    def test_looking_uses_nothing_up(self, house: House, token: str) -> None:
+        Client().post(ABOUT, {"token": token})
+        joined = operations.accept(token=token, account=account("stranger"))
+        assert joined.organization_id == house.team.id
+
+    @pytest.mark.parametrize("why", ["used", "revoked", "expired", "maker removed", "maker suspended"])
+    def test_what_cannot_be_accepted_looks_unknown(self, house: House, token: str, why: str) -> None:
+        invitation = Invitation.objects.latest("created_at")
+        match why:
+            case "used":
+                operations.accept(token=token, account=account("stranger"))
+            case "revoked":
+                operations.revoke(org_id=house.team.id, invitation_id=invitation.pk, actor_did=house.team.owner.did)
+            case "expired":
+                Invitation.objects.update(expires_at=invitation.created_at)
+            case "maker removed":
+                Membership.objects.filter(pk=invitation.invited_by_id).update(removed_at=invitation.created_at)
+            case "maker suspended":
+                Account.objects.filter(did=house.team.owner.did).update(suspended_at=invitation.created_at)
+        unknown = Client().post(ABOUT, {"token": "x" * 43})
+        answer = Client().post(ABOUT, {"token": token})
+        assert (answer.status_code, answer.content) == (unknown.status_code, unknown.content) == (404, b"{}")
+
+    @pytest.mark.parametrize("form", [{}, {"token": ""}, {"token": "\x00"}, {"token": "é" * 5000}])
+    def test_nonsense_is_unknown(self, form: dict[str, str]) -> None:
+        assert Client().post(ABOUT, form).status_code == 404
+
+    def test_is_asked_by_the_portals_own_page_alone(self, house: House, token: str) -> None:
+        assert Client().get(f"{ABOUT}?token={token}").status_code == 405
+        assert Client(enforce_csrf_checks=True).post(ABOUT, {"token": token}).status_code == 403
 
 
 class TestProducts:

@@ -228,3 +228,24 @@ class TestDevices:
             response = client.get(path)
             assert response.status_code == 302
             assert response["Location"].startswith("/account/login/?next=")
+
+
+class TestConfirmingAgain:
+    """Pages that ask for the password once more."""
+
+    def test_who_signed_up_just_now_is_not_asked_for_the_password_again(self, client: Client) -> None:
+        sign_up(client)
+        assert client.get("/account/2fa/webauthn/add/").status_code == 200
+
+    def test_later_it_is_asked_for(self, client: Client, settings: Settings) -> None:
+        settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
+        sign_up(client)
+        assert client.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")
+
+    def test_a_sign_up_counts_for_its_own_account_alone(self, client: Client) -> None:
+        sign_up(client)
+        other = Client()
+        sign_up(other, email="bob@example.com")
+        other.logout()
+        other.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
+        assert other.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")
