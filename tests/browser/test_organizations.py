@@ -122,7 +122,7 @@ def test_removing_a_seat_is_asked_first(founder: Founder) -> None:
     founder.open("Seats").get_by_role("button", name=f"Assign seat to {email}").click()
     founder.says("The seat was assigned.")
     page = founder.open("Products")
-    page.get_by_label("Seat limit").fill("1")
+    page.get_by_role("spinbutton", name="Seat limit").fill("1")
     page.get_by_role("button", name="Save the seat limit of Studio").click()
     founder.open("Seats").get_by_role("link", name=f"Remove seat of {email}").click()
     expect(page.get_by_role("heading", name="Remove your seat?")).to_be_visible()
@@ -135,7 +135,7 @@ def test_removing_a_seat_is_asked_first(founder: Founder) -> None:
 
 def test_an_owner_renames_the_organization(founder: Founder) -> None:
     page = founder.open("Overview")
-    page.get_by_label("Name").fill("Acme and Sons")
+    page.get_by_role("textbox", name="Name").fill("Acme and Sons")
     page.get_by_role("button", name="Rename").click()
     founder.says("The organization is now called Acme and Sons.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Acme and Sons")

@@ -191,7 +191,7 @@ class TestPrimary:
         make_account("customer", email=OWNER)  # by an operator, meanwhile
         answer = browser.post("/account/email/", {"action_primary": "", "email": OWNER}, follow=True)
         assert answer.status_code == 200
-        assert b"Look again" in answer.content
+        assert b"Check them and try again" in answer.content
         assert self.addresses(owner) == ("me@example.com", ["me@example.com"])
 
     @pytest.mark.django_db(transaction=True)
