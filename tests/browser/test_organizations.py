@@ -149,7 +149,7 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
     bob.sign_up_at_the_portal()
     bob.page.goto(used)
     bob.page.get_by_role("button", name="Accept").click()
-    expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
+    expect(bob.page.get_by_role("heading", name="Acme", exact=True)).to_be_visible()
     bob.window.expect(r"status of 404 .*/organizations/invitation/about")
     unknown = f"{house.base_url}/organizations/invitation#token={'x' * 43}"
     for link in (used, taken_back, unknown):
