@@ -8,7 +8,7 @@ from django.urls import reverse
 from accounts.models import Account
 from accounts.queries import second_factors
 from billing.queries import payment_pages
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from gateway.core.contract.amounts import usd
 from organizations.models import Membership
 from organizations.queries import memberships
@@ -23,13 +23,13 @@ class Step(NamedTuple):
     path: str
 
 
-def of(account: Account, wallet: WalletView) -> list[Step]:
+def of(account: Account, wallet: WalletBalance) -> list[Step]:
     """Return the suggestions for a person; an empty list where there is nothing to do."""
     joined = list(memberships.of_person(account.did))
     return [*_of_wallet(wallet), *_of_bills(joined), *_of_account(account, joined)]
 
 
-def _of_wallet(wallet: WalletView) -> Iterator[Step]:
+def _of_wallet(wallet: WalletBalance) -> Iterator[Step]:
     if not payment_pages.are_configured():
         return
     path = reverse("portal_wallet")
