@@ -10,11 +10,11 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account
 from billing.models import Budget
-from gateway.core.contract.errors import CATALOGUE
+from gateway.core.contract.errors import CATALOGUE, Forbidden
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.operations import invitations as operations
-from organizations.operations import members, products, seats
+from organizations.operations import members, organizations, products, seats
 from organizations.portal import words
 from organizations.portal.pages import MONEY, TABS
 from organizations.rules.roles import Role
@@ -121,6 +121,12 @@ class TestRenaming:
         answer = house["owner"].post(house.path("rename"), {"name": name})
         assert answer.status_code == 400
         assert 'id="id_name_error"' in answer.content.decode()
+        assert house.team.organization.name == "Acme"
+
+    @pytest.mark.parametrize("role", [Role.ADMIN, Role.BILLING, Role.MEMBER])
+    def test_the_role_is_checked_by_the_change_itself(self, house: House, role: Role) -> None:
+        with pytest.raises(Forbidden):
+            organizations.rename(org_id=house.team.id, name="Mine", actor_did=account(role.value).did)
         assert house.team.organization.name == "Acme"
 
     def test_the_same_name_changes_nothing(self, house: House) -> None:
