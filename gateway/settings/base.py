@@ -94,6 +94,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "accounts.portal.context.brand",
                 "accounts.portal.context.mail",
+                "accounts.portal.context.sections",
             ]
         },
     }
