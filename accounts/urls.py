@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from accounts.views.account import AccountView
+from accounts.views.account import AccountViewSet
 from accounts.views.discovery import Metadata, SigningKeys
 from accounts.views.public_tokens import DeviceRevocation, DeviceToken, PublicToken
 from accounts.views.tokens import OAuthToken, TokenExchange
@@ -16,7 +16,7 @@ urlpatterns = [
     path("v1/public/token", PublicToken.as_view({"post": "redeem"})),
     path("v1/public/device/token", DeviceToken.as_view({"post": "refresh"})),
     path("v1/public/device/revoke", DeviceRevocation.as_view({"post": "revoke"})),
-    path("v1/account", AccountView.as_view({"get": "retrieve"})),
+    path("v1/account", AccountViewSet.as_view({"get": "retrieve"})),
     path(".well-known/jwks.json", SigningKeys.as_view({"get": "retrieve"})),
     path(".well-known/oauth-authorization-server", authorization_server),
     path(".well-known/oauth-authorization-server/<path:inserted>", authorization_server),

@@ -3,13 +3,13 @@
 from django.urls import path
 
 from billing.views import webhooks
-from billing.views.checkout import CheckoutView
-from billing.views.usage import UsageView
-from billing.views.wallet import WalletView
+from billing.views.checkout import CheckoutViewSet
+from billing.views.usage import UsageViewSet
+from billing.views.wallet import WalletViewSet
 
 urlpatterns = [
-    path("v1/wallet", WalletView.as_view({"get": "retrieve"})),
-    path("v1/usage", UsageView.as_view({"get": "list"})),
-    path("v1/billing/checkout", CheckoutView.as_view({"post": "create"})),
+    path("v1/wallet", WalletViewSet.as_view({"get": "retrieve"})),
+    path("v1/usage", UsageViewSet.as_view({"get": "list"})),
+    path("v1/billing/checkout", CheckoutViewSet.as_view({"post": "create"})),
     path("webhooks/stripe", webhooks.stripe),
 ]

@@ -10,17 +10,17 @@ from django.urls import URLPattern, path
 from gateway.core.api.viewsets import ApiViewSet
 from organizations.portal.session import PortalSession
 from organizations.views.billing import (
-    BudgetsView,
+    BudgetsViewSet,
     OrganizationBillingViewSet,
-    OrganizationUsageView,
-    PaymentsView,
+    OrganizationUsageViewSet,
+    PaymentsViewSet,
 )
-from organizations.views.context import ContextView
-from organizations.views.invitations import AcceptanceView, InvitationsView
-from organizations.views.members import MembersView
-from organizations.views.organizations import OrganizationDetailView, OrganizationsView
-from organizations.views.products import MaxSeatsView, ProductsView
-from organizations.views.seats import AccessView, SeatAssignmentView, SeatsView
+from organizations.views.context import ContextViewSet
+from organizations.views.invitations import AcceptanceViewSet, InvitationsViewSet
+from organizations.views.members import MembersViewSet
+from organizations.views.organizations import OrganizationDetailViewSet, OrganizationsViewSet
+from organizations.views.products import MaxSeatsViewSet, ProductsViewSet
+from organizations.views.seats import AccessViewSet, SeatAssignmentViewSet, SeatsViewSet
 
 
 def routes(root: str, **options: Any) -> list[URLPattern]:
@@ -28,25 +28,25 @@ def routes(root: str, **options: Any) -> list[URLPattern]:
     org = f"{root}/<str:org_id>"
     product = f"{org}/products/<str:product>"
     table: list[tuple[str, type[ApiViewSet], dict[str, Any]]] = [
-        (root, OrganizationsView, {"get": "list", "post": "create"}),
-        (org, OrganizationDetailView, {"get": "retrieve"}),
-        (f"{org}/members", MembersView, {"get": "list"}),
-        (f"{org}/members/<str:membership_id>", MembersView, {"put": "update", "delete": "destroy"}),
-        (f"{org}/invitations", InvitationsView, {"get": "list", "post": "create"}),
-        (f"{org}/invitations/<str:invitation_id>", InvitationsView, {"delete": "destroy"}),
-        (f"{org}/products", ProductsView, {"get": "list"}),
-        (product, ProductsView, {"put": "update", "delete": "destroy"}),
-        (f"{product}/max-seats", MaxSeatsView, {"put": "update", "delete": "destroy"}),
-        (f"{product}/seats/<str:membership_id>", SeatAssignmentView, {"put": "assign", "delete": "revoke"}),
-        (f"{org}/seats", SeatsView, {"get": "list"}),
-        (f"{org}/access", AccessView, {"get": "retrieve"}),
+        (root, OrganizationsViewSet, {"get": "list", "post": "create"}),
+        (org, OrganizationDetailViewSet, {"get": "retrieve"}),
+        (f"{org}/members", MembersViewSet, {"get": "list"}),
+        (f"{org}/members/<str:membership_id>", MembersViewSet, {"put": "update", "delete": "destroy"}),
+        (f"{org}/invitations", InvitationsViewSet, {"get": "list", "post": "create"}),
+        (f"{org}/invitations/<str:invitation_id>", InvitationsViewSet, {"delete": "destroy"}),
+        (f"{org}/products", ProductsViewSet, {"get": "list"}),
+        (product, ProductsViewSet, {"put": "update", "delete": "destroy"}),
+        (f"{product}/max-seats", MaxSeatsViewSet, {"put": "update", "delete": "destroy"}),
+        (f"{product}/seats/<str:membership_id>", SeatAssignmentViewSet, {"put": "assign", "delete": "revoke"}),
+        (f"{org}/seats", SeatsViewSet, {"get": "list"}),
+        (f"{org}/access", AccessViewSet, {"get": "retrieve"}),
         (f"{org}/billing", OrganizationBillingViewSet, {"get": "retrieve"}),
         (f"{org}/billing/members", OrganizationBillingViewSet, {"get": "members"}),
-        (f"{org}/billing/checkout", PaymentsView, {"post": "checkout"}),
-        (f"{org}/billing/external-mapping", PaymentsView, {"post": "map"}),
-        (f"{org}/budgets", BudgetsView, {"put": "update"}),
-        (f"{org}/budgets/<str:budget_id>", BudgetsView, {"delete": "destroy"}),
-        (f"{org}/usage", OrganizationUsageView, {"get": "retrieve"}),
+        (f"{org}/billing/checkout", PaymentsViewSet, {"post": "checkout"}),
+        (f"{org}/billing/external-mapping", PaymentsViewSet, {"post": "map"}),
+        (f"{org}/budgets", BudgetsViewSet, {"put": "update"}),
+        (f"{org}/budgets/<str:budget_id>", BudgetsViewSet, {"delete": "destroy"}),
+        (f"{org}/usage", OrganizationUsageViewSet, {"get": "retrieve"}),
     ]
     return [path(route, view.as_view(actions, **options)) for route, view, actions in table]
 
@@ -55,9 +55,9 @@ def routes(root: str, **options: Any) -> list[URLPattern]:
 PORTAL = {"authentication_classes": [PortalSession], "schema": None}
 
 urlpatterns = [
-    path("v1/auth/context", ContextView.as_view({"post": "create"})),
-    path("v1/org-invitations/accept", AcceptanceView.as_view({"post": "create"})),
-    path("api/organizations/invitations/accept", AcceptanceView.as_view({"post": "create"}, **PORTAL)),
+    path("v1/auth/context", ContextViewSet.as_view({"post": "create"})),
+    path("v1/org-invitations/accept", AcceptanceViewSet.as_view({"post": "create"})),
+    path("api/organizations/invitations/accept", AcceptanceViewSet.as_view({"post": "create"}, **PORTAL)),
     *routes("v1/organizations"),
     *routes("api/organizations", **PORTAL),
 ]

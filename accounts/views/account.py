@@ -11,7 +11,7 @@ from gateway.core.api.access import authenticated_only
 from gateway.core.api.viewsets import ApiViewSet
 
 
-class AccountView(ApiViewSet):
+class AccountViewSet(ApiViewSet):
     """Who the caller is. No member of a request selects another account."""
 
     @extend_schema(

@@ -148,7 +148,7 @@ def grant_credit(
     source_key: str,
     product: str | None = None,
     expires_at: datetime | None = None,
-    **clock: datetime,
+    now: datetime | None = None,
 ) -> Statement[Grant]:
     """Give a credit, once a source."""
     return call(
@@ -162,12 +162,18 @@ def grant_credit(
         expires_at=expires_at,
         source_kind=source_kind,
         source_key=source_key,
-        **clock,
+        **_at(now),
     )
 
 
 def take_payment(
-    *, owner: Owner, amount_microusd: int, source: str, lot_id: str, product: str | None = None, **clock: datetime
+    *,
+    owner: Owner,
+    amount_microusd: int,
+    source: str,
+    lot_id: str,
+    product: str | None = None,
+    now: datetime | None = None,
 ) -> Statement[Payment]:
     """Credit confirmed money, once a source: debt first, then balance, or a credit for the product."""
     return call(
@@ -179,12 +185,12 @@ def take_payment(
         amount=Int8(amount_microusd),
         source=source,
         lot_id=lot_id,
-        **clock,
+        **_at(now),
     )
 
 
 def take_back(
-    *, owner: Owner, amount_microusd: int, source: str, payment: str | None = None, **clock: datetime
+    *, owner: Owner, amount_microusd: int, source: str, payment: str | None = None, now: datetime | None = None
 ) -> Statement[Refund]:
     """Book a refund or a dispute, once a source: the payment's own credit, then balance, then a debt."""
     return call(
@@ -195,7 +201,7 @@ def take_back(
         amount=Int8(amount_microusd),
         source=source,
         payment=payment,
-        **clock,
+        **_at(now),
     )
 
 
@@ -207,7 +213,7 @@ def give_back(
     payment: str,
     lot_id: str,
     product: str | None = None,
-    **clock: datetime,
+    now: datetime | None = None,
 ) -> Statement[Payment]:
     """Undo part of what was taken back of a payment, once a source: debt first, then where it was taken from."""
     return call(
@@ -220,33 +226,38 @@ def give_back(
         source=source,
         payment=payment,
         lot_id=lot_id,
-        **clock,
+        **_at(now),
     )
 
 
-def reap(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
+def reap(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
     """Put calls past their deadline in review; rows of (usage id, "review")."""
-    return call("billing_reap", _whole, limit=limit, **clock)
+    return call("billing_reap", _whole, limit=limit, **_at(now))
 
 
-def sweep_lots(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
+def sweep_lots(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
     """Book what is left of expired credits; rows of (lot id, amount in micro-USD)."""
-    return call("billing_sweep_lots", _whole, limit=limit, **clock)
+    return call("billing_sweep_lots", _whole, limit=limit, **_at(now))
 
 
-def merge_lots(*, lot_id: str, limit: int = 256, **clock: datetime) -> Statement[Any]:
+def merge_lots(*, lot_id: str, limit: int = 256, now: datetime | None = None) -> Statement[Any]:
     """Merge credits of the same terms into the new one `lot_id`; at most a row of (wallet id, how many, micro-USD)."""
-    return call("billing_merge_lots", _whole, lot_id=lot_id, limit=limit, **clock)
+    return call("billing_merge_lots", _whole, lot_id=lot_id, limit=limit, **_at(now))
 
 
-def repay_debts(*, limit: int = 100, **clock: datetime) -> Statement[Any]:
+def repay_debts(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
     """Repay debts from credit and balance that became free; rows of (wallet id, amount in micro-USD)."""
-    return call("billing_repay_debts", _whole, limit=limit, **clock)
+    return call("billing_repay_debts", _whole, limit=limit, **_at(now))
 
 
 def read_replay(status: int | None, headers: Any, body: bytes | None) -> Replay | None:
     """Read a stored answer's three columns."""
     return None if status is None or body is None else Replay(status, headers, bytes(body))
+
+
+def _at(now: datetime | None) -> dict[str, datetime]:
+    """Return the instant as an argument; without one the function takes the database's clock."""
+    return {} if now is None else {"now": now}
 
 
 def _read_settlement(row: Any) -> Settlement:

@@ -9,7 +9,7 @@ from billing.rules.owners import Owner
 
 
 @dataclass(frozen=True, slots=True)
-class CreditView:
+class AvailableCredit:
     """One credit that still counts."""
 
     credit_id: str
@@ -20,7 +20,7 @@ class CreditView:
 
 
 @dataclass(frozen=True, slots=True)
-class WalletView:
+class WalletBalance:
     """A wallet at an instant. available = balance + credits - held, and 0 while there is a debt.
 
     `held` is what all open calls hold, of balance and credits together. A credit that expired while a call holds some
@@ -32,10 +32,10 @@ class WalletView:
     held_microusd: int
     available_microusd: int
     debt_microusd: int
-    credits: tuple[CreditView, ...]
+    credits: tuple[AvailableCredit, ...]
 
 
-def view(owner: Owner, now: datetime) -> WalletView:
+def view(owner: Owner, now: datetime) -> WalletBalance:
     """Read an owner's wallet and credits; an owner without a wallet has nothing."""
     kind, key = owner
     # One statement, so that the wallet and its credits are of the same instant.
@@ -45,14 +45,14 @@ def view(owner: Owner, now: datetime) -> WalletView:
         .order_by("created_at", "id")
     )
     wallet = rows[0].wallet if rows else Wallet.objects.filter(owner_kind=kind, owner_key=key).first()
-    return _view(wallet, rows, now) if wallet else WalletView(0, 0, 0, 0, 0, ())
+    return _view(wallet, rows, now) if wallet else WalletBalance(0, 0, 0, 0, 0, ())
 
 
-def _view(wallet: Wallet, lots: list[CreditLot], now: datetime) -> WalletView:
+def _view(wallet: Wallet, lots: list[CreditLot], now: datetime) -> WalletBalance:
     counting = tuple(credit for lot in lots if (credit := _credit(lot, now)).remaining_microusd > 0)
     total = sum(credit.remaining_microusd for credit in counting)
     held = wallet.held_microusd + sum(lot.held_microusd for lot in lots)
-    return WalletView(
+    return WalletBalance(
         balance_microusd=wallet.balance_microusd,
         credits_microusd=total,
         held_microusd=held,
@@ -62,8 +62,8 @@ def _view(wallet: Wallet, lots: list[CreditLot], now: datetime) -> WalletView:
     )
 
 
-def _credit(lot: CreditLot, now: datetime) -> CreditView:
-    return CreditView(
+def _credit(lot: CreditLot, now: datetime) -> AvailableCredit:
+    return AvailableCredit(
         credit_id=lot.id,
         product=lot.product,
         granted_microusd=lot.granted_microusd,

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.queries.wallets import CreditView, WalletView
+from billing.queries.wallets import AvailableCredit, WalletBalance
 from gateway.core.api.times import rfc3339_or_none
 
 
@@ -30,7 +30,7 @@ class WalletResponse(serializers.Serializer[Any]):
     credits = CreditResponse(many=True)
 
 
-def render_wallet(wallet: WalletView) -> dict[str, Any]:
+def render_wallet(wallet: WalletBalance) -> dict[str, Any]:
     """Render a wallet."""
     return {
         "currency": "USD",
@@ -43,7 +43,7 @@ def render_wallet(wallet: WalletView) -> dict[str, Any]:
     }
 
 
-def _render_credit(credit: CreditView) -> dict[str, Any]:
+def _render_credit(credit: AvailableCredit) -> dict[str, Any]:
     return {
         "creditId": credit.credit_id,
         "product": credit.product,

@@ -17,7 +17,7 @@ from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, RateLimited
 
 
-class CheckoutView(ApiViewSet):
+class CheckoutViewSet(ApiViewSet):
     """Top-ups of the wallet that the token's calls are paid from."""
 
     @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)

@@ -22,7 +22,7 @@ LIMIT = OpenApiParameter(
 )
 
 
-class UsageView(ApiViewSet):
+class UsageViewSet(ApiViewSet):
     """The metered calls of the token's owner."""
 
     @extend_schema(

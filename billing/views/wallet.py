@@ -14,7 +14,7 @@ from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 
 
-class WalletView(ApiViewSet):
+class WalletViewSet(ApiViewSet):
     """The wallet that the token's calls are paid from."""
 
     @extend_schema(operation_id="get_wallet", tags=["Billing"], summary="Show the wallet", responses=WalletResponse)

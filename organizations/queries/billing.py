@@ -5,27 +5,27 @@ from datetime import datetime
 
 from billing.models import Budget
 from billing.queries import budgets, reports, wallets
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from organizations.models import Organization
 from organizations.queries import seat_estimate
 from organizations.queries.seat_estimate import SeatEstimate
 
 
 @dataclass(frozen=True, slots=True)
-class BillingView:
+class OrganizationBilling:
     """An organization's money at an instant."""
 
     organization: Organization
-    wallet: WalletView
+    wallet: WalletBalance
     budgets: list[Budget]
     seats: SeatEstimate
 
 
-def view(organization: Organization, now: datetime) -> BillingView:
+def view(organization: Organization, now: datetime) -> OrganizationBilling:
     """Read an organization's money, or raise OrgReportLimit where there is more than one report shows."""
     owner = ("organization", organization.pk)
     reports.check_lots(owner)
-    return BillingView(
+    return OrganizationBilling(
         organization=organization,
         wallet=wallets.view(owner, now),
         budgets=list(budgets.of_organization(organization.pk)),

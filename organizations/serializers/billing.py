@@ -114,7 +114,7 @@ class InvoiceResponse(serializers.Serializer[Any]):
 
 
 class OrganizationBillingResponse(serializers.Serializer[Any]):
-    """The organization's money; the instance is `organizations.queries.billing.BillingView`."""
+    """The organization's money; the instance is `organizations.queries.billing.OrganizationBilling`."""
 
     orgId = serializers.CharField(source="organization.id")
     wallet = OrganizationWalletResponse()

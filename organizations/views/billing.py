@@ -60,7 +60,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
         return Response({"data": MemberResponse(memberships.every(org_id), many=True).data})
 
 
-class BudgetsView(OrganizationViewSet):
+class BudgetsViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/budgets and one of them."""
 
     @extend_schema(operation_id="set_budget", summary="Set a budget", request=BudgetRequest, responses=BudgetResponse)
@@ -86,7 +86,7 @@ class BudgetsView(OrganizationViewSet):
         return _answer(budgets.disable(org_id=org_id, budget_id=budget_id, actor_did=actor(request)))
 
 
-class OrganizationUsageView(OrganizationViewSet):
+class OrganizationUsageViewSet(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/usage."""
 
     @refuses(OrgReportLimit)
@@ -106,7 +106,7 @@ class OrganizationUsageView(OrganizationViewSet):
         return Response(render_summary(org_id, found))
 
 
-class PaymentsView(OrganizationViewSet):
+class PaymentsViewSet(OrganizationViewSet):
     """What needs a payment provider."""
 
     @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)

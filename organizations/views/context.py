@@ -14,7 +14,7 @@ from organizations.operations import context
 from organizations.serializers.context import ContextRequest, ContextResponse
 
 
-class ContextView(ApiViewSet):
+class ContextViewSet(ApiViewSet):
     """Exchange a person's token for one that acts for an organization."""
 
     @refuses(NotMember, NoSeat, ProductDisabled, Forbidden, status=403)

@@ -24,7 +24,7 @@ from organizations.serializers.members import (
 from organizations.views.base import OrganizationViewSet, account_of, actor
 
 
-class InvitationsView(OrganizationViewSet):
+class InvitationsViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/invitations and one of them."""
 
     @extend_schema(operation_id="list_invitations", summary="List open invitations", responses=InvitationList)
@@ -57,7 +57,7 @@ class InvitationsView(OrganizationViewSet):
         return Response(InvitationResponse(invitation).data)
 
 
-class AcceptanceView(ApiViewSet):
+class AcceptanceViewSet(ApiViewSet):
     """POST /v1/org-invitations/accept."""
 
     @refuses(InvitationUnavailable)

@@ -15,7 +15,7 @@ from organizations.serializers.members import MemberList, MemberResponse, RoleRe
 from organizations.views.base import OrganizationViewSet, actor
 
 
-class MembersView(OrganizationViewSet):
+class MembersViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/members and one of them."""
 
     @extend_schema(operation_id="list_members", summary="List members", responses=MemberList)

@@ -21,7 +21,7 @@ from organizations.serializers.organizations import OrganizationList, Organizati
 from organizations.views.base import OrganizationViewSet, account_of, actor
 
 
-class OrganizationsView(ApiViewSet):
+class OrganizationsViewSet(ApiViewSet):
     """GET and POST /v1/organizations."""
 
     @extend_schema(operation_id="list_organizations", summary="List my organizations", responses=OrganizationList)
@@ -52,7 +52,7 @@ class OrganizationsView(ApiViewSet):
         return Response(_render([membership])[0], status=201)
 
 
-class OrganizationDetailView(OrganizationViewSet):
+class OrganizationDetailViewSet(OrganizationViewSet):
     """GET /v1/organizations/<org_id>."""
 
     @extend_schema(operation_id="get_organization", summary="Show an organization", responses=OrganizationResponse)

@@ -14,7 +14,7 @@ from organizations.serializers.organizations import MaxSeatsRequest, ProductList
 from organizations.views.base import OrganizationViewSet, actor
 
 
-class ProductsView(OrganizationViewSet):
+class ProductsViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/products and one of them."""
 
     @extend_schema(operation_id="list_products", summary="List products and seat counts", responses=ProductList)
@@ -37,7 +37,7 @@ class ProductsView(OrganizationViewSet):
         return _answer(products.disable(org_id=org_id, product=product, actor_did=actor(request)))
 
 
-class MaxSeatsView(OrganizationViewSet):
+class MaxSeatsViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/max-seats."""
 
     @extend_schema(

@@ -20,7 +20,7 @@ from organizations.views.base import OrganizationViewSet, actor, product_of
 _PRODUCT = OpenApiParameter("product", OpenApiTypes.STR, description="Only this product.")
 
 
-class SeatsView(OrganizationViewSet):
+class SeatsViewSet(OrganizationViewSet):
     """GET /v1/organizations/<org_id>/seats."""
 
     @extend_schema(operation_id="list_seats", summary="List assigned seats", parameters=[_PRODUCT], responses=SeatList)
@@ -31,7 +31,7 @@ class SeatsView(OrganizationViewSet):
         return Response({"data": SeatResponse(found, many=True).data})
 
 
-class SeatAssignmentView(OrganizationViewSet):
+class SeatAssignmentViewSet(OrganizationViewSet):
     """/v1/organizations/<org_id>/products/<product>/seats/<membership_id>."""
 
     @refuses(ProductDisabled, SeatCapReached, BillingPastDue)
@@ -50,7 +50,7 @@ class SeatAssignmentView(OrganizationViewSet):
         return Response(SeatResponse(seat).data)
 
 
-class AccessView(ApiViewSet):
+class AccessViewSet(ApiViewSet):
     """GET /v1/organizations/<org_id>/access."""
 
     @extend_schema(

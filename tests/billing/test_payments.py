@@ -2,7 +2,7 @@
 
 from billing.models import CreditLot, Transfer
 from billing.operations import wallets
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from tests.factories.billing import Purse
 
 
@@ -17,7 +17,7 @@ def take_back(purse: Purse, amount: int, source: str = "ref_1") -> tuple[str, in
 def test_a_payment_becomes_balance_once(purse: Purse) -> None:
     assert pay(purse, 1000) == ("credited", 0, 1000)
     assert pay(purse, 1000) == ("already", 0, 1000)
-    assert purse.wallet == WalletView(1000, 0, 0, 1000, 0, ())
+    assert purse.wallet == WalletBalance(1000, 0, 0, 1000, 0, ())
     [posted] = Transfer.objects.all()
     assert (posted.kind, posted.source, posted.debit_account) == ("payment", "txn_1", "platform:payments")
 
@@ -41,13 +41,13 @@ def test_a_refund_takes_what_is_there(purse: Purse) -> None:
     pay(purse, 1000)
     assert take_back(purse, 400) == ("taken", 400, 0)
     assert take_back(purse, 400) == ("already", 400, 0)
-    assert purse.wallet == WalletView(600, 0, 0, 600, 0, ())
+    assert purse.wallet == WalletBalance(600, 0, 0, 600, 0, ())
 
 
 def test_a_refund_never_touches_what_open_calls_hold(purse: Purse) -> None:
     purse.pay(1000).reserve(700)
     assert take_back(purse, 1000) == ("taken", 300, 700)
-    assert purse.wallet == WalletView(700, 0, 700, 0, 700, ())
+    assert purse.wallet == WalletBalance(700, 0, 700, 0, 700, ())
 
 
 def test_a_debt_is_repaid_first(purse: Purse) -> None:
@@ -55,7 +55,7 @@ def test_a_debt_is_repaid_first(purse: Purse) -> None:
     assert pay(purse, 200, "txn_1") == ("credited", 200, 0)
     assert pay(purse, 400, "txn_2") == ("credited", 300, 100)
     assert pay(purse, 400, "txn_2") == ("already", 300, 100)
-    assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
+    assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
 
 
 def test_a_debt_is_repaid_before_a_product_gets_its_credit(purse: Purse) -> None:

@@ -19,7 +19,7 @@ from django.utils import timezone
 from billing.models import Budget, CreditLot, Reservation, Transfer, Wallet
 from billing.operations import budgets, ledger
 from billing.operations.statement import Statement
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
 from gateway.core.database import Element
 from tests.billing.conftest import unsound
@@ -123,7 +123,7 @@ def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
         assert sum(wins) == 1, (settled, again, released, reviewed)
         assert final == ("released" if wins[2] else "settled")
         spent += 30 if wins[0] else 40 if wins[1] else 0
-    assert purse.wallet == WalletView(100_000 - spent, 0, 0, 100_000 - spent, 0, ())
+    assert purse.wallet == WalletBalance(100_000 - spent, 0, 0, 100_000 - spent, 0, ())
 
 
 def test_two_budgets_at_once_admit_what_the_tighter_one_allows() -> None:

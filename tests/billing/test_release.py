@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing.models import CreditLot, Loss, Reservation, Transfer
 from billing.operations import ledger
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, review, settle, state
 
@@ -26,7 +26,7 @@ def test_releases_once(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     release(call)
     assert release(call) == ("already", 50)
-    assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
+    assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
 
 
 def test_a_settled_call_stays_settled(purse: Purse) -> None:

@@ -8,10 +8,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from billing.models import Reservation, Wallet
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from tests.factories.billing import Purse, price_version, settle, state
 
-NOTHING = WalletView(0, 0, 0, 0, 0, ())
+NOTHING = WalletBalance(0, 0, 0, 0, 0, ())
 
 
 def allocations(usage_id: str | None) -> list[tuple[str, int]]:
@@ -22,7 +22,7 @@ def allocations(usage_id: str | None) -> list[tuple[str, int]]:
 def test_holds_cash(purse: Purse) -> None:
     held = purse.pay(1000).reserve(400)
     assert tuple(held) == ("reserved", held.usage_id, None, None, None)
-    assert purse.wallet == WalletView(1000, 0, 400, 600, 0, ())
+    assert purse.wallet == WalletBalance(1000, 0, 400, 600, 0, ())
     call = Reservation.objects.get(pk=held.usage_id)
     assert (call.state, call.hold_microusd, call.cash_held_microusd, call.charge_microusd) == (
         "dispatched",

@@ -10,7 +10,7 @@ from billing import tasks
 from billing.models import Loss, Reservation, UsageRecord
 from billing.operations import ledger, reviews
 from billing.operations.reviews import Finding
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from tests.factories.billing import ANSWER, Purse, note_delivery, release, review, settle, state
 from tests.support.unguarded import unguarded
 
@@ -28,7 +28,7 @@ def in_review(purse: Purse, hold: int = 50, **fields: object) -> str:
 
 def test_review_keeps_the_hold_and_the_key(purse: Purse) -> None:
     call = in_review(purse)
-    assert purse.wallet == WalletView(100, 0, 50, 50, 0, ())
+    assert purse.wallet == WalletBalance(100, 0, 50, 50, 0, ())
     assert purse.reserve(10, "k").outcome == "in_progress"
     assert Reservation.objects.get(pk=call).review_reason == "upstream_timeout"
 
@@ -59,7 +59,7 @@ def test_charges_what_was_delivered(purse: Purse) -> None:
     used = UsageRecord.objects.get(pk=call)
     assert (used.input_tokens, used.output_tokens, used.charge_microusd, used.basis) == (12, 8, 7, "delivered")
     assert Reservation.objects.get(pk=call).resolution == "delivered"
-    assert purse.wallet == WalletView(93, 0, 0, 93, 0, ())
+    assert purse.wallet == WalletBalance(93, 0, 0, 93, 0, ())
     assert reviews.reconcile(now=timezone.now()) == 0
 
 
@@ -82,7 +82,7 @@ def test_releases_what_the_upstream_never_took(purse: Purse) -> None:
     reviews.register(lambda found: Finding(None))
     assert reviews.reconcile(now=timezone.now()) == 1
     assert state(call) == "released"
-    assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
+    assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
     assert not Loss.objects.exists()
 
 
@@ -104,7 +104,7 @@ def test_an_operator_charges_at_most_the_hold(purse: Purse) -> None:
     assert reviews.charge(call, cost_microusd=80) is True
     assert reviews.charge(call, cost_microusd=10) is False
     assert reviews.release(call) is False
-    assert purse.wallet == WalletView(50, 0, 0, 50, 0, ())
+    assert purse.wallet == WalletBalance(50, 0, 0, 50, 0, ())
     assert UsageRecord.objects.get(pk=call).basis == "operator"
     assert purse.reserve(10, "k").outcome == "replay"
 
@@ -132,7 +132,7 @@ def test_without_evidence_for_so_long_it_is_released_and_booked_as_a_possible_lo
     hours = timedelta(hours=settings.REVIEW_RELEASE_HOURS)
     assert reviews.release_unresolved(now=later - timedelta(minutes=1), after=hours) == 0
     assert reviews.release_unresolved(now=later, after=hours) == 1
-    assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
+    assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
     assert list(Loss.objects.values_list("reservation", "kind", "amount_microusd")) == [(call, "unresolved", 50)]
     assert "possibly lost 50 micro-USD" in caplog.text
     assert settle(call, 50).outcome == "released"

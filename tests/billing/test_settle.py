@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from billing.models import CreditLot, Loss, Reservation, Transfer, UsageRecord
 from billing.operations import ledger
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
 from tests.factories.billing import Purse, release, review, settle, state
 
@@ -21,7 +21,7 @@ def transfers(source: str) -> list[tuple[str, str, int]]:
 def test_charges_the_cost_and_gives_the_rest_back(purse: Purse) -> None:
     call = purse.pay(1000).call(400)
     assert settle(call, 123) == ("settled", 123, 400, 0)
-    assert purse.wallet == WalletView(877, 0, 0, 877, 0, ())
+    assert purse.wallet == WalletBalance(877, 0, 0, 877, 0, ())
     assert transfers(call) == [("wallet", "platform:revenue", 123)]
     assert state(call) == "settled"
 
@@ -61,7 +61,7 @@ def test_charging_nothing_moves_nothing(purse: Purse) -> None:
     call = purse.pay(1000).call(400)
     assert settle(call, 0) == ("settled", 0, 400, 0)
     assert transfers(call) == []
-    assert purse.wallet == WalletView(1000, 0, 0, 1000, 0, ())
+    assert purse.wallet == WalletBalance(1000, 0, 0, 1000, 0, ())
     assert UsageRecord.objects.get(pk=call).charge_microusd == 0
 
 
@@ -83,7 +83,7 @@ def test_burns_credits_then_cash(purse: Purse) -> None:
     call = purse.pay(100).call(150)
     assert settle(call, 120).charge_microusd == 120
     assert sorted(transfers(call)) == [("lot", "platform:revenue", 50), ("wallet", "platform:revenue", 70)]
-    assert purse.wallet == WalletView(30, 0, 0, 30, 0, ())
+    assert purse.wallet == WalletBalance(30, 0, 0, 30, 0, ())
 
 
 def test_a_credit_that_expired_meanwhile_still_pays(purse: Purse) -> None:
@@ -94,7 +94,7 @@ def test_a_credit_that_expired_meanwhile_still_pays(purse: Purse) -> None:
     ledger.sweep_lots(now=after).rows()
     assert settle(call, 60, now=after).charge_microusd == 60
     assert [tuple(row) for row in ledger.sweep_lots(now=after).rows()] == [(purse_lot(purse), 20)]
-    assert purse.wallet == WalletView(0, 0, 0, 0, 0, ())
+    assert purse.wallet == WalletBalance(0, 0, 0, 0, 0, ())
 
 
 def purse_lot(purse: Purse) -> str:
@@ -105,7 +105,7 @@ def test_a_released_call_cannot_be_charged(purse: Purse) -> None:
     call = purse.pay(100).call(50)
     release(call)
     assert settle(call, 10) == ("released", None, 50, 0)
-    assert purse.wallet == WalletView(100, 0, 0, 100, 0, ())
+    assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
     assert not UsageRecord.objects.exists()
 
 

@@ -24,7 +24,7 @@ from billing.operations.ledger import (
 )
 from billing.operations.statement import Statement, call
 from billing.queries import wallets as wallet_queries
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
 from tests.factories import payments
 
@@ -52,7 +52,7 @@ class Purse:
         return self.kind, self.key
 
     @property
-    def wallet(self) -> WalletView:
+    def wallet(self) -> WalletBalance:
         """The wallet as it is now."""
         return wallet_queries.view(self.owner, timezone.now())
 

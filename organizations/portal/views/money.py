@@ -14,7 +14,7 @@ from organizations.portal import words
 from organizations.portal.forms import BudgetForm, TopUpForm
 from organizations.portal.pages import back_to, member_page, name_of, person, show, told
 from organizations.queries import billing, entitlements, memberships, usage
-from organizations.queries.billing import BillingView
+from organizations.queries.billing import OrganizationBilling
 from organizations.queries.seat_estimate import ProductEstimate
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -95,7 +95,7 @@ def _set_budget(request: HttpRequest, membership: Membership, form: BudgetForm) 
     return back_to(TAB, membership)
 
 
-def _budget_rows(found: BillingView, names: dict[str, str]) -> list[dict[str, object]]:
+def _budget_rows(found: OrganizationBilling, names: dict[str, str]) -> list[dict[str, object]]:
     now = timezone.now()
     return [
         {
@@ -110,7 +110,7 @@ def _budget_rows(found: BillingView, names: dict[str, str]) -> list[dict[str, ob
     ]
 
 
-def _seat_rows(found: BillingView, names: dict[str, str]) -> list[tuple[str, ProductEstimate]]:
+def _seat_rows(found: OrganizationBilling, names: dict[str, str]) -> list[tuple[str, ProductEstimate]]:
     return [(names.get(one.product, one.product), one) for one in found.seats.products]
 
 

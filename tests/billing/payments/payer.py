@@ -10,7 +10,7 @@ from django.utils import timezone
 from billing.models import Checkout, Transfer
 from billing.operations import reconciliation
 from billing.queries import wallets
-from billing.queries.wallets import WalletView
+from billing.queries.wallets import WalletBalance
 from tests.factories.accounts import make_account
 from tests.factories.proofs import BASE_URL, Signer, mint_token
 from tests.support.stripe import FakeStripe
@@ -61,7 +61,7 @@ class Payer:
         return checkout
 
     @property
-    def wallet(self) -> WalletView:
+    def wallet(self) -> WalletBalance:
         """The wallet as it is now."""
         return wallets.view(self.owner, timezone.now())
 
