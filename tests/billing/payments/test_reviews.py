@@ -66,7 +66,7 @@ def test_a_refund_of_it_is_taken_back(payer: Payer, provider: FakeStripe) -> Non
         ({"livemode": True}, "other mode"),
         ({"payment_status": "no_payment_required"}, "no payment"),
         ({"metadata": {"transaction_id": "txn_other"}}, "another transaction"),
-        ({"amount_total": 0}, "nothing"),
+        ({"amount_total": 0}, "zero"),
     ],
 )
 def test_what_is_no_such_payment_is_not(payer: Payer, provider: FakeStripe, record: Any, words: str) -> None:
