@@ -67,14 +67,20 @@ class CallPlan(Generic[Sent]):
 
 
 def endpoint_for(route: Route, endpoints: Endpoints, deployment: DeploymentTarget) -> Endpoint[Any] | None:
-    """Return the endpoint of what a deployment's upstream speaks; None where the route has none, or may not use it.
+    """Return the endpoint of what a deployment's upstream speaks; None where the route has none, or may not use it."""
+    return endpoint_of(route, endpoints, deployment.upstream.adapter, deployment.upstream.routes)
+
+
+def endpoint_of(
+    route: Route, endpoints: Endpoints, adapter: str, known: frozenset[Route] | None
+) -> Endpoint[Any] | None:
+    """Return the endpoint of an adapter whose upstream knows these routes; None where the route has none, or may not use it.
 
     An upstream that does not know the route is spoken to on one that it knows, where the route can be translated to it.
     """
-    upstream = deployment.upstream
-    if upstream.routes is None or route in upstream.routes:
-        endpoint = endpoints.get(upstream.adapter)
+    if known is None or route in known:
+        endpoint = endpoints.get(adapter)
     else:
-        translated = (endpoints.get((upstream.adapter, known)) for known in sorted(upstream.routes))
+        translated = (endpoints.get((adapter, other)) for other in sorted(known))
         endpoint = next((found for found in translated if found), None)
     return endpoint if endpoint is not None and endpoint.is_allowed else None

@@ -82,6 +82,13 @@ async def test_a_name_of_a_private_address_is_not_connected_to(host: ImageHost, 
     assert host.requests == []
 
 
+async def test_one_private_address_among_others_is_enough(host: ImageHost) -> None:
+    host.pages["/"] = answer(PNG)
+    with pytest.raises(NotPublicError):
+        await fetch(host.fetcher(look_up=resolving("127.0.0.1", "10.0.0.1")), host.url("/"))
+    assert host.requests == []
+
+
 async def test_a_name_that_does_not_resolve_is_told_alike(host: ImageHost) -> None:
     def look_up(*_: Any) -> list[Any]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
@@ -151,7 +158,7 @@ async def test_a_page_that_is_too_large_is_not_read(host: ImageHost, served: byt
 async def test_an_endless_page_is_left(host: ImageHost) -> None:
     def endless(connection: socket.socket) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-        while True:
+        for _ in range(20_000):  # far more than any buffer holds
             connection.sendall(CHUNK)
 
     host.pages["/"] = endless

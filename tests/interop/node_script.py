@@ -11,8 +11,11 @@ from tests.interop.portal import approve
 SCRIPTS = Path(__file__).parent / "node"
 
 
-def run_script(name: str, *arguments: str, answer: Callable[[str], Any] = approve) -> dict[str, Any]:
-    """Run a script to its end; an error of its own fails the test. What it asks to be approved is given to `answer`."""
+def run_script(name: str | Path, *arguments: str, answer: Callable[[str], Any] = approve) -> dict[str, Any]:
+    """Run a script of `node/`, or one with a path of its own, to its end; an error of its own fails the test.
+
+    What it asks to be approved is given to `answer`.
+    """
     command = ["node", str(SCRIPTS / name), *arguments]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from gateway.config.prices import PriceRow
-from gateway.config.pricing import set_price
+from gateway.config.pricing import refuse_unsold, set_price
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
@@ -60,10 +60,13 @@ class ServedRow(SectionRow):
             "options": {name: value for name, value in options.items() if value is not None},
         }
 
-    def save_price(self, run: Run, name: str) -> None:
-        """Date a new price where the file states another one."""
+    def save_price(self, run: Run, path: Path, model: Alias | RawModel) -> None:
+        """Date a new price where the file states another one, and refuse one that leaves a route unsold."""
         if self.price is not None:
-            set_price(run, name, self.price)
+            set_price(run, str(model), self.price)
+        key = next((name for name in ("price", "routes") if getattr(self, name) is not None), None)
+        if key:
+            refuse_unsold(run, (*path, key), model, self.price)
 
 
 class AliasRow(ServedRow):
@@ -83,7 +86,7 @@ class AliasRow(ServedRow):
         alias = run.upsert(Alias, f"alias {self.name}", lookup={"name": self.name}, values=self.values(stored))
         if "deployments" in self.model_fields_set:
             self._save_deployments(run, alias)
-        self.save_price(run, self.name)
+        self.save_price(run, path, alias)
 
     def _save_deployments(self, run: Run, alias: Alias) -> None:
         upstreams = {row.name: row for row in Upstream.objects.filter(name__in={d.upstream for d in self.deployments})}

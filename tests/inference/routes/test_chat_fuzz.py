@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import given
@@ -22,7 +23,7 @@ from inference.rules.upstream import UpstreamTarget
 DEPLOYMENT = DeploymentTarget("1", UpstreamTarget("u", "openai", "http://u", "k"), "m")
 MODEL = ServedModel("fast", enabled=True, max_output_tokens=100, context_tokens=5000, deployments=(DEPLOYMENT,))
 PRICES = PriceBook.parse({"input_token": "1", "output_token": "2", "output_audio_token": "9"})
-PRICE = PriceVersion(1, None, PRICES, PRICES.worst_case(), {})  # type: ignore[arg-type] - nothing asks when
+PRICE = PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), PRICES, PRICES.worst_case(), {})
 
 URLS = st.sampled_from(
     [

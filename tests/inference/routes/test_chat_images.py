@@ -79,6 +79,8 @@ def test_an_image_with_the_label_of_another_type_goes_upstream_under_its_own(sta
     [
         "data:image/png;base64,not base64!",
         "data:image/png;base64,iVBORw0KGg",
+        "data:image/png;base64,iVBO!Rw0KGgo=",
+        "data:image/png;base64,iVBO\nRw0KGgo=",
         "data:image/png;base64,",
         "data:image/png,iVBORw0KGgo=",
         "data:image/png;base64",

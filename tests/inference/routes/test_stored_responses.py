@@ -1,7 +1,6 @@
 """Stored responses: continued, read, listed, deleted, expired, and never another owner's."""
 
-import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from io import StringIO
@@ -25,9 +24,10 @@ from inference.operations import stored_responses
 from inference.routes.responses import record
 from inference.routes.responses.route import CLOSE_AND_STORE
 from tests.factories.proofs import mint_token
-from tests.inference.calls.test_disconnects import settled, wait_for
+from tests.inference.calls.test_disconnects import settled
 from tests.inference.calls.test_organizations import World
 from tests.inference.routes.test_responses import READ, respond
+from tests.support.concurrency import eventually
 from tests.support.stage import RESPONSES, Caller, Stage, ask
 from tests.support.upstream.tokens import count_text
 
@@ -216,17 +216,39 @@ def test_an_answer_whose_charge_is_in_review_is_stored_all_the_same(stage: Stage
     assert caller.get(f"{RESPONSES}/{answer.json()['id']}").json() == answer.json()
 
 
-def test_a_continuation_goes_on_although_its_beginning_is_deleted_meanwhile(stage: Stage, caller: Caller) -> None:
-    slow = stage.model("small-1?delay_ms=400", max_output_tokens=30)
-    first = made(caller, stage.model(max_output_tokens=30))
+def sent_while_held(stage: Stage, threads: ThreadPoolExecutor, *call: Any, **members: Any) -> "Future[dict[str, Any]]":
+    """Begin to make a response, and return when the upstream has the request."""
+    calls = len(stage.upstream.ledger)
+    pending = threads.submit(made, *call, **members)
+    eventually(lambda: len(stage.upstream.ledger) > calls)
+    return pending
+
+
+def test_a_continuation_goes_on_although_its_beginning_is_deleted_meanwhile(
+    stage: Stage, caller: Caller, alias: str
+) -> None:
+    first = made(caller, alias)
     with ThreadPoolExecutor() as threads:
-        pending = threads.submit(made, caller, slow, input="Two", previous_response_id=first["id"])
-        while len(stage.upstream.ledger) < 2:
-            time.sleep(0.005)
-        assert caller.delete(f"{RESPONSES}/{first['id']}").status_code == 200
+        with stage.upstream.holding():
+            pending = sent_while_held(stage, threads, caller, alias, input="Two", previous_response_id=first["id"])
+            assert caller.delete(f"{RESPONSES}/{first['id']}").status_code == 200
         second = pending.result()
     texts = [item["content"][0]["text"] for item in listed(caller, second["id"], "?order=asc")["data"]]
     assert texts == [HELLO, first["output"][0]["content"][0]["text"], "Two"]
+
+
+def test_the_memory_of_conversations_is_counted(stage: Stage, caller: Caller, alias: str, settings: Any) -> None:
+    first = made(caller, alias, input="a" * 190_000)
+    settings.LARGE_BODIES_MAX_BYTES = 900_000
+    goes_on = {"input": "And?", "previous_response_id": first["id"]}
+    with ThreadPoolExecutor() as threads:
+        with stage.upstream.holding():
+            pending = sent_while_held(stage, threads, caller, alias, **goes_on)
+            refused = respond(caller, ask(alias, **goes_on))
+            assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
+            assert len(caller.calls) == 2
+        assert pending.result()["status"] == "completed"
+    assert made(caller, alias, **goes_on)["status"] == "completed"
 
 
 def test_under_an_organizations_token_a_response_is_the_organizations(stage: Stage) -> None:
@@ -286,7 +308,7 @@ def test_a_stream_whose_client_leaves_is_stored_as_failed_with_what_had_come(sta
         for line in answer.iter_lines():
             if '"response.output_text.delta"' in line:
                 break
-    wait_for(lambda: settled(caller))
+    eventually(lambda: settled(caller))
     [row] = StoredResponse.objects.filter(owner_key=caller.did)
     response = caller.get(f"{RESPONSES}/{row.pk}").json()
     assert (response["status"], response["output"][0]["status"]) == ("failed", "incomplete")
