@@ -97,6 +97,8 @@ def _fault(name: str, is_enabled: bool, upstream: Upstream, route: MeteredRoute[
         return f"deployment {name} is disabled"
     if fault := fault_of(upstream):
         return fault
-    if endpoint_of(route.name, route.endpoints, upstream.adapter, known_routes(upstream)) is None:
+    if endpoint_of(route.name, route.endpoints, upstream.adapter, None) is None:
         return f"the adapter {upstream.adapter} of upstream {upstream} does not serve this route"
+    if endpoint_of(route.name, route.endpoints, upstream.adapter, known_routes(upstream)) is None:
+        return f"upstream {upstream} knows neither this route nor one that it is translated to"
     return None

@@ -45,6 +45,15 @@ def test_a_route_that_is_deployed_and_priced_can_be_called() -> None:
     assert obstacles("image") == {"images.generations": ("this gateway has no such route",)}
 
 
+def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -> None:
+    [upstream] = {row.upstream for row in Alias.objects.get(name="fast").deployments.all()}
+    for known in ("chat.completions", "responses"):
+        change(upstream, options={"routes": [known]})
+        assert (obstacles("fast")[CHAT], obstacles("fast")["/v1/responses"]) == ((), ())
+    change(upstream, options={"routes": ["embeddings"]})
+    assert obstacles("fast")[CHAT] == ("upstream primary knows neither this route nor one that it is translated to",)
+
+
 def test_the_words_name_what_is_missing() -> None:
     fast = Alias.objects.get(name="fast")
     for row in fast.deployments.all():
