@@ -1,14 +1,11 @@
 """Dates the price of an alias or a raw model: rows of prices are added, never edited."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from billing.models import PriceVersion
 from billing.operations import prices
-from billing.queries.prices import in_force
 from billing.rules.prices import PriceBook, show
 from gateway.config.prices import PriceRow
 from gateway.config.problems import Path
-from gateway.config.run import CREATED, UNCHANGED, Run
+from gateway.config.run import CREATED, UNCHANGED, WARNING, Run
 from inference.metering.obstacles import unsold_routes
 from inference.models import Alias, RawModel
 
@@ -26,14 +23,21 @@ def set_price(run: Run, name: str, price: PriceRow) -> None:
         run.tell(CREATED, f"price of {name} from {version.effective_at:%Y-%m-%d %H:%M:%S} UTC: {shown}")
 
 
-def refuse_unsold(run: Run, path: Path, model: Alias | RawModel, price: PriceRow | None) -> None:
-    """Note a problem for each route of the model that the stated price, or else the one in force, leaves unsold.
+def check_unsold(
+    run: Run, path: Path, model: Alias | RawModel, before: PriceVersion | None, price: PriceRow | None, *, stated: bool
+) -> None:
+    """Look for routes of a model that its price does not cover; `before` was in force, `price` is the file's, if any.
 
-    No price at all is no problem: it may still be set in the console.
+    It is a problem where the file names its routes (`stated`), or where the route could be called until now; otherwise a
+    warning, as a model may serve some of its kind's routes. No price at all is neither: it may still be set in the console.
     """
-    version = None if price else in_force(str(model), run.now)
-    if price is None and version is None:
+    if before is None and price is None:
         return
-    components: Mapping[str, Any] = price.components() if price else version.components  # type: ignore[union-attr]
-    for unsold in unsold_routes(model, PriceBook.parse(components)):
-        run.refuse(path, f"{unsold}; {REMEDY}")
+    book_before = PriceBook.parse(before.components if before else {})
+    book = PriceBook.parse(price.components()) if price else book_before
+    for unsold in unsold_routes(model, book):
+        is_lost = before is not None and not book_before.missing(unsold.name)
+        if stated or is_lost:
+            run.refuse(path, f"{unsold}; {REMEDY}")
+        else:
+            run.tell(WARNING, str(unsold))

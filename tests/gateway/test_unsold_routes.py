@@ -1,4 +1,4 @@
-"""A price that would take a route of its model offline: the file refuses it in words."""
+"""Routes that the price of their model does not cover: the file refuses such a price in words, or warns."""
 
 from pathlib import Path
 
@@ -15,14 +15,17 @@ REMEDY = "price it, name in `routes` what is sold, or set `enabled: false`"
 NO_OUTPUT = f"this price has no output_token: /v1/chat/completions cannot be called with `mine`; {REMEDY}"
 
 
+ROUTES = "    routes: [chat.completions]\n"
+
+
 @pytest.mark.parametrize("arguments", [(), ("--check",)], ids=["apply", "check"])
 @pytest.mark.parametrize(
     ("lines", "problem"),
     [
-        ("    price: {input_token: '1'}\n", f"gateway.yaml:5 aliases[0].price: {NO_OUTPUT}"),
+        (ROUTES + "    price: {input_token: '1'}\n", f"gateway.yaml:6 aliases[0].price: {NO_OUTPUT}"),
         (
-            "    price: {}\n",
-            "gateway.yaml:5 aliases[0].price: this price has no input_token and no output_token: "
+            ROUTES + "    price: {}\n",
+            "gateway.yaml:6 aliases[0].price: this price has no input_token and no output_token: "
             f"/v1/chat/completions cannot be called with `mine`; {REMEDY}",
         ),
         (
@@ -37,6 +40,21 @@ def test_are_refused_with_the_component_that_is_missing(
     applied = apply_text(tmp_path, ALIAS + lines, *arguments)
     assert (applied.code, applied.problems) == (1, [problem])
     assert not PriceVersion.objects.filter(alias="mine").exists()
+
+
+def test_are_refused_where_they_could_be_called_until_now(tmp_path: Path) -> None:
+    assert apply_text(tmp_path, ALIAS + "    price: {input_token: '1', output_token: '2'}\n").code == 0
+    applied = apply_text(tmp_path, ALIAS + "    price: {input_token: '1'}\n")
+    assert applied.problems == [f"gateway.yaml:5 aliases[0].price: {NO_OUTPUT}"]
+    assert PriceVersion.objects.get(alias="mine").components == {"input_token": "1", "output_token": "2"}
+
+
+def test_are_a_warning_where_the_file_does_not_name_them_and_nobody_could_call_them(tmp_path: Path) -> None:
+    applied = apply_text(tmp_path, ALIAS + "    price: {input_token: '1'}\n")
+    assert (applied.code, applied.problems) == (0, [])
+    assert (
+        "warning   this price has no output_token: /v1/chat/completions cannot be called with `mine`" in applied.lines
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,7 +73,8 @@ def test_are_none_where_what_is_sold_is_priced(tmp_path: Path, lines: str) -> No
 
 
 def test_of_a_raw_model_are_refused_too(tmp_path: Path) -> None:
-    applied = apply_text(tmp_path, UPSTREAM + "raw_models: [{model: mine, upstream: up, price: {output_token: '1'}}]\n")
+    row = "{model: mine, upstream: up, routes: [chat.completions], price: {output_token: '1'}}"
+    applied = apply_text(tmp_path, UPSTREAM + f"raw_models: [{row}]\n")
     assert applied.problems == [
         "gateway.yaml:2 raw_models[0].price: "
         f"this price has no input_token: /v1/chat/completions cannot be called with `mine`; {REMEDY}"

@@ -4,8 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
+from billing.queries.prices import in_force
 from gateway.config.prices import PriceRow
-from gateway.config.pricing import refuse_unsold, set_price
+from gateway.config.pricing import check_unsold, set_price
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
@@ -61,12 +62,13 @@ class ServedRow(SectionRow):
         }
 
     def save_price(self, run: Run, path: Path, model: Alias | RawModel) -> None:
-        """Date a new price where the file states another one, and refuse one that leaves a route unsold."""
+        """Date a new price where the file states another one, and look for routes that it does not cover."""
+        before = in_force(str(model), run.now)
         if self.price is not None:
             set_price(run, str(model), self.price)
         key = next((name for name in ("price", "routes") if getattr(self, name) is not None), None)
         if key:
-            refuse_unsold(run, (*path, key), model, self.price)
+            check_unsold(run, (*path, key), model, before, self.price, stated=self.routes is not None)
 
 
 class AliasRow(ServedRow):
