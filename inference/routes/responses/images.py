@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.limits import FETCHED_IMAGES_MAX
-from inference.routes.responses.items import Item
+from inference.routes.responses.items import Item, parts_of
 from inference.rules.images import CHAT_TYPES, check_remote, is_inline, read_data_url
 
 
@@ -61,12 +61,11 @@ def with_urls(items: Sequence[Item], urls: Urls) -> list[Item]:
 
 def _images(items: Sequence[Item], known: int) -> Iterator[ImageAt]:
     for index, item in enumerate(items):
-        for member in ("content", "output"):
-            parts = item.get(member)
-            for number, part in enumerate(parts if isinstance(parts, list) else ()):
-                if isinstance(part, dict) and part.get("type") == "input_image":
-                    param = f"input.{index - known}.{member}.{number}.image_url"
-                    yield _image(index, member, number, part, param if index >= known else "previous_response_id")
+        member, parts = parts_of(item)
+        for number, part in enumerate(parts):
+            if part.get("type") == "input_image":
+                param = f"input.{index - known}.{member}.{number}.image_url"
+                yield _image(index, member, number, part, param if index >= known else "previous_response_id")
 
 
 def _image(index: int, member: str, number: int, part: Mapping[str, Any], param: str) -> ImageAt:

@@ -22,6 +22,15 @@ ITEMS = frozenset(
         "reasoning",
     }
 )
+PLACES = {
+    "message": "content",
+    "reasoning": "content",
+    "function_call_output": "output",
+    "custom_tool_call_output": "output",
+}
+"""The member that holds an item's parts, of the items that have any."""
+
+REASONING_PARTS = frozenset({"reasoning_text", "text"})
 TEXT_PARTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
 OTHER_PARTS = frozenset({"input_image", "input_file"})
 REFUSED_IN_PARTS = ("cache_control", "prompt_cache_breakpoint", "file_id", "file_url")
@@ -47,15 +56,15 @@ def read_items(sent: Any) -> list[Item]:
     return sent
 
 
-def measure(items: list[Item]) -> Measure:
-    """Measure items that were checked."""
+def measure(items: list[Item], known: int = 0) -> Measure:
+    """Measure items that were checked. The first `known` come from a stored response, whose id names them."""
     text_bytes, others = 0, []
     for index, item in enumerate(items):
-        for path, part in _pieces(item, f"input.{index}"):
+        for path, part in _pieces(item, f"input.{index - known}"):
             if isinstance(part, int):
                 text_bytes += part
             else:
-                others.append(path)
+                others.append(path if index >= known else "previous_response_id")
     return Measure(text_bytes, others[0] if others else None, len(others))
 
 
@@ -70,10 +79,22 @@ def _check_item(item: Any, path: str) -> None:
             "An input item must be a message, a function or custom tool call, its output, or reasoning.",
             param=f"{path}.type",
         )
+    for name in ("content", "output"):
+        if item.get(name) is not None and PLACES.get(kind) != name:
+            raise InvalidRequest(f"A {kind} has no {name}.", param=f"{path}.{name}")
     if kind == "message":
         _check_message(item, path)
-    elif kind.endswith("_output"):
+    elif kind == "reasoning":
+        _check_reasoning(item.get("content"), f"{path}.content")
+    elif kind in PLACES:
         _check_content(item.get("output"), f"{path}.output")
+
+
+def parts_of(item: Item) -> tuple[str, list[Item]]:
+    """Return the parts of an item that was checked, and the member that holds them; none where it has a text or nothing."""
+    name = PLACES.get(item.get("type") or "message", "")
+    parts = item.get(name)
+    return name, parts if isinstance(parts, list) else []
 
 
 def _check_message(item: Item, path: str) -> None:
@@ -81,6 +102,16 @@ def _check_message(item: Item, path: str) -> None:
     if not isinstance(role, str) or role not in ROLES:
         raise InvalidRequest("A message needs a role: user, assistant, system or developer.", param=f"{path}.role")
     _check_content(item.get("content"), f"{path}.content")
+
+
+def _check_reasoning(content: Any, path: str) -> None:
+    """Refuse what is no text: reasoning is measured by its bytes."""
+    if not (content is None or isinstance(content, list)):
+        raise InvalidRequest("It must be a list of parts.", param=path)
+    for index, part in enumerate(content or ()):
+        kind = part.get("type") if isinstance(part, dict) else None
+        if not isinstance(kind, str) or kind not in REASONING_PARTS or not isinstance(part.get("text"), str):
+            raise InvalidRequest("Reasoning is text.", param=f"{path}.{index}")
 
 
 def _check_content(content: Any, path: str) -> None:
@@ -114,13 +145,13 @@ def _check_file(data: Any, path: str) -> None:
 
 def _pieces(item: Item, path: str) -> Iterator[tuple[str, int | None]]:
     """Yield the bytes of every text, and None for every part that is none, with its path."""
-    name = "output" if str(item.get("type", "")).endswith("_output") else "content"
+    name, parts = parts_of(item)
     content = item.get(name)
-    if isinstance(content, str):
+    if item.get("type") == "reasoning" or not isinstance(content, str | list):  # a call has no parts
+        yield path, len(orjson.dumps(item))
+    elif isinstance(content, str):
         yield path, len(content.encode())
-    elif isinstance(content, list) and item.get("type") != "reasoning":
-        for index, part in enumerate(content):
+    else:
+        for index, part in enumerate(parts):
             text = part.get(TEXT_PARTS.get(part.get("type"), ""))
             yield f"{path}.{name}.{index}", len(text.encode()) if isinstance(text, str) else None
-    else:  # a call, or reasoning
-        yield path, len(orjson.dumps(item))

@@ -83,7 +83,7 @@ def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = (
     if history and size_bytes > IMAGE_BODY_MAX_BYTES:
         told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
         raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
-    measured = measure(items)
+    measured = measure(items, len(history))
     relabelled, remote = read_images(items, len(history), fetched_upstream=model.fetches_images)
     items = with_urls(items, relabelled) if relabelled else items
     return ResponseRequest(

@@ -24,13 +24,17 @@ def _check_list(tools: Any, path: str) -> None:
         raise InvalidRequest(f"{path} must be a list.", param=path)
     for index, tool in enumerate(tools):
         kind = tool.get("type") if isinstance(tool, dict) else None
-        if kind not in TOOLS:
+        if not _is_ours(kind):
             raise InvalidRequest(
                 f"Only function and custom tools are supported: what {_named(kind)} costs, nobody can bound beforehand.",
                 param=f"{path}.{index}.type",
             )
         if tool.get("cache_control") is not None:
             raise InvalidRequest("cache_control is not supported here.", param=f"{path}.{index}.cache_control")
+
+
+def _is_ours(kind: Any) -> bool:
+    return isinstance(kind, str) and kind in TOOLS
 
 
 def _named(kind: Any) -> str:
@@ -43,7 +47,7 @@ def _check_choice(choice: Any) -> None:
     kind = choice.get("type") if isinstance(choice, dict) else None
     if kind == "allowed_tools":
         _check_list(choice.get("tools"), "tool_choice.tools")
-    elif kind not in TOOLS:
+    elif not _is_ours(kind):
         raise InvalidRequest(
             "tool_choice must be none, auto, required, or name function or custom tools.", param="tool_choice"
         )
