@@ -3,7 +3,7 @@
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import aiohttp
@@ -18,6 +18,9 @@ from inference.rules.upstream import Attempt
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
 _COPIED_BODY_MAX_BYTES = 1024 * 1024
+_WRAPPED_MAX = 8
+"""So many levels deeper an answer may be written than it was read, in an event or in the other form. The reader takes
+deeper nesting than the writer."""
 
 
 class NotJSONError(Exception):
@@ -81,7 +84,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
     try:
         value = orjson.loads(data)
         if data.count(b"{") + data.count(b"[") > 200:
-            orjson.dumps(value)  # the reader takes deeper nesting than the writer
+            orjson.dumps(reduce(lambda inner, _: [inner], range(_WRAPPED_MAX), value))
     except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
         raise NotJSONError("not JSON") from error
     if not isinstance(value, dict):

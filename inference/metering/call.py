@@ -1,5 +1,7 @@
 """A call that is under way."""
 
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,6 +14,8 @@ from inference.metering import journal
 from inference.metering.checks import Checked
 from inference.metering.journal import Entry
 from inference.rules.plan import CallPlan, DeploymentTarget
+
+log = logging.getLogger("inference.calls")
 
 
 @dataclass
@@ -77,3 +81,12 @@ class Call:
     def evidence(self, used: Quantities) -> dict[str, int]:
         """Render what was delivered so far for the review."""
         return {**used.counts(), "charge_microusd": min(self.cost_microusd(used), self.hold_microusd)}
+
+
+def kept_or_nothing(call: Call, kept: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return what the closing keeps of an answer, or nothing where making it fails: the charge does not wait for it."""
+    try:
+        return kept()
+    except Exception:
+        log.exception("%s: its answer could not be kept", call.usage_id)
+        return {}

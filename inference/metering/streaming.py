@@ -6,10 +6,14 @@ No database connection is held while it runs. However it ends, its money is look
 - it reaches the call's limit and goes on: cut, settled by what was delivered
 - the upstream breaks off: an error event, and review by what was delivered
 - the client leaves, or may not go on: the upstream call is cancelled, and what was delivered is charged
+
+What cannot be counted breaks the stream off; words that cannot be written, or kept, are left out. Neither keeps the money
+from being looked after.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from billing.rules.prices import PriceError
@@ -18,12 +22,14 @@ from gateway.core.api.background import spawn
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid
 from inference.metering import closing
 from inference.metering.answers import Recording, receipt_comment, receipt_headers
-from inference.metering.call import Call
+from inference.metering.call import Call, kept_or_nothing
 from inference.metering.checkpoints import Checkpoints
 from inference.rules.answer import EVENT_STREAM_TYPE, Chunk
 from inference.rules.request import StreamedRequest
 from inference.rules.upstream import Stream, StreamBroken
 from inference.rules.usage import MissingUsage
+
+log = logging.getLogger("inference.calls")
 
 Closed = TypeVar("Closed")
 
@@ -78,7 +84,11 @@ class StreamRun:
         return await (self._break_off(broken) if broken else self._finish())
 
     def _take(self, chunk: Chunk) -> None:
-        self._meter.add(chunk)
+        try:
+            self._meter.add(chunk)
+        except Exception as error:
+            log.exception("%s: an event could not be counted", self._call.usage_id)
+            raise StreamBroken(UpstreamInvalid(private=f"{type(error).__name__}: {error}"), "malformed") from error
         self._checkpoints.note()
 
     async def _finish(self) -> bytes:
@@ -86,15 +96,15 @@ class StreamRun:
         try:
             used = self._reported()
         except MissingUsage:
-            return await self._review(self._format.terminator, "usage_missing")
+            return await self._review(self._terminator(), "usage_missing")
         except (MalformedUsage, PriceError) as malformed:
             error = UpstreamInvalid(private=f"usage: {malformed}")
             return await self._review(self._error(error), "usage_malformed")
-        return await self._settle(self._format.terminator, *used)
+        return await self._settle(self._terminator(), *used)
 
     async def _cut(self) -> bytes:
         """End a stream that goes on beyond the limit that the caller's maximum bought."""
-        return await self._settle(self._format.cut() + self._format.terminator, *self._best_known())
+        return await self._settle(self._words(self._format.cut) + self._terminator(), *self._best_known())
 
     async def _stop(self, ending: ApiError) -> bytes:
         """End a stream that may not go on."""
@@ -114,7 +124,7 @@ class StreamRun:
     async def _settle(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:
         expected = self._receipt(min(cost_microusd, self._call.hold_microusd))
         replay = self._recording.ended_by(ending + expected)
-        settled = closing.settle(self._call, used, cost_microusd, basis, replay, self._meter.kept())
+        settled = closing.settle(self._call, used, cost_microusd, basis, replay, self._kept())
         return ending + self._receipt(await self._close(settled))
 
     async def _review(self, ending: bytes, reason: str) -> bytes:
@@ -122,7 +132,7 @@ class StreamRun:
         ending += self._receipt(None)
         evidence = self._call.evidence(self._meter.delivered())
         replay = self._recording.ended_by(ending)
-        review = closing.review(self._call, reason, evidence=evidence, replay=replay, kept=self._meter.kept())
+        review = closing.review(self._call, reason, evidence=evidence, replay=replay, kept=self._kept())
         await self._close(review)
         return ending
 
@@ -150,7 +160,22 @@ class StreamRun:
             return used, self._call.cost_microusd(used), "delivered"
 
     def _error(self, error: ApiError) -> bytes:
-        return self._format.error(error, self._call.checked.http.request_id)
+        return self._words(lambda: self._format.error(error, self._call.checked.http.request_id))
+
+    def _terminator(self) -> bytes:
+        return self._words(lambda: self._format.terminator)
+
+    def _words(self, render: Callable[[], bytes]) -> bytes:
+        """Render the end of the stream, or nothing where that fails."""
+        try:
+            return render()
+        except Exception:
+            log.exception("%s: the end of the stream could not be written", self._call.usage_id)
+            return b""
+
+    def _kept(self) -> Mapping[str, Any]:
+        """Return what the closing keeps of the stream, or nothing where that fails."""
+        return kept_or_nothing(self._call, self._meter.kept)
 
     def _receipt(self, charge_microusd: int | None) -> bytes:
         """Render the receipt, where the format has room for one."""

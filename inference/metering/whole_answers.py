@@ -1,13 +1,15 @@
 """Ends a call that was answered in one piece: the money first, then the client."""
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from billing.operations import closings
 from gateway.core.contract.errors import ApiError, InternalError
 from inference.metering import closing
 from inference.metering.answers import WholeAnswer, kept, receipt_comment, receipt_headers
-from inference.metering.call import Call
-from inference.rules.answer import EVENT_STREAM_TYPE, Content
+from inference.metering.call import Call, kept_or_nothing
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.rules.upstream import Outcome
 from inference.rules.verdicts import Release, Review, Settle, judge
 
@@ -40,9 +42,8 @@ async def _settle(call: Call, verdict: Settle) -> WholeAnswer:
     request = call.checked.request
     content, expected = request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
     answer = _answer(call, content, expected)
-    charged = await closing.settle(
-        call, verdict.used, verdict.cost_microusd, "upstream", kept(answer), request.kept(verdict.answer)
-    )
+    extra = _kept(call, verdict.answer)
+    charged = await closing.settle(call, verdict.used, verdict.cost_microusd, "upstream", kept(answer), extra)
     return answer if charged == expected else _answer(call, content, charged)
 
 
@@ -50,9 +51,13 @@ async def _review(call: Call, verdict: Review) -> Reply:
     content = verdict.reply
     reply = _answer(call, content, None) if isinstance(content, Content) else content
     replay = kept(reply) if isinstance(reply, WholeAnswer) else None
-    extra = call.checked.request.kept(verdict.answer) if verdict.answer else {}
+    extra = _kept(call, verdict.answer) if verdict.answer else {}
     await closing.review(call, verdict.reason, replay=replay, kept=extra)
     return reply
+
+
+def _kept(call: Call, answer: Answer) -> Mapping[str, Any]:
+    return kept_or_nothing(call, lambda: call.checked.request.kept(answer))
 
 
 def _answer(call: Call, content: Content, charge_microusd: int | None) -> WholeAnswer:

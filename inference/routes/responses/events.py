@@ -22,6 +22,9 @@ OUTPUT_DELTAS = frozenset(
 )
 """Events that carry output which counts as tokens. A summary of reasoning does not."""
 
+PARTS = {"output_text": "text", "refusal": "refusal"}
+"""The member that holds a part's text, of the parts that have one."""
+
 # Of a call: the member that holds its text, and what its events are called.
 CALLS = {
     "function_call": ("arguments", "response.function_call_arguments"),
@@ -82,7 +85,11 @@ def _begun(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_part(at: Mapping[str, Any], part: Mapping[str, Any], pieces: Pieces) -> Iterator[Named]:
-    member, name = ("refusal", "refusal") if part.get("type") == "refusal" else ("text", "output_text")
+    if part["type"] not in PARTS:
+        yield "response.content_part.added", {**at, "part": part}
+        yield "response.content_part.done", {**at, "part": part}
+        return
+    name, member = part["type"], PARTS[part["type"]]
     logprobs: dict[str, Any] = {"logprobs": part.get("logprobs") or []} if member == "text" else {}
     yield "response.content_part.added", {**at, "part": {**part, member: ""}}
     for piece in pieces(part[member]):

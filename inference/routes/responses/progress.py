@@ -4,11 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inference.routes.responses.events import CALLS, TERMINAL, Event
+from inference.routes.responses.events import CALLS, PARTS, TERMINAL, Event
 
 Response = Mapping[str, Any]
-
-_PARTS = {"output_text": "text", "refusal": "refusal"}
 
 
 class Progress:
@@ -94,8 +92,8 @@ class Progress:
         return item
 
     def _part(self, index: int, number: int, part: Mapping[str, Any]) -> dict[str, Any]:
-        member = _PARTS.get(part.get("type", ""), "text")
-        return {**part, member: part.get(member, "") + self._text(index, number)}
+        member = PARTS.get(part["type"])
+        return {**part, member: part[member] + self._text(index, number)} if member else part
 
     def _text(self, index: int, content_index: int | None) -> str:
         return "".join(self._texts.get((index, content_index), ()))

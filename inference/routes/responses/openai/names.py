@@ -6,6 +6,7 @@ from typing import Any
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.openai.endpoint import put_our_names
 from inference.adapters.vendor_codes import TEXT_OF_CODE
+from inference.routes.responses.openai.shapes import check_item
 from inference.routes.responses.stream import SERVER_ERROR
 from inference.rules.upstream import Attempt
 
@@ -22,7 +23,7 @@ def make_response_ours(attempt: Attempt[Any], response: Any) -> None:
     """Make a response ours, in place. Raises NotJSONError where it has not the shape of one."""
     if not isinstance(response, dict) or not isinstance(response.get("output"), list):
         raise NotJSONError("a response without output")
-    if response.get("status") not in STATUSES:
+    if not isinstance(response.get("status"), str) or response["status"] not in STATUSES:
         raise NotJSONError("a response without a status")
     response["id"] = attempt.public_id
     put_our_names(attempt, response)
@@ -37,10 +38,9 @@ def make_response_ours(attempt: Attempt[Any], response: Any) -> None:
 
 def make_item_ours(attempt: Attempt[Any], index: int, item: Any) -> str:
     """Put our ids into an output item, in place, the same wherever it is named, and return its id."""
-    if not isinstance(item, dict):
-        raise NotJSONError("an item that is no object")
+    check_item(item)
     unique = attempt.public_id[-_UNIQUE_CHARACTERS:]
-    ours = f"{_PREFIXES.get(str(item.get('type')), 'item')}_{unique}_{index}"
+    ours = f"{_PREFIXES.get(item['type'], 'item')}_{unique}_{index}"
     item["id"] = ours
     if item.get("call_id"):
         item["call_id"] = f"call_{unique}_{index}"

@@ -8,6 +8,7 @@ from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
 from inference.routes.responses.openai.names import make_item_ours, make_response_ours
+from inference.routes.responses.openai.shapes import check_event
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt
 
@@ -34,6 +35,7 @@ class ResponseStream(EventStream):
             raise broken_by_event(self._attempt, event)
         if not isinstance(kind, str) or "\n" in kind:
             raise NotJSONError("an event without a type")
+        check_event(event)
         self._make_ours(event)
         if kind in TERMINAL:
             self._ended = True

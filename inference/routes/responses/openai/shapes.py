@@ -1,0 +1,51 @@
+"""Checks the shape of what an upstream says, as far as the gateway reads it again: to end a stream, to continue from it."""
+
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.routes.responses.events import CALLS, PARTS, TERMINAL
+
+_WITH_RESPONSE = frozenset({"response.created", "response.in_progress", *TERMINAL})
+_WITH_ITEM = frozenset({"response.output_item.added", "response.output_item.done"})
+
+
+def check_item(item: Any) -> None:
+    """Check an output item, and write out in place what it leaves empty. Raises NotJSONError."""
+    if not isinstance(item, dict) or not isinstance(item.get("type"), str):
+        raise NotJSONError("an item without a type")
+    kind = item["type"]
+    if kind == "message":
+        _fill(item, "content", [], list)
+        for part in item["content"]:
+            check_part(part)
+    elif kind in CALLS:
+        _fill(item, CALLS[kind][0], "", str)
+
+
+def check_part(part: Any) -> None:
+    """Check a part of a message. Raises NotJSONError."""
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str):
+        raise NotJSONError("a part without a type")
+    if part["type"] in PARTS:
+        _fill(part, PARTS[part["type"]], "", str)
+
+
+def check_event(event: dict[str, Any]) -> None:
+    """Check that an event has what its type is about, and says where that belongs. Raises NotJSONError."""
+    kind = event["type"]
+    if kind in _WITH_RESPONSE and "response" not in event:
+        raise NotJSONError("an event without its response")
+    if kind in _WITH_ITEM and "item" not in event:
+        raise NotJSONError("an event without its item")
+    if kind == "response.content_part.added":
+        check_part(event.get("part"))
+    for name in ("output_index", "content_index"):
+        if not (event.get(name) is None or type(event[name]) is int):
+            raise NotJSONError(f"{name} is no number")
+
+
+def _fill(members: dict[str, Any], name: str, empty: Any, kind: type) -> None:
+    if members.get(name) is None:
+        members[name] = empty
+    elif not isinstance(members[name], kind):
+        raise NotJSONError(f"{name} of {members['type']} is of another kind")
