@@ -29,27 +29,37 @@ Image = TypeVar("Image", bound=RemoteImage)
 
 
 async def fetch_images(images: Sequence[Image], take_memory: Callable[[int], None]) -> Mapping[Image, bytes]:
-    """Return the bytes of each image, once `take_memory` has counted them. Raises ImageRejected naming the member, or what
-    `take_memory` raises."""
-    fetched = await _fetch_all(images)
-    size_bytes = sum(len(data) for data in fetched)
-    if size_bytes > IMAGE_MAX_BYTES:
-        raise ImageRejected(f"The images together may have {IMAGE_MAX_BYTES} bytes.", param=images[-1].param)
-    take_memory(size_bytes * COPIES)
-    return dict(zip(images, fetched, strict=True))
-
-
-async def _fetch_all(images: Sequence[RemoteImage]) -> list[bytes]:
-    tasks = [asyncio.create_task(_fetch(image)) for image in images]
+    """Return the bytes of each image. `take_memory` counts each as it arrives, so that images which wait for others are
+    counted as well. Raises ImageRejected naming the member, or what `take_memory` raises."""
+    arrived = _Arrived(take_memory, images[-1].param)
+    tasks = [asyncio.create_task(_fetch(image, arrived)) for image in images]
     try:
-        return await asyncio.gather(*tasks)
+        fetched = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
             task.cancel()  # the others are of no use where one failed
+    return dict(zip(images, fetched, strict=True))
 
 
-async def _fetch(image: RemoteImage) -> bytes:
+class _Arrived:
+    """Counts what the images of one request take. `last` is the path of the last one."""
+
+    def __init__(self, take_memory: Callable[[int], None], last: str) -> None:
+        self._take_memory, self._last = take_memory, last
+        self._size_bytes = 0
+
+    def add(self, size_bytes: int) -> None:
+        """Count one more. Raises ImageRejected where all are too large together."""
+        self._size_bytes += size_bytes
+        if self._size_bytes > IMAGE_MAX_BYTES:
+            raise ImageRejected(f"The images together may have {IMAGE_MAX_BYTES} bytes.", param=self._last)
+        self._take_memory(size_bytes * COPIES)
+
+
+async def _fetch(image: RemoteImage, arrived: _Arrived) -> bytes:
     try:
-        return await FETCHER.fetch(image.url, max_bytes=IMAGE_MAX_BYTES, accept=", ".join(sorted(CHAT_TYPES)))
+        data = await FETCHER.fetch(image.url, max_bytes=IMAGE_MAX_BYTES, accept=", ".join(sorted(CHAT_TYPES)))
     except FetchError as error:
         raise ImageRejected(f"The image could not be fetched: {error}.", param=image.param) from error
+    arrived.add(len(data))
+    return data

@@ -161,6 +161,22 @@ def test_images_are_bounded_together_as_well(stage: Stage, host: ImageHost) -> N
     assert "together" in assert_rejected(stage, caller, told, part=2)
 
 
+def test_images_that_are_too_large_together_wait_for_no_other(stage: Stage, host: ImageHost) -> None:
+    host.pages["/a"] = answer(PNG + b"\0" * 7 * 1024 * 1024)
+    host.pages["/never"] = lambda connection: connection.recv(1)  # until the other side leaves
+    caller, told = ask(stage, showing(host.url("/a"), host.url("/a"), host.url("/never")))
+    assert "together" in assert_rejected(stage, caller, told, part=3)
+
+
+def test_an_image_is_counted_before_the_others_have_come(stage: Stage, host: ImageHost, settings: Any) -> None:
+    settings.LARGE_BODIES_MAX_BYTES = 300_000
+    host.pages["/a"] = answer(PNG + b"\0" * 30_000)
+    host.pages["/never"] = lambda connection: connection.recv(1)
+    caller, told = ask(stage, showing(*[host.url("/a")] * 4, host.url("/never")))
+    assert (told.status_code, told.json()["error"]["code"]) == (503, "not_ready")
+    assert caller.calls == []
+
+
 def test_so_many_urls_are_too_many(stage: Stage, host: ImageHost) -> None:
     caller, told = ask(stage, showing(*[host.url("/a")] * 17))
     error = told.json()["error"]

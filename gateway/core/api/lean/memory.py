@@ -31,6 +31,7 @@ class BodyMemory:
     def __init__(self, bodies: LargeBodies) -> None:
         self._bodies = bodies
         self._taken_bytes = 0
+        self._uncounted_bytes = 0
 
     async def read(self, reader: BodyReader, limit_bytes: int) -> bytes:
         """Return a body once there is room for what will be made of it. Raises as BodyReader.read, or NotReady."""
@@ -49,12 +50,17 @@ class BodyMemory:
             self._bodies.arriving.give_back(expected)
 
     def take(self, size_bytes: int) -> None:
-        """Add to the share, or raise NotReady: whoever has a share and waited for more would wait in a ring."""
-        if size_bytes <= UNCOUNTED_BYTES:
+        """Add to the share, or raise NotReady: whoever has a share and waited for more would wait in a ring.
+
+        Little is not counted, until it has become much.
+        """
+        self._uncounted_bytes += size_bytes
+        if self._uncounted_bytes <= UNCOUNTED_BYTES:
             return
-        if not self._bodies.parsed.try_take(size_bytes):
+        if not self._bodies.parsed.try_take(self._uncounted_bytes):
             raise _not_ready()
-        self._taken_bytes += size_bytes
+        self._taken_bytes += self._uncounted_bytes
+        self._uncounted_bytes = 0
 
     def release(self) -> None:
         """Return the share: the answer is out."""
