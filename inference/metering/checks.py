@@ -119,14 +119,17 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
     if route.name not in model.routes:
         raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
     request = await offload(route.check, body, model) if body.is_large else route.check(body, model)
-    return await request.load(arrival.principal) if isinstance(request, PendingRequest) else request
+    if isinstance(request, PendingRequest):
+        return await request.load(arrival.principal, arrival.http.take_memory)
+    return request
 
 
 async def _able(route: MeteredRoute[Any, Any], body: Body, model: ServedModel, request: Any) -> ServedModel:
     """Leave the model those of its deployments whose upstreams can be told the request, or raise why none can."""
     if all(deployment.upstream.routes is None for deployment in model.deployments):
         return model
-    able = await offload(_told, route, model, request) if body.is_large else _told(route, model, request)
+    is_large = body.is_large or request.is_large
+    able = await offload(_told, route, model, request) if is_large else _told(route, model, request)
     if isinstance(able, ApiError):
         raise able
     return able

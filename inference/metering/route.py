@@ -57,8 +57,9 @@ class PendingRequest(ABC, Generic[Valid]):
     """A valid request whose bound depends on records: the one case in which the database is read before the hold."""
 
     @abstractmethod
-    async def load(self, principal: Principal) -> Valid:
-        """Read the records, the caller's own alone. Raises the catalogue's error."""
+    async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> Valid:
+        """Read the records, the caller's own alone, and count them before anything is made of them. Raises the
+        catalogue's error, or what `take_memory` raises."""
 
 
 @dataclass(frozen=True, kw_only=True)

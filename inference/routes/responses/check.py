@@ -1,6 +1,6 @@
 """Checks a request for a response; one that continues from another has that read first."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from accounts.rules.principal import Principal
@@ -13,6 +13,9 @@ from inference.routes.responses.request import ResponseRequest, read_request
 from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 
+COPIES = 3
+"""A conversation is kept as it was read, as its items, and in the JSON that is sent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Continuing(PendingRequest[ResponseRequest]):
@@ -22,9 +25,11 @@ class Continuing(PendingRequest[ResponseRequest]):
     model: ServedModel
     previous_id: str
 
-    async def load(self, principal: Principal) -> ResponseRequest:
-        """Read the caller's own conversation so far. Raises NotFound, or InputTooLarge where it is too long by now."""
+    async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> ResponseRequest:
+        """Read the caller's own conversation so far. Raises NotFound, InputTooLarge where it is too long by now, or what
+        `take_memory` raises."""
         found = await conversation(principal.owner, self.previous_id)
+        take_memory(found.size_bytes * COPIES)
         if found.size_bytes + self.sent.size_bytes > LARGE_BODY_BYTES:
             return await offload(self._continue, found)
         return self._continue(found)

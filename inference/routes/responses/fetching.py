@@ -1,4 +1,4 @@
-"""Counts the memory of a conversation, and puts the images that it names by URL in their places."""
+"""Puts the images that a conversation names by URL in their places, before anything is held for it."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -11,14 +11,9 @@ from inference.routes.responses.images import ImageAt, with_urls
 from inference.routes.responses.request import input_of
 from inference.rules.images import CHAT_TYPES, read_image
 
-COPIES = 3
-"""A conversation is kept as it was read, as its items, and in the JSON that is sent."""
 
-
-async def prepare(http: MeteredRequest, request: BoundedResponse) -> BoundedResponse:
-    """Make a request ready to be sent. Raises ImageRejected naming the member, or NotReady."""
-    if request.asked.history_bytes:
-        http.take_memory(request.asked.history_bytes * COPIES)
+async def fetch_images(http: MeteredRequest, request: BoundedResponse) -> BoundedResponse:
+    """Put the images' data where their URLs stood. Raises ImageRejected naming the member, or NotReady."""
     if not request.asked.remote_images:
         return request
     fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)

@@ -41,7 +41,7 @@ class ResponseRequest:
     responses before it included. `input_bound` is the most that it can count, `input_estimate` what it probably counts.
 
     `stores` says whether the client wants it stored, `keeper` stores it. `output_limit` is the client's own, if any.
-    `history_bytes` is the size of what was said before. `remote_images` are to be fetched.
+    `remote_images` are to be fetched.
     """
 
     body: Mapping[str, Any]
@@ -53,7 +53,6 @@ class ResponseRequest:
     streams: bool
     stores: bool
     previous_id: str | None
-    history_bytes: int = 0
     remote_images: tuple[ImageAt, ...] = ()
     keeper: Keeper | None = None
 
@@ -96,7 +95,6 @@ def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = (
         streams=read_flag(body, "stream"),
         stores=body.get("store") is None or read_flag(body, "store"),
         previous_id=body.get("previous_response_id"),
-        history_bytes=history_bytes,
         remote_images=remote,
     )
 

@@ -7,7 +7,7 @@ from inference.metering.route import MeteredRoute
 from inference.routes.responses.bound import bound_response
 from inference.routes.responses.check import check
 from inference.routes.responses.demo.endpoint import DemoResponses
-from inference.routes.responses.fetching import prepare
+from inference.routes.responses.fetching import fetch_images
 from inference.routes.responses.openai.endpoint import OpenAIResponses
 from inference.routes.responses.openai.over_chat import ResponsesOverChat
 
@@ -19,7 +19,7 @@ RESPONSES = MeteredRoute(
     read=read_json_with_images,
     check=check,
     bound=bound_response,
-    prepare=prepare,
+    prepare=fetch_images,
     endpoints={
         "openai": OpenAIResponses(),
         ("openai", Route.CHAT_COMPLETIONS): ResponsesOverChat(),

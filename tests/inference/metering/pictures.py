@@ -4,7 +4,7 @@ Its bound may need a record, and it keeps a row of its own when a call is settle
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Container, Mapping
+from collections.abc import AsyncIterator, Callable, Container, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -81,7 +81,7 @@ class AfterRecord(PendingRequest[Upload]):
 
     upload: Upload
 
-    async def load(self, principal: Principal) -> Upload:
+    async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> Upload:
         """Find the wallet that the form names."""
         wanted = [principal.did, self.upload.fields["wallet"]]
         async with ledger_connection() as connection:

@@ -251,6 +251,16 @@ def test_the_memory_of_conversations_is_counted(stage: Stage, caller: Caller, al
     assert made(caller, alias, **goes_on)["status"] == "completed"
 
 
+def test_a_conversation_is_counted_before_it_is_read(stage: Stage, caller: Caller, alias: str, settings: Any) -> None:
+    first = made(caller, alias, input="a" * 190_000)
+    StoredResponse.objects.filter(id=first["id"]).update(input_items="b" * 190_000)  # reading it would fail
+    settings.LARGE_BODIES_MAX_BYTES = 900_000
+    with ThreadPoolExecutor() as threads, stage.upstream.holding():
+        sent_while_held(stage, threads, caller, alias, input="a" * 400_000)
+        refused = respond(caller, ask(alias, input="And?", previous_response_id=first["id"]))
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "not_ready")
+
+
 def test_under_an_organizations_token_a_response_is_the_organizations(stage: Stage) -> None:
     world, alias = World(stage), stage.model(max_output_tokens=30)
     own = stage.caller(scopes=READ)
