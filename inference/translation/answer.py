@@ -7,10 +7,6 @@ from inference.translation.items import Item
 from inference.translation.usage import Usage
 
 
-class MalformedAnswer(Exception):
-    """An answer, or an event of a stream, that has not the shape of its form."""
-
-
 class End(Enum):
     """Why an answer ended."""
 

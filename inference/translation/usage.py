@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inference.translation.malformed import MalformedAnswer
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -20,12 +22,12 @@ class Usage:
 
 
 def part_of(usage: Mapping[str, Any], group: str, name: str) -> Any:
-    """Return a count from a group of a usage object, unchecked, None where it is absent.
-
-    A group that is no object is returned itself: it is no count, and whoever charges by it must find that out.
-    """
+    """Return a count from a group of a usage object, unchecked, None where it is absent. Raises MalformedAnswer where the
+    group is no object."""
     details = usage.get(group)
-    return details.get(name) if isinstance(details, Mapping) else details
+    if not (details is None or isinstance(details, Mapping)):
+        raise MalformedAnswer(f"{group} is no object")
+    return details.get(name) if details else None
 
 
 def sum_of(usage: Usage) -> Any:

@@ -11,8 +11,8 @@ from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt
-from inference.translation.answer import MalformedAnswer
 from inference.translation.events import Event, Failed, output_bytes
+from inference.translation.malformed import MalformedAnswer
 
 _DONE = b"[DONE]"
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inference.translation.answer import MalformedAnswer
 from inference.translation.events import (
     ArgumentsDelta,
     CallBegun,
@@ -15,6 +14,7 @@ from inference.translation.events import (
     Reported,
     TextDelta,
 )
+from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses.answer_reader import read_end
 from inference.translation.responses.usage import read_usage
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inference.translation.answer import End, Head, MalformedAnswer
+from inference.translation.answer import End, Head
 from inference.translation.events import (
     ArgumentsDelta,
     CallBegun,
@@ -15,6 +15,7 @@ from inference.translation.events import (
     Reported,
     TextDelta,
 )
+from inference.translation.malformed import MalformedAnswer
 from inference.translation.responses.answer_writer import status_of, write_response
 from inference.translation.responses.open_items import (
     REASONING,

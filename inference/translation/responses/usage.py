@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from inference.translation.answer import MalformedAnswer
+from inference.translation.malformed import MalformedAnswer
 from inference.translation.usage import Usage, or_zero, part_of, stated, sum_of
 
 

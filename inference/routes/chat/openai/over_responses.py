@@ -15,11 +15,12 @@ from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import ChatRequest
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt, Outcome, Rejected
-from inference.translation.answer import Head, MalformedAnswer
+from inference.translation.answer import Head
 from inference.translation.chat.answer_writer import write_answer
 from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
 from inference.translation.chat.request_reader import read_request
 from inference.translation.chat.stream_writer import StreamWriter
+from inference.translation.malformed import MalformedAnswer
 from inference.translation.params import renamed
 from inference.translation.responses.answer_reader import read_answer
 from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS

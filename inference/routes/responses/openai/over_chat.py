@@ -15,11 +15,12 @@ from inference.routes.responses.events import render
 from inference.routes.responses.request import ResponseRequest
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt, Outcome, Rejected
-from inference.translation.answer import Head, MalformedAnswer
+from inference.translation.answer import Head
 from inference.translation.chat.answer_reader import read_answer
 from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
 from inference.translation.chat.request_writer import write_request
 from inference.translation.chat.stream_reader import StreamReader
+from inference.translation.malformed import MalformedAnswer
 from inference.translation.params import renamed
 from inference.translation.responses.answer_writer import write_answer
 from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
