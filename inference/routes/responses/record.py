@@ -41,7 +41,13 @@ class Record:
 
 def record_of(items: Sequence[Item]) -> Record:
     """Build the record of a response to these items. Raises InvalidRequest for a number that cannot be read again."""
-    written = orjson.dumps([stored_item(item) for item in items])
+    stored = [stored_item(item) for item in items]
+    seen = set[str]()
+    for item in stored:
+        if item["id"] in seen:  # a page begins behind an id
+            item["id"] = new_id(_prefix(item["type"]))
+        seen.add(item["id"])
+    written = orjson.dumps(stored)
     try:
         orjson.loads(written)
     except orjson.JSONDecodeError:

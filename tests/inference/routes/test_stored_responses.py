@@ -183,6 +183,16 @@ def test_an_id_that_cannot_be_is_refused_before_anything_is_held(stage: Stage, c
     assert (caller.calls, len(stage.upstream.ledger)) == ([], 0)
 
 
+def test_items_with_the_same_id_are_listed_once_each(caller: Caller, alias: str) -> None:
+    said = [{"role": "user", "content": text, "id": "msg_same"} for text in ("One", "Two", "Three")]
+    response, found, query = made(caller, alias, input=said), list[str](), "?order=asc&limit=1"
+    for _ in said:
+        page = listed(caller, response["id"], query)
+        found.append(page["data"][0]["content"][0]["text"])
+        query = f"?order=asc&limit=1&after={page['last_id']}"
+    assert (found, page["has_more"]) == (["One", "Two", "Three"], False)
+
+
 def test_each_scope_is_needed(stage: Stage, caller: Caller, alias: str) -> None:
     response = made(caller, alias)
     bare = stage.caller()
