@@ -127,6 +127,33 @@ def _check_allowed(name: str, value: Any, member: Member) -> None:
     raise InvalidRequest(f"{name} is not supported here. {member.reason}", param=name)
 
 
+MEDIA = frozenset(
+    {
+        "audio_embeds",
+        "audio_url",
+        "file",
+        "file_data",
+        "image",
+        "image_embeds",
+        "image_pil",
+        "image_url",
+        "input_audio",
+        "uuid",
+        "video",
+        "video_url",
+    }
+)
+"""Members of a content part that bring media along, or name what an upstream has in a cache. Some upstreams read them
+whatever the part's type says, and would fetch from an address, or find another customer's image, behind a text's back."""
+
+
+def refuse_media(part: Mapping[str, Any], own: str, path: str) -> None:
+    """Raise InvalidRequest naming the first member for media of a content part, other than its `own`."""
+    for name, value in part.items():
+        if name in MEDIA and name != own and value is not None:
+            raise InvalidRequest(f"{name} is not supported in a part of this type.", param=f"{path}.{name}")
+
+
 def read_flag(body: Mapping[str, Any], name: str) -> bool:
     """Read an optional boolean member, or raise InvalidRequest."""
     value = body.get(name)

@@ -8,6 +8,7 @@ import orjson
 
 from gateway.core.contract.errors import InvalidRequest
 from inference.rules.images import is_inline
+from inference.rules.members import refuse_media
 
 TEXT_PARTS = ("text", "refusal")
 OTHER_PARTS = ("image_url", "input_audio", "file")
@@ -35,6 +36,7 @@ def read_content(body: Mapping[str, Any]) -> ChatContent:
             text_bytes += len(part.encode())
             continue
         kind = part.get("type")
+        refuse_media(part, str(kind), path)
         if kind in TEXT_PARTS:
             text_bytes += len(str(part.get(kind) or "").encode())
             continue

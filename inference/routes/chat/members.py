@@ -86,6 +86,10 @@ INSIDE: Mapping[str, Member] = {
     "messages.content.type": Member(
         BOUNDED, "`text`, `refusal`, `image_url`, `input_audio` and `file`; of another kind nobody knows what it costs."
     ),
+    "messages.content.uuid": Member(
+        REFUSED, "It would name an image in the provider's cache, also another customer's."
+    ),
+    "messages.content.video_url": Member(REFUSED, "As every member for media in a part of another type."),
     "messages.role": Member(PASSED, "A message needs one."),
     "messages.tool_calls": Member(BOUNDED, _INPUT),
     "prediction.content": Member(BOUNDED, "A text, or a list of text parts."),

@@ -8,6 +8,7 @@ import orjson
 
 from gateway.core.contract.errors import InvalidRequest
 from inference.rules.images import is_inline
+from inference.rules.members import refuse_media
 
 Item = Mapping[str, Any]
 
@@ -32,7 +33,7 @@ PLACES = {
 
 REASONING_PARTS = frozenset({"reasoning_text", "text"})
 TEXT_PARTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
-OTHER_PARTS = frozenset({"input_image", "input_file"})
+OTHER_PARTS = {"input_image": "image_url", "input_file": "file_data"}
 REFUSED_IN_PARTS = ("cache_control", "prompt_cache_breakpoint", "file_id", "file_url")
 
 
@@ -132,6 +133,7 @@ def _check_part(part: Item, path: str) -> None:
     for name in REFUSED_IN_PARTS:
         if part.get(name) is not None:
             raise InvalidRequest(f"{name} is not supported here; send the data itself.", param=f"{path}.{name}")
+    refuse_media(part, OTHER_PARTS.get(kind, ""), path)
     if kind == "input_file":
         _check_file(part.get("file_data"), f"{path}.file_data")
     elif kind in TEXT_PARTS and not isinstance(part.get(TEXT_PARTS[kind]), str):

@@ -75,6 +75,8 @@ INSIDE: Mapping[str, Member] = {
         BOUNDED,
         "`input_text`, `output_text`, `refusal`, `input_image` and `input_file`; nobody knows what others cost.",
     ),
+    "input.content.uuid": Member(REFUSED, "It would name an image in the provider's cache, also another customer's."),
+    "input.content.video_url": Member(REFUSED, "As every member for media in a part of another type."),
     "input.id": Member(
         PASSED, f"It is not sent on: to the provider it would name a record of its own. {_PROVIDER_RECORD}"
     ),

@@ -191,6 +191,8 @@ INSIDE_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 }
 PARTS_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "cache_control": ({"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}, "cache_control"),
+    "uuid": ({"type": "image_url", "image_url": {"url": PNG}, "uuid": "one"}, "uuid"),
+    "video_url": ({"type": "text", "text": "x", "video_url": {"url": "https://a.example/v"}}, "video_url"),
     "prompt_cache_breakpoint": (
         {"type": "text", "text": "x", "prompt_cache_breakpoint": {"mode": "explicit"}},
         "prompt_cache_breakpoint",

@@ -207,6 +207,14 @@ INSIDE_REFUSED: dict[str, list[tuple[dict[str, Any], str]]] = {
         (part(type="input_image", file_id="file-1"), "input.0.content.1.file_id"),
     ],
     "input.content.file_url": [(part(type="input_file", file_url="https://a.example/x"), "input.0.content.1.file_url")],
+    "input.content.uuid": [
+        (part(type="input_image", image_url=PNG, uuid="one"), "input.0.content.1.uuid"),
+    ],
+    "input.content.video_url": [
+        (part(type="input_text", text="x", video_url="https://a.example/v"), "input.0.content.1.video_url"),
+        (part(type="input_text", text="x", image_url="https://a.example/i"), "input.0.content.1.image_url"),
+        (part(type="input_image", image_url=PNG, file_data="AAAA"), "input.0.content.1.file_data"),
+    ],
     "input.content.type": [
         (part(type="input_audio", input_audio={"data": "AAAA", "format": "wav"}), "input.0.content.1.type"),
         (part(type=None), "input.0.content.1.type"),
