@@ -111,6 +111,11 @@ REFUSED_EVERYWHERE: Mapping[str, Member] = {**ROUTING, **COSTLY, **_SHARED}
 """What every metered route refuses, unless its own table says otherwise."""
 
 
+def other_limits(*names: str) -> dict[str, Member]:
+    """Refuse limits that a route's vendor does not know, but an upstream that serves other routes as well may."""
+    return _refused("This route has another limit, and an upstream may know both.", *names)
+
+
 def refuse_members(body: Mapping[str, Any], table: Mapping[str, Member] = REFUSED_EVERYWHERE) -> None:
     """Raise InvalidRequest naming the first member that a table refuses."""
     for name in body:
@@ -120,8 +125,8 @@ def refuse_members(body: Mapping[str, Any], table: Mapping[str, Member] = REFUSE
 
 
 def _check_allowed(name: str, value: Any, member: Member) -> None:
-    if value is None or value in member.allowed:
-        return
+    if value is None or any(type(value) is type(allowed) and value == allowed for allowed in member.allowed):
+        return  # 0 is no false, though Python takes it for one
     if member.allowed:
         raise InvalidRequest(f"{name} must be {member.allowed_words} here. {member.reason}", param=name)
     raise InvalidRequest(f"{name} is not supported here. {member.reason}", param=name)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
+from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, other_limits
 
 PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
 
@@ -97,4 +97,4 @@ INSIDE: Mapping[str, Member] = {
 }
 """Members within members that matter to cost or routing; `messages.content.type` is of every part of every message."""
 
-CHAT_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **VENDOR}
+CHAT_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **other_limits("max_output_tokens"), **VENDOR}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
+from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, other_limits
 
 PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
 
@@ -91,4 +91,9 @@ INSIDE: Mapping[str, Member] = {
 }
 """Members within members that matter to cost or routing."""
 
-RESPONSE_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **VENDOR}
+_OF_CHATS: Mapping[str, Member] = {
+    **other_limits("max_completion_tokens", "max_tokens"),
+    "n": Member(REFUSED, "There is one answer, and the hold is for one.", allowed=(1,)),
+}
+
+RESPONSE_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **_OF_CHATS, **VENDOR}

@@ -182,6 +182,12 @@ def test_what_has_no_price_or_no_sense_is_refused(stage: Stage, members: Any, pa
     assert_refused(stage, caller, answer, param)
 
 
+@pytest.mark.parametrize(("name", "value"), [("max_output_tokens", 10_000), ("store", 0), ("store", 0.0)])
+def test_a_limit_of_another_route_and_a_number_for_false_are_refused(stage: Stage, name: str, value: Any) -> None:
+    caller, answer, _ = ask(stage, AUDIO_PRICE, **{name: value})
+    assert_refused(stage, caller, answer, name)
+
+
 INSIDE_REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "audio.voice.id": ({"audio": {"voice": {"id": "voice_1"}, "format": "wav"}}, "audio.voice"),
     "messages.audio": ({"messages": [*MESSAGES, {"role": "assistant", "audio": {"id": "a"}}]}, "messages.1.audio"),

@@ -341,6 +341,10 @@ def test_an_image_of_a_private_place_is_rejected(stage: Stage, url: str) -> None
         ({"reasoning": "high"}, "reasoning"),
         ({"base_url": "https://x.example"}, "base_url"),
         ({"mcp_servers": []}, "mcp_servers"),
+        ({"n": 2}, "n"),
+        ({"max_tokens": 10_000}, "max_tokens"),
+        ({"max_completion_tokens": 10_000}, "max_completion_tokens"),
+        ({"background": 0}, "background"),
     ],
 )
 def test_what_makes_no_sense_is_named(stage: Stage, members: dict[str, Any], param: str) -> None:
