@@ -7,7 +7,7 @@
 --   days: how long it is stored
 --
 -- The owner is whose wallet the call is paid from; no closing can name another. A call that was released, or that nobody
--- knows, stores nothing. Repeated, it changes nothing.
+-- knows, stores nothing. Repeated, it changes nothing: what its owner has deleted since does not come back.
 CREATE OR REPLACE FUNCTION inference_close_responses(p_closings json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -17,7 +17,7 @@ BEGIN
     SELECT c.* FROM ROWS FROM (json_array_elements(p_closings), billing_close_calls(p_closings, p_bodies, p_wait))
                  AS c (closing, answer, body)
   LOOP
-    IF v_row.answer->>'outcome' IN ('settled', 'already', 'review') THEN
+    IF v_row.answer->>'outcome' IN ('settled', 'review') THEN
       PERFORM inference_store_response(v_row.closing->>'usage_id', v_row.closing->'kept');
     END IF;
     answer := v_row.answer;

@@ -372,6 +372,21 @@ def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(cal
     assert StoredResponse.objects.filter(usage_id=call.id).count() == 1
 
 
+def test_a_closing_that_is_tried_again_brings_nothing_back(caller: Caller, alias: str) -> None:
+    response = made(caller, alias)
+    row, call = StoredResponse.objects.get(pk=response["id"]), caller.only_call
+    kept = {name: getattr(row, name) for name in ("id", "status", "response", "input_items")} | {"days": 30}
+    closing = closings.settle(
+        OpenCall(("account", caller.did), call.id, None), cost_microusd=1, basis="upstream", quantities={}
+    )
+    again = orjson.dumps([{**orjson.loads(closing.note), "kept": kept}]).decode()
+    assert caller.delete(f"{RESPONSES}/{response['id']}").status_code == 200
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT answer FROM inference_close_responses(%s, ARRAY[NULL]::bytea[], true)", [again])
+        assert cursor.fetchone()[0]["outcome"] == "already"
+    assert caller.get(f"{RESPONSES}/{response['id']}").status_code == 404
+
+
 def test_keys_are_rotated_a_few_rows_at_a_time(caller: Caller, alias: str, settings: Any) -> None:
     response = made(caller, alias)
     for _ in range(2 * reencrypt.BATCH):
