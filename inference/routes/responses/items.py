@@ -155,5 +155,5 @@ def _pieces(item: Item, path: str) -> Iterator[tuple[str, int | None]]:
         yield path, len(content.encode())
     else:
         for index, part in enumerate(parts):
-            text = part.get(TEXT_PARTS.get(part.get("type"), ""))
+            text = part.get(TEXT_PARTS.get(part["type"], ""))
             yield f"{path}.{name}.{index}", len(text.encode()) if isinstance(text, str) else None

@@ -93,7 +93,7 @@ class Progress:
 
     def _part(self, index: int, number: int, part: Mapping[str, Any]) -> dict[str, Any]:
         member = PARTS.get(part["type"])
-        return {**part, member: part[member] + self._text(index, number)} if member else part
+        return {**part, member: part[member] + self._text(index, number)} if member else {**part}
 
     def _text(self, index: int, content_index: int | None) -> str:
         return "".join(self._texts.get((index, content_index), ()))

@@ -67,5 +67,5 @@ class ScriptedUpstream(FakeUpstream):
 
     def __init__(self) -> None:
         super().__init__()
-        self.script = Script()
-        self._upstream = cast("Upstream", self.script)
+        self.player = Script()
+        self._upstream = cast("Upstream", self.player)

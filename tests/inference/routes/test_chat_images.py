@@ -1,6 +1,7 @@
 """Images of a chat: checked, and fetched where they are URLs, before anything is held."""
 
 import base64
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -161,9 +162,13 @@ def test_images_are_bounded_together_as_well(stage: Stage, host: ImageHost) -> N
     assert "together" in assert_rejected(stage, caller, told, part=2)
 
 
+def until_it_leaves(connection: socket.socket) -> None:
+    connection.recv(1)
+
+
 def test_images_that_are_too_large_together_wait_for_no_other(stage: Stage, host: ImageHost) -> None:
     host.pages["/a"] = answer(PNG + b"\0" * 7 * 1024 * 1024)
-    host.pages["/never"] = lambda connection: connection.recv(1)  # until the other side leaves
+    host.pages["/never"] = until_it_leaves
     caller, told = ask(stage, showing(host.url("/a"), host.url("/a"), host.url("/never")))
     assert "together" in assert_rejected(stage, caller, told, part=3)
 
@@ -171,7 +176,7 @@ def test_images_that_are_too_large_together_wait_for_no_other(stage: Stage, host
 def test_an_image_is_counted_before_the_others_have_come(stage: Stage, host: ImageHost, settings: Any) -> None:
     settings.LARGE_BODIES_MAX_BYTES = 300_000
     host.pages["/a"] = answer(PNG + b"\0" * 30_000)
-    host.pages["/never"] = lambda connection: connection.recv(1)
+    host.pages["/never"] = until_it_leaves
     caller, told = ask(stage, showing(*[host.url("/a")] * 4, host.url("/never")))
     assert (told.status_code, told.json()["error"]["code"]) == (503, "not_ready")
     assert caller.calls == []

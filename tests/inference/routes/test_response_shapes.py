@@ -56,7 +56,7 @@ def scripted() -> Iterator[ScriptedUpstream]:
 
 @pytest.fixture
 def alias(stage: Stage, scripted: ScriptedUpstream) -> str:
-    scripted.script.when_asked = lambda: None
+    scripted.player.when_asked = lambda: None
     return stage.model(max_output_tokens=50, upstream=stage.upstream_row(base_url=scripted.base_url))
 
 
@@ -70,10 +70,10 @@ def caller(stage: Stage) -> Caller:
 def test_what_an_item_leaves_empty_is_empty(
     scripted: ScriptedUpstream, alias: str, caller: Caller, item: Any, streams: bool
 ) -> None:
-    scripted.script.says = response_of(item)
+    scripted.player.says = response_of(item)
     answer = respond(caller, ask(alias, stream=streams))
     assert (answer.status_code, caller.only_call.state) == (200, "settled")
-    scripted.script.says = response_of(MESSAGE)
+    scripted.player.says = response_of(MESSAGE)
     stored = StoredResponse.objects.get(usage_id=caller.only_call.id)
     assert respond(caller, ask(alias, previous_response_id=stored.id)).status_code in (200, 400)
 
@@ -83,7 +83,7 @@ def test_what_an_item_leaves_empty_is_empty(
 def test_an_item_of_another_shape_is_invalid(
     scripted: ScriptedUpstream, alias: str, caller: Caller, item: Any, streams: bool
 ) -> None:
-    scripted.script.says = response_of(item)
+    scripted.player.says = response_of(item)
     answer = respond(caller, ask(alias, stream=streams))
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     assert caller.only_call.state == "review"
@@ -95,7 +95,7 @@ def test_an_item_of_another_shape_is_invalid(
 def test_an_event_of_another_shape_breaks_the_stream_off(
     scripted: ScriptedUpstream, alias: str, caller: Caller, event: Any
 ) -> None:
-    scripted.script.says = events_of(added({**MESSAGE, "content": []}), event)
+    scripted.player.says = events_of(added({**MESSAGE, "content": []}), event)
     events, receipt = stream(caller, ask(alias))
     assert (events[-2]["code"], events[-1]["type"]) == ("upstream_invalid", "response.failed")
     assert (receipt["charge_microusd"], caller.only_call.state) == (None, "review")
@@ -106,7 +106,7 @@ def test_a_stream_that_breaks_off_ends_with_what_its_items_left_empty(
     scripted: ScriptedUpstream, alias: str, caller: Caller, item: Any
 ) -> None:
     part = {"type": "response.content_part.added", "output_index": 0, "content_index": 0, "part": EMPTY_PART}
-    scripted.script.says = [*events_of(added(item), *([part] if item["type"] == "message" else []))[:-1]]
+    scripted.player.says = [*events_of(added(item), *([part] if item["type"] == "message" else []))[:-1]]
     events, _ = stream(caller, ask(alias))
     assert events[-1]["type"] == "response.failed"
     assert caller.only_call.state == "review"
@@ -120,7 +120,7 @@ def test_however_deep_an_answer_is_it_can_be_written_or_is_invalid(
     nested: Any = "x"
     for _ in range(depth - 3):
         nested = [nested]
-    scripted.script.says = response_of({"type": "other", "nested": nested})
+    scripted.player.says = response_of({"type": "other", "nested": nested})
     assert respond(caller, ask(alias, stream=streams)).status_code in (200, 502)
 
 
@@ -131,8 +131,8 @@ def test_a_charge_is_written_although_the_answer_cannot_be_kept(
     def lose_the_keys() -> None:
         settings.FIELD_ENCRYPTION_KEYS = []
 
-    scripted.script.says = events_of() if streams else response_of(MESSAGE)
-    scripted.script.when_asked = lose_the_keys
+    scripted.player.says = events_of() if streams else response_of(MESSAGE)
+    scripted.player.when_asked = lose_the_keys
     answer = respond(caller, ask(alias, stream=streams))
     call = caller.only_call
     assert (answer.status_code, call.state, call.charge_microusd) == (
@@ -151,6 +151,6 @@ def test_no_fault_of_ours_leaves_a_hold_open(
         raise ZeroDivisionError
 
     monkeypatch.setattr(Progress, method, fail)
-    scripted.script.says = events_of()[:-1]
+    scripted.player.says = events_of()[:-1]
     answer = respond(caller, ask(alias, stream=True))
     assert (answer.status_code, caller.only_call.state) == (200, "review")
