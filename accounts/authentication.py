@@ -141,7 +141,7 @@ def _read_proof(sent: str, method: str, raw_path: str, now: float) -> Proof:
     try:
         target = htu.target(settings.GATEWAY_BASE_URL, raw_path)
     except ValueError as error:
-        raise InvalidDpopProof("The request's own path is not a URL's.", private=str(error)) from None
+        raise InvalidDpopProof("The request's path is not a valid URL path.", private=str(error)) from None
     return dpop.read_proof(
         sent,
         method=method,

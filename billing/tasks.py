@@ -28,7 +28,7 @@ def reap() -> int:
     reaped = 0
     while rows := ledger.reap(limit=BATCH).rows():
         for usage_id, outcome in rows:
-            log.warning("call %s was left behind: %s", usage_id, outcome)
+            log.warning("call %s was abandoned: %s", usage_id, outcome)
         reaped += len(rows)
     return reaped
 
@@ -59,7 +59,7 @@ def handle_event(event_pk: int) -> None:
     try:
         events.handle(event, now=timezone.now())
     except Exception:
-        log.exception("event %s waits for the schedule", event.event_id)
+        log.exception("event %s is left to the scheduled job", event.event_id)
 
 
 def hand_over(event: ProviderEvent) -> None:
@@ -69,7 +69,7 @@ def hand_over(event: ProviderEvent) -> None:
         try:
             handle_event.apply_async((event.pk,), retry=False)
         except Exception:
-            log.exception("event %s waits for the schedule", event.event_id)
+            log.exception("event %s is left to the scheduled job", event.event_id)
 
     transaction.on_commit(tell)
 
@@ -89,7 +89,7 @@ def merge_lots() -> int:
     merged = 0
     while rows := ledger.merge_lots(lot_id=new_id("crd")).rows():
         [(wallet_id, lots, amount_microusd)] = rows
-        log.info("%d credits of wallet %s are one of %d micro-USD now", lots, wallet_id, amount_microusd)
+        log.info("merged %d credits of wallet %s into one of %d micro-USD", lots, wallet_id, amount_microusd)
         merged += lots
     return merged
 

@@ -24,7 +24,7 @@ QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT cou
 
 
 async def healthz(request: HttpRequest) -> JsonResponse:
-    """Tell whether this process can serve."""
+    """Check whether this process can serve requests."""
     if await _probes.get().answers():
         return JsonResponse({"status": "ok"})
     return JsonResponse({"status": "not_ready"}, status=503)

@@ -90,7 +90,9 @@ def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Ite
         code = codes.issue(request, account=account, scopes=granted, consents=consents, now=now)
     target = Target(request.client_id, request.redirect_uri)
     if code is None:
-        return _answer(target, request.state, error="invalid_request", error_description="code_challenge was used")
+        return _answer(
+            target, request.state, error="invalid_request", error_description="code_challenge was already used"
+        )
     return _answer(target, request.state, code=code)
 
 

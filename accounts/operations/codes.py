@@ -84,11 +84,11 @@ def _redeem(redemption: Redemption, now: datetime) -> Grant | str:
         return "no such code"
     if code.spent_at is not None:
         _revoke_first_use(code, now)
-        return "the code was used before"
+        return "the code was already used"
     if code.expires_at <= now:
         return "the code has expired"
     if (code.client_id, code.redirect_uri) != (redemption.client_id, redemption.redirect_uri):
-        return "the code is another client's or of another redirect URI"
+        return "the code belongs to another client or redirect URI"
     if code.dpop_jkt not in (None, redemption.jkt):
         return "the code is bound to another key"
     return _spend(code, redemption, now)
@@ -98,7 +98,7 @@ def _spend(code: AuthorizationCode, redemption: Redemption, now: datetime) -> Gr
     code.spent_at = now
     code.save(update_fields=["spent_at"])
     if not pkce.is_verifier(redemption.verifier) or not pkce.matches(redemption.verifier, code.code_challenge):
-        return "the verifier is wrong"
+        return "the code verifier is wrong"
     if not code.account.is_live:
         return "the account is suspended"
     grant = devices.open_session(

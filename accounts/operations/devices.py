@@ -83,7 +83,7 @@ def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now
     narrowed = _narrow(session, scopes)
     if not _swap(credential, jkt, now) and not _is_retry(credential, now):
         _revoke(DeviceSession.objects.filter(pk=session.pk, generation__gt=credential.generation), now)
-        raise InvalidGrant(private="a rotated credential came back; its session is revoked")
+        raise InvalidGrant(private="a rotated credential was used again; its session is revoked")
     session.generation = credential.generation + 1
     return _grant(session, narrowed, now)
 
@@ -154,7 +154,7 @@ def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[st
     if scopes is None:
         return sorted(live)
     if beyond := [scope for scope in scopes if scope not in live]:
-        raise InvalidScope(f"The scope {beyond[0]} goes beyond what may be granted.", param="scope")
+        raise InvalidScope(f"The scope {beyond[0]} cannot be granted.", param="scope")
     return scopes
 
 

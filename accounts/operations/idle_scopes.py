@@ -25,7 +25,7 @@ def warn(*, issuer: str, excess: Iterable[str], granted: Iterable[str]) -> None:
     causes += [f"for models that do not exist: {unknown}"] if unknown else []
     if causes:
         told = "; ".join(cause[:TOLD_MAX_CHARACTERS] for cause in causes)
-        _logger.warning("an assertion of %s names capabilities %s", issuer, told)
+        _logger.warning("an assertion from %s asks for capabilities %s", issuer, told)
 
 
 def _unknown(granted: Iterable[str]) -> list[str]:

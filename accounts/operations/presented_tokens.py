@@ -40,7 +40,7 @@ def _verify(token: str) -> tuple[str, Principal]:
         jws = jwt.parse(token)
         key = keyring.verifying_key(jws.header.get("kid"))
         if key is None or jws.header.get("typ") != access_token.TOKEN_TYPE:
-            raise InvalidToken(private="typ or kid is not of an access token")
+            raise InvalidToken(private="typ or kid does not belong to an access token")
         jwt.verify(jws, key)
         return key.thumbprint, access_token.principal_of(jws.claims, issuer=base_url, audience=base_url)
     except ValueError as error:

@@ -92,7 +92,7 @@ def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
 def _check_type(header: dict[str, Any]) -> None:
     typ = header.get("typ", "JWT")
     if not isinstance(typ, str) or typ.lower() in _OTHER_TYPES:
-        raise AssertionRefused("typ is another kind of token's")
+        raise AssertionRefused("typ is that of another kind of token")
 
 
 def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
@@ -115,11 +115,11 @@ def _select_key(header: dict[str, Any], keys: tuple[dict[str, Any], ...]) -> dic
 
 def _check_names(claims: dict[str, Any], issuer: Issuer) -> None:
     if claims.get("iss") != issuer.name:
-        raise AssertionRefused("iss is not the integration's")
+        raise AssertionRefused("iss is not the integration's issuer")
     if claims.get("aud") not in (issuer.audience, [issuer.audience]):
         raise AssertionRefused("aud is not the integration's audience")
     if claims.get("product") != issuer.product:
-        raise AssertionRefused("product is not the integration's")
+        raise AssertionRefused("product is not the integration's product")
 
 
 def _check_times(claims: dict[str, Any], now: float) -> int:

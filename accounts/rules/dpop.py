@@ -74,7 +74,7 @@ def check_access_token_hash(proof: Proof, expected: str | None) -> None:
     `expected` is base64url SHA-256 of the token. Neither kind of proof serves for the other. Raises InvalidDpopProof.
     """
     if proof.claims.get("ath") != expected or ("ath" in proof.claims) != (expected is not None):
-        raise _refused("ath does not fit the access token" if expected else "ath belongs to an access token")
+        raise _refused("ath does not match the access token" if expected else "ath belongs to an access token")
 
 
 def _proof_key(header: dict[str, Any]) -> jwk.PublicKey:
@@ -90,16 +90,16 @@ def _proof_key(header: dict[str, Any]) -> jwk.PublicKey:
 
 def _check_target(claims: dict[str, Any], method: str, target: str) -> None:
     if claims.get("htm") != method:
-        raise _refused("htm is not the request's method")
+        raise _refused("htm does not match the request's method")
     if not htu.matches(claims.get("htu"), target):
-        raise _refused("htu is not the request's URL")
+        raise _refused("htu does not match the request's URL")
 
 
 def _check_times(claims: dict[str, Any], now: float, require_exp: bool) -> float:
     """Return `iat`. An `exp` may end a proof sooner and never lets it live longer; likewise `nbf`."""
     issued_at = _date(claims, "iat")
     if now - issued_at > PROOF_MAX_AGE_SECONDS:
-        raise _refused("iat is too long ago")
+        raise _refused("iat is too old")
     if issued_at - now > PROOF_MAX_AHEAD_SECONDS:
         raise _refused("iat is in the future")
     if (require_exp or "exp" in claims) and _date(claims, "exp") <= now:

@@ -82,7 +82,7 @@ def _normalize_escapes(path: str) -> str:
     if "%" not in path:
         return path
     if _STRAY_PERCENT.search(path):
-        raise ValueError("a percent sign that escapes nothing")
+        raise ValueError("an invalid percent escape")
     return _ESCAPE.sub(_normal_escape, path)
 
 

@@ -56,7 +56,7 @@ def parse(jwk: object) -> PublicKey:
         case "OKP", "Ed25519":
             key = _ed25519_key(_coordinate(jwk, "x"))
         case _:
-            raise JwkError("neither EC on P-256 nor OKP on Ed25519")
+            raise JwkError("neither an EC key on P-256 nor an OKP key on Ed25519")
     _check_purpose(jwk, key.alg)
     return key
 
@@ -79,7 +79,7 @@ def of_public_key(key: ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey) -> 
 def _coordinate(jwk: dict[str, Any], name: str) -> str:
     value = jwk.get(name)
     if not isinstance(value, str) or not _COORDINATE.fullmatch(value):
-        raise JwkError(f"{name} is not a canonical 32 byte coordinate")
+        raise JwkError(f"{name} is not a canonical 32-byte coordinate")
     return value
 
 
@@ -88,7 +88,7 @@ def _check_purpose(jwk: dict[str, Any], alg: str) -> None:
     if "use" in jwk and jwk["use"] != "sig":
         raise JwkError("use is not sig")
     if "alg" in jwk and jwk["alg"] not in _ALG_NAMES[alg]:
-        raise JwkError("alg is not the key's")
+        raise JwkError("alg does not match the key")
     if "key_ops" in jwk:
         _check_operations(jwk["key_ops"])
 

@@ -60,7 +60,7 @@ def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
     alg = _algorithm(header)
     signature = decode(encoded_signature)
     if len(signature) != SIGNATURE_BYTES:
-        raise JwtError("signature has a wrong length")
+        raise JwtError("the signature has the wrong length")
     signing_input = token[: segments.end(2)].encode("ascii")
     return Jws(alg, header, _json(encoded_claims, "claims"), signing_input, signature)
 
@@ -68,14 +68,14 @@ def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
 def verify(jws: Jws, key: PublicKey) -> None:
     """Check the signature with a key of the very algorithm that the header names, or raise JwtError."""
     if jws.alg != key.alg:
-        raise JwtError("the key is not of the header's algorithm")
+        raise JwtError("the key does not match the header's algorithm")
     try:
         if isinstance(key.key, ec.EllipticCurvePublicKey):
             key.key.verify(_der(jws.signature), jws.signing_input, _ECDSA)
         else:
             key.key.verify(jws.signature, jws.signing_input)
     except InvalidSignature:
-        raise JwtError("signature does not verify") from None
+        raise JwtError("the signature does not verify") from None
 
 
 def sign(

@@ -23,9 +23,7 @@ class ClientError(ValueError):
 def check_origin(client_id: str) -> str:
     """Return a browser client's id when it is an origin, or raise ClientError."""
     if len(client_id) > CLIENT_ID_MAX_CHARACTERS or not is_origin(client_id):
-        raise ClientError(
-            "The client's id is not an origin: https, or http on a loopback address, as browsers write it."
-        )
+        raise ClientError("The client_id is not an origin (https, or http on a loopback address) as browsers write it.")
     return client_id
 
 
@@ -50,7 +48,7 @@ def _check_characters(redirect_uri: str) -> None:
     if len(redirect_uri) > REDIRECT_URI_MAX_CHARACTERS or not _PRINTABLE.fullmatch(redirect_uri):
         raise ClientError("The redirect URI is not a URI of printable ASCII.")
     if "\\" in redirect_uri or "#" in redirect_uri or _STRAY_PERCENT.search(redirect_uri):
-        raise ClientError("The redirect URI has a fragment or a character that it may not have.")
+        raise ClientError("The redirect URI has a fragment or a forbidden character.")
 
 
 def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | None:

@@ -159,9 +159,9 @@ class Stripe:
                 raise ProviderUnavailable(told) from error
             raise ProviderRejected(told) from error
         except SENSELESS as error:  # the library met an error without a shape
-            raise ProviderUnavailable(f"{method} {path}: no sense in the answer: {type(error).__name__}") from error
+            raise ProviderUnavailable(f"{method} {path}: invalid answer: {type(error).__name__}") from error
         if not isinstance(answer, dict):
-            raise ProviderUnavailable(f"{method} {path}: the answer is no object")
+            raise ProviderUnavailable(f"{method} {path}: the answer is not an object")
         return answer
 
 
@@ -181,7 +181,7 @@ def _read(read: Callable[[Any], Answer], record: Record) -> Answer:
     try:
         return read(record)
     except SENSELESS as error:
-        raise ProviderUnavailable(f"no sense in the answer: {type(error).__name__} {error}") from error
+        raise ProviderUnavailable(f"invalid answer: {type(error).__name__} {error}") from error
 
 
 def _wanted(request: SessionRequest) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def event_of(record: Record) -> Event:
 def _line(value: Any) -> str:
     """Read a short line of text, as a log may show it."""
     if not shows_as_written(_text(value)) or not 0 < len(value) <= LINE_MAX_CHARACTERS:
-        raise TypeError("a short line expected")
+        raise TypeError("not a short line of text")
     return str(value)
 
 

@@ -26,7 +26,7 @@ from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
 
 log = logging.getLogger("billing.checkouts")
 
-AWAY = "The payment provider does not answer just now. Repeat the request with the same idempotencyKey."
+AWAY = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
 RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
@@ -102,7 +102,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         placed = Checkout.objects.get(pk=checkout.id)
         if placed.session_ref is not None:  # whoever asked at the same time has the answer
             return placed
-        log.error("checkout %s: the provider made no session: %s", checkout.id, error)
+        log.error("checkout %s: the provider did not create a session: %s", checkout.id, error)
         raise configured.unavailable(AWAY) from error
 
 
@@ -211,7 +211,7 @@ def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: 
                 next_check_at=now + rules.OPEN_INTERVAL,
             )
     except IntegrityError as error:
-        raise ProviderError(f"session {session.ref} is another transaction's already") from error
+        raise ProviderError(f"session {session.ref} already belongs to another transaction") from error
     return Checkout.objects.get(pk=checkout.id)
 
 
@@ -233,7 +233,7 @@ def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
     if _is_dismissed(checkout) and verdict is rules.Verdict.REVIEW:
         return
     if verdict is rules.Verdict.REVIEW and checkout.review_reason != reason:
-        log.critical("checkout %s needs a decision, nothing was credited: %s", checkout.id, reason)
+        log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
     if verdict is rules.Verdict.PAID:
         _credit(checkout, now)
     checkout.status = CheckoutStatus(verdict.value)

@@ -30,8 +30,8 @@ def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent |
     try:
         event = provider.event(payload, signature, settings.STRIPE_WEBHOOK_SECRET)
     except SignatureInvalid as error:
-        log.warning("an event was refused: %s", error)
-        raise InvalidRequest("The signature does not hold.") from error
+        log.warning("webhook event refused: %s", error)
+        raise InvalidRequest("The signature is not valid.") from error
     if not event.is_relevant:
         return None
     stored, is_new = ProviderEvent.objects.get_or_create(

@@ -30,7 +30,7 @@ def seal(*, margin: timedelta = MARGIN) -> str | None:
         cursor.execute(_OBSERVE)
         observed_at, last_id = cursor.fetchone()
         if not _wait_until_over(last_id):
-            log.warning("nothing sealed: a transaction has been writing for more than %d s", WAIT_SECONDS)
+            log.warning("nothing was sealed: a transaction has been writing for more than %d s", WAIT_SECONDS)
             return None
         return seal_until(observed_at - margin)
 

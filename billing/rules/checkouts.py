@@ -91,17 +91,17 @@ def return_path(owner: Owner, transaction_id: str) -> str:
 
 def _fault(asked: Asked, session: Session) -> str | None:
     if session.transaction_id not in (None, asked.transaction_id):
-        return f"the session is of transaction {session.transaction_id}"
+        return f"the session belongs to transaction {session.transaction_id}"
     if session.is_live != asked.is_live:
-        return f"mode: asked {_mode(asked.is_live)}, came {_mode(session.is_live)}"
+        return f"mode: expected {_mode(asked.is_live)}, got {_mode(session.is_live)}"
     if session.keeps_method != (asked.amount_microusd is None):
-        return "the session is of another kind than was asked"
+        return "the session is of a different kind than requested"
     if asked.amount_microusd is None:
         return None
     if session.currency != CURRENCY:
-        return f"currency: asked {CURRENCY}, came {session.currency}"
+        return f"currency: expected {CURRENCY}, got {session.currency}"
     if session.amount_microusd != asked.amount_microusd:
-        return f"amount: asked {asked.amount_microusd} micro-USD, came {session.amount_microusd}"
+        return f"amount: expected {asked.amount_microusd} micro-USD, got {session.amount_microusd}"
     if session.payment_status not in ("paid", "unpaid"):
         return f"payment: {session.payment_status}"
     return None

@@ -24,7 +24,7 @@ class CheckoutViewSet(ApiViewSet):
     @extend_schema(
         operation_id="checkout",
         tags=["Billing"],
-        summary="Begin a top-up",
+        summary="Start a top-up",
         request=AccountCheckoutRequest,
         responses={201: CheckoutResponse},
     )

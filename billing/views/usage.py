@@ -18,7 +18,7 @@ from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIS
 LIMIT = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
-    description="How many of the newest records.",
+    description="How many records to return, newest first.",
 )
 
 

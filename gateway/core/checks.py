@@ -31,5 +31,5 @@ def visitors_have_their_own_addresses(
     """Warn where a proxy ends TLS, as it must in production, and none is trusted to name its clients."""
     if settings.TRUSTED_PROXIES or not settings.SESSION_COOKIE_SECURE:
         return []
-    told = "TRUSTED_PROXIES is empty: all visitors seem to have the proxy's address, and share its sign-in limits."
-    return [checks.Warning(told, hint="Name the proxy's address or network.", id="gateway.W001")]
+    told = "TRUSTED_PROXIES is empty: all visitors appear to have the proxy's address and share its sign-in limits."
+    return [checks.Warning(told, hint="Add the proxy's address or network.", id="gateway.W001")]

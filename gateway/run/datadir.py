@@ -101,7 +101,7 @@ class DataDirectory:
         os.kill(pid, signal.SIGINT)
         while self._is_server(pid):
             if time.monotonic() > deadline:
-                raise StartError(f"A PostgreSQL server (process {pid}) still runs on {self.path}; stop it first.")
+                raise StartError(f"A PostgreSQL server (process {pid}) is still running on {self.path}; stop it first.")
             time.sleep(0.05)
 
 

@@ -53,4 +53,6 @@ def database_identity() -> Identity | None:
         except KeyError:
             continue
         return Identity(name, entry.pw_uid, entry.pw_gid)
-    raise StartError("PostgreSQL will not run as root and there is no user 'nobody'; run as an ordinary user.")
+    raise StartError(
+        "PostgreSQL does not run as root, and there is no user 'nobody'; run the gateway as an ordinary user."
+    )

@@ -42,7 +42,7 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise StartError(f"HOST={host} is no address of this machine: {error.strerror}.") from error
+        raise StartError(f"HOST={host} is not an address of this machine: {error.strerror}.") from error
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -106,7 +106,7 @@ class Cluster:
         if data.major is None:
             data.create(binaries, password or read_or_create_secret(_password_path(self.home)), durable=self.durable)
         elif not password:
-            raise StartError(f"The database's password is missing: restore {_password_path(self.home)}.")
+            raise StartError(f"The database's password file is missing: restore {_password_path(self.home)}.")
         data.clear_orphan()
         return data, binaries
 

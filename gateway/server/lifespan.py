@@ -57,7 +57,7 @@ async def start() -> None:
         await catalogue.current()
         await asyncio.to_thread(keyring.warm)
     except Exception as error:  # noqa: BLE001 - the first request tries again
-        log.warning("the catalogue or the signing keys are not there yet: %s", error)
+        log.warning("the catalogue or the signing keys are not available yet: %s", error)
     gc.collect()
     gc.freeze()
 
@@ -66,7 +66,7 @@ async def stop() -> None:
     """Let what is under way come to its end, then close."""
     left = await drain(DRAIN_SECONDS)
     if left:
-        log.error("%d calls were still under way; reconciliation finds them", left)
+        log.error("%d calls were still in progress; reconciliation will close them", left)
     with suppress(TimeoutError):
         await asyncio.to_thread(alarms.finish)
     await close_session()

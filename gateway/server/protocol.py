@@ -82,11 +82,11 @@ class Bounded(HttpToolsProtocol):
         """Start the request, or refuse its head. Later trailers are no headers of it."""
         if len(self.headers) > HEADERS_MAX or self._undigested_bytes > HEAD_MAX_BYTES < self._head_bytes():
             self._is_too_large = True
-            raise HttpParserError("the head is too large")
+            raise HttpParserError("the request head is too large")
         if not is_plain(self.parser.get_method(), self.parser.get_http_version(), self.headers):
-            raise HttpParserError("the head could be read in two ways")
+            raise HttpParserError("the request head is ambiguous")
         if self._is_handshake() and self._is_busy():
-            raise HttpParserError("a handshake behind a request that is not answered yet")
+            raise HttpParserError("a handshake that follows an unanswered request")
         self._undigested_bytes = 0
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()

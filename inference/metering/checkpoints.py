@@ -80,7 +80,7 @@ class Checkpoints:
         try:
             ending = await database.run(_check_in(self._call, evidence))
         except Exception as error:  # noqa: BLE001 - a checkpoint that is missed does no harm
-            log.warning("%s: no checkpoint (%s)", self._call.usage_id, type(error).__name__)
+            log.warning("%s: could not save a checkpoint (%s)", self._call.usage_id, type(error).__name__)
             ending = None
         if self._stopped:
             return

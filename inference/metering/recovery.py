@@ -62,9 +62,9 @@ def _close(leftover: Leftover, is_complete: bool) -> str:
         with transaction.atomic():
             outcome = closings.again(_closing(leftover, is_complete)).run()
     except (IntegrityError, DataError, ProgrammingError, ValueError):
-        log.exception("call %s cannot be closed as it was noted: %r", leftover.usage_id, leftover.closing)
+        log.exception("call %s cannot be closed as its journal entry says: %r", leftover.usage_id, leftover.closing)
         outcome = closings.again(_review(leftover)).run()
-    log.warning("call %s of a process that died was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
+    log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
 
 

@@ -26,7 +26,7 @@ class JsonBody:
         """Return the member `model`, or raise InvalidRequest."""
         name = self.members.get("model")
         if not isinstance(name, str) or not name:
-            raise InvalidRequest("model must name a model.", param="model")
+            raise InvalidRequest("model must be the name of a model.", param="model")
         return name
 
 

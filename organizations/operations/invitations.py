@@ -65,7 +65,7 @@ def accept(*, token: str, account: Account) -> Membership:
     with joining(org_id, actor_did=account.did) as change:
         invitation = invitations.open_at(digest(token), change.now)
         if not _could_make(invitation.invited_by, invitation) or not invitation.invited_by.account.is_live:
-            raise InvitationUnavailable(private="its maker could no longer make it")
+            raise InvitationUnavailable(private="the inviter is no longer allowed to grant this role")
         if Membership.objects.filter(organization=org_id, account=account, removed_at__isnull=True).exists():
             raise InvitationUnavailable
         return _join(change, invitation, account)

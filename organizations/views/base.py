@@ -25,7 +25,7 @@ class OrganizationViewSet(ApiViewSet):
         if not self.action:
             return
         if caller(request).org_id not in (None, kwargs["org_id"]):
-            raise Forbidden("A token of one organization administers no other.")
+            raise Forbidden("A token for one organization cannot manage another.")
         access = declared_access(type(self), self.action)
         roles = (access.roles if access else ()) or ANY
         self.membership = memberships.with_role(kwargs["org_id"], caller(request).did, roles)

@@ -112,7 +112,7 @@ class PaymentsViewSet(OrganizationViewSet):
     @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)
     @extend_schema(
         operation_id="checkout_for_organization",
-        summary="Begin a payment for an organization",
+        summary="Start a payment for an organization",
         request=CheckoutRequest,
         responses={201: OrganizationCheckoutResponse},
     )

@@ -60,5 +60,5 @@ class AccessViewSet(ApiViewSet):
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Decide, live, whether the caller may use the organization (and product); a denial is a 200 decision."""
         if caller(request).org_id not in (None, org_id):
-            raise Forbidden("A token of one organization asks about no other.")
+            raise Forbidden("A token for one organization cannot ask about another.")
         return Response(DecisionResponse(access.decide(org_id, actor(request), product_of(request))).data)

@@ -35,7 +35,7 @@ def await_paid(page: Page) -> None:
     deadline = time.monotonic() + CONFIRMED_SECONDS
     heading = page.get_by_role("heading", level=1)
     while heading.inner_text() != "Paid":
-        assert heading.inner_text() == "Waiting for the confirmation"
+        assert heading.inner_text() == "Waiting for confirmation"
         assert time.monotonic() < deadline
         page.get_by_role("link", name="Look again").click()
 

@@ -142,7 +142,7 @@ class TestPaymentMethod:
         provider.pay(str(checkout.session_ref))
         converged(checkout)
         words = text_of(house["owner"].get(house.path("payments", checkout.pk)))
-        assert "Kept The payment method is kept for later. Nothing was charged. For Payment method" in words
+        assert "Kept The payment method was saved for later. Nothing was charged. For Payment method" in words
 
     def test_twice_is_one(self, house: House, provider: FakeStripe) -> None:
         key = new_id("frm")
@@ -163,9 +163,9 @@ class TestState:
         add(house)
         checkout = Checkout.objects.get()
         path = house.path("payments", checkout.pk)
-        assert "Waiting for the confirmation" in text_of(house["billing"].get(path))
+        assert "Waiting for confirmation" in text_of(house["billing"].get(path))
         provider.pay(str(checkout.session_ref))
-        assert "Waiting for the confirmation" in text_of(house["billing"].get(path)), "only our own books count"
+        assert "Waiting for confirmation" in text_of(house["billing"].get(path)), "only our own books count"
         converged(checkout)
         assert "Paid The money is in the wallet. For $12.50" in text_of(house["owner"].get(path))
         words = text_of(house["owner"].get(house.path("money")))

@@ -225,7 +225,7 @@ def test_coming_back_before_the_confirmation(client: Client, provider: FakeStrip
     add(client)
     checkout = Checkout.objects.get()
     words = told(client, checkout)
-    assert "Waiting for the confirmation" in words
+    assert "Waiting for confirmation" in words
     assert "has not confirmed a payment yet" in words
     assert "Look again" in words
     assert "Paid" not in words

@@ -42,7 +42,7 @@ class CreditRow(SectionRow):
                 source_key=self.key,
             )
         except GrantConflict:
-            run.refuse((*path, "key"), "this key has granted another credit already; take a new key")
+            run.refuse((*path, "key"), "this key was already used for a different credit; choose a new key")
             return
         verb = CREATED if is_new else UNCHANGED
         run.tell(verb, f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}")

@@ -117,7 +117,7 @@ class Snapshot(Generic[Value]):
         try:
             value = self._take()
         except (DatabaseError, InterfaceError, psycopg.Error) as error:
-            log.warning("no snapshot of %s could be taken: %s", self._name, error)
+            log.warning("could not take a snapshot of %s: %s", self._name, error)
         else:
             if forgotten == self._forgotten:
                 self._latest = taken_at, value

@@ -198,7 +198,7 @@ async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     try:
         return [waiting for waiting, row in list(zip(batch, rows, strict=True)) if not _answer(waiting, row)]
     except Exception as error:  # noqa: BLE001 - it is committed, but nobody can tell whose row is whose
-        _fail(batch, Unanswered(f"the ledger's answers do not fit its elements: {error!r}"))
+        _fail(batch, Unanswered(f"the ledger's answers do not match the batch's elements: {error!r}"))
         return []
 
 

@@ -70,7 +70,7 @@ class LedgerConnection(AsyncConnection[Any]):
             self.fail(error)
             raise Unanswered(str(error)) from error
         except BaseException as error:
-            self.fail(OperationalError(f"the connection was given up in the middle of a statement: {error!r}"))
+            self.fail(OperationalError(f"the connection was abandoned in the middle of a statement: {error!r}"))
             raise
         finally:
             timer.cancel()
@@ -122,11 +122,11 @@ class LedgerConnection(AsyncConnection[Any]):
             await self._drained()
         answer = await self._result()
         if answer is None:
-            raise OperationalError("the server's answers are out of step")
+            raise OperationalError("the server's answers do not match the statements sent")
         while (more := await self._result()) is not None:
             answer = more  # an error after the rows: the commit failed
         if self.pgconn.transaction_status != TransactionStatus.IDLE:
-            raise OperationalError("the server hung up before the transaction was over")
+            raise OperationalError("the server closed the connection before the transaction ended")
         return answer
 
     def _reported(self, answer: PGresult) -> Exception:

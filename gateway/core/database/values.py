@@ -63,7 +63,7 @@ def _other(value: Any) -> bytes:
             encoded = _ENCODERS[kind](value)
             assert encoded is not None
             return encoded
-    raise DataError(f"no way to send a {type(value).__name__}")
+    raise DataError(f"cannot send a {type(value).__name__}")
 
 
 _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {

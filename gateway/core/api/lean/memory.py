@@ -76,4 +76,4 @@ async def _take(budget: ByteBudget, size_bytes: int) -> None:
         await budget.take(size_bytes, settings.LARGE_BODY_WAIT_SECONDS)
     except TimeoutError:
         headers = {"Retry-After": "5", "Connection": "close"}
-        raise NotReady("Too many large requests are under way.", headers=headers) from None
+        raise NotReady("Too many large requests are in progress.", headers=headers) from None
