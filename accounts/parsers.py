@@ -20,7 +20,7 @@ class StrictFormParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, str]:
-        """Return the parameters, or raise RequestTooLarge or InvalidRequest (a parameter may stand only once)."""
+        """Return the parameters, or raise RequestTooLarge or InvalidRequest (each parameter may be given only once)."""
         body = stream.read(JSON_BODY_MAX_BYTES + 1)
         if len(body) > JSON_BODY_MAX_BYTES:
             raise RequestTooLarge

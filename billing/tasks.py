@@ -43,7 +43,7 @@ def reconcile() -> int:
 
 @shared_task
 def reconcile_payments() -> int:
-    """Compare checkouts with the payment provider's record, and repay debts from what became free."""
+    """Compare checkouts with the payment provider's record, and repay debts from released money."""
     compared = reconciliation.reconcile(now=timezone.now())
     while ledger.repay_debts(limit=BATCH).rows():
         pass
@@ -63,7 +63,7 @@ def handle_event(event_pk: int) -> None:
 
 
 def hand_over(event: ProviderEvent) -> None:
-    """Have a worker handle an event as soon as it is committed; where none can be told, the schedule finds it."""
+    """Have a worker handle an event as soon as it is committed; if none can be notified, the schedule finds it."""
 
     def tell() -> None:
         try:

@@ -11,7 +11,7 @@ JWKS_KEYS_MAX = 32
 
 
 def validate_did(value: str) -> None:
-    """Refuse what is no DID (W3C DID Core section 3.1)."""
+    """Refuse text that is not a DID (W3C DID Core section 3.1)."""
     if not dids.is_did(value):
         raise ValidationError("This is not a DID.")
 

@@ -20,7 +20,7 @@ KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks
 def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
     """Mint a token for the account that a single-use assertion names, bound to the proof key `jkt`.
 
-    The account comes into being at its first exchange. Without `scope` all that the assertion may grant is granted.
+    The account is created at its first exchange. Without `scope` all that the assertion may grant is granted.
     Raises InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
     """
     keyring.current_sync()  # the very first keys must not be made inside a transaction that may roll back

@@ -1,4 +1,4 @@
-"""Writes the secrets of second factors anew: encrypted for the first time, or under another key."""
+"""Writes the secrets of second factors again: encrypted for the first time, or under another key."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
 """What an identity provider says of a person. OpenID Connect Core sections 2, 5.1 and 5.3.2.
 
-A provider is somebody else's program: each claim is taken for what the standard says it is, or the sign-in is refused.
+Providers are third-party programs: each claim must be what the standard says, or the sign-in is refused.
 """
 
 from typing import Any

@@ -1,7 +1,7 @@
 """Public JSON Web Keys, strictly. RFC 7517, RFC 7518 section 6.2, RFC 8037, RFC 7638.
 
-Two kinds are known: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has one spelling: canonical coordinates, on
-the curve, outside the small subgroups where one signature fits every message.
+Two kinds are known: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has exactly one valid form: canonical
+coordinates, on the curve, outside the small subgroups where one signature fits every message.
 """
 
 import base64
@@ -84,7 +84,7 @@ def _coordinate(jwk: dict[str, Any], name: str) -> str:
 
 
 def _check_purpose(jwk: dict[str, Any], alg: str) -> None:
-    """Refuse a key that says of itself that it is for something else (RFC 7517 sections 4.2 to 4.4)."""
+    """Refuse a key that declares a different purpose (RFC 7517 sections 4.2 to 4.4)."""
     if "use" in jwk and jwk["use"] != "sig":
         raise JwkError("use is not sig")
     if "alg" in jwk and jwk["alg"] not in _ALG_NAMES[alg]:

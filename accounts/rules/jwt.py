@@ -1,4 +1,4 @@
-"""Compact JWS, strictly: what is not exactly well formed is refused before anything is believed.
+"""Compact JWS, strictly: input that is not well formed is refused before anything in it is trusted.
 
 RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best practices). Size and alphabet come before parsing, parsing before
 cryptography. Written on `cryptography` directly because it is on the path of every paid call; PyJWT is the oracle in
@@ -49,7 +49,7 @@ class Jws:
 
 
 def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
-    """Take a compact JWS apart, or raise JwtError. Nothing in the result is trusted before `verify`."""
+    """Parse a compact JWS, or raise JwtError. Nothing in the result is trusted before `verify`."""
     if len(token) > max_bytes:
         raise JwtError("too long")
     segments = _COMPACT.fullmatch(token)
@@ -116,7 +116,7 @@ def _json(segment: str, name: str) -> dict[str, Any]:
 
 
 def _algorithm(header: dict[str, Any]) -> str:
-    """Read the header's algorithm; `none`, every HMAC and every extension that must be understood end here."""
+    """Return the header's algorithm; refuse `none`, every HMAC and every critical extension."""
     if "crit" in header or "b64" in header:
         raise JwtError("critical header extensions are not supported")
     alg = header.get("alg")

@@ -1,4 +1,5 @@
-"""What an identity provider must say, besides of whom it speaks. OpenID Connect Core section 3.1.3.7, Discovery section 3."""
+"""Checks on an identity provider's answers, except those about the person. OpenID Connect Core section 3.1.3.7,
+Discovery section 3."""
 
 import base64
 import hashlib
@@ -9,7 +10,7 @@ ENDPOINTS = ("authorization_endpoint", "token_endpoint", "userinfo_endpoint", "j
 
 
 class OddAnswer(ValueError):
-    """An answer that is not the one to what was asked, or leads elsewhere."""
+    """An answer that does not match the request, or leads elsewhere."""
 
 
 def check_endpoints(description: Any, address: str) -> None:

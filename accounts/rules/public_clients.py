@@ -28,7 +28,7 @@ def check_origin(client_id: str) -> str:
 
 
 def check_redirect(redirect_uri: str, origin: str) -> str:
-    """Return a redirect URI of this very origin, without fragment, or raise ClientError."""
+    """Return a redirect URI of this origin, without fragment, or raise ClientError."""
     _check_characters(redirect_uri)
     rest = redirect_uri.removeprefix(origin)
     if rest == redirect_uri or (rest and rest[0] not in "/?"):
@@ -61,5 +61,5 @@ def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | 
 
 
 def is_client_id(value: str) -> bool:
-    """Tell whether text names a client: a plain name, or a whole origin."""
+    """Return whether text names a client: a plain name, or a whole origin."""
     return ":" not in value or is_origin(value)

@@ -1,4 +1,4 @@
-"""Wire shape of an account."""
+"""Wire format of an account."""
 
 from typing import Any
 

@@ -16,7 +16,7 @@ TRANSACTION = "transaction_id"
 
 # The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
 RELEVANT = ("checkout.session.", "payment_intent.", "charge.", "refund.")
-# What was won came back; what ended in a refund is counted as that; an inquiry has taken nothing yet.
+# A won dispute gave the money back, one that ended in a refund is counted as a refund, and an inquiry has taken nothing yet.
 HARMLESS_DISPUTES = ("won", "charge_refunded")
 INQUIRY = "warning_"
 PREVENTED = "prevented"
@@ -85,7 +85,7 @@ def account_of(record: Record) -> ConnectedAccount:
 
 
 def has_taken(dispute: Record) -> bool:
-    """Say whether a dispute has taken its money."""
+    """Return whether a dispute has taken its money."""
     status = _text(dispute["status"])
     if status in HARMLESS_DISPUTES or status.startswith(INQUIRY):
         return False

@@ -1,4 +1,5 @@
-"""Leave the billing of a product's seats to the provider that does it already, once that provider has confirmed it."""
+"""Leave the billing of a product's seats to a partner, once the payment provider has confirmed the partner's
+account."""
 
 import logging
 from datetime import datetime

@@ -1,6 +1,6 @@
-"""Ask the payment provider about everything that is not over, whether or not it told us something happened.
+"""Ask the payment provider about every open matter, whether or not it has sent an event.
 
-Each run is bounded in rows and in time; one bad row does not keep the others waiting. Runs may overlap.
+Each run is limited in rows and time; one bad row does not delay the others. Runs may overlap.
 """
 
 import logging

@@ -1,6 +1,6 @@
-"""Seal what closed: hash it, so that whoever erases or rewrites it is found out. Off the hot path.
+"""Seal closed records: hash them, so that erasing or rewriting one is detected. Not on the hot path.
 
-A row is dated before it is committed, so a seal must not reach as far as any transaction that is still under way. It ends
+A row is dated before it is committed, so a seal must not reach as far as any transaction that is still in progress. It ends
 `MARGIN` before the clock was read, and is made once every transaction that had begun to write by then is over: what is
 dated earlier is then committed, or never will be. The margin covers rows dated by a process, before their transaction
 first wrote, and clocks that differ.

@@ -1,4 +1,5 @@
-"""Every lock that billing takes from Python. Order: checkout, wallet, then whatever belongs to it; several by ascending id."""
+"""Every lock that billing takes from Python. Order: checkout, wallet, then what belongs to the wallet; several by
+ascending id."""
 
 from datetime import datetime
 

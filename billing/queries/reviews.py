@@ -35,7 +35,7 @@ def to_look_up(now: datetime, limit: int) -> list[Reservation]:
 
 
 def one_by_one(calls: QuerySet[Reservation]) -> Iterator[Reservation]:
-    """Give the calls, oldest first, reading a page at a time; what is resolved meanwhile moves no page."""
+    """Return the calls, oldest first, reading a page at a time; what is resolved meanwhile moves no page."""
     page = list(calls[:PAGE])
     while page:
         yield from page

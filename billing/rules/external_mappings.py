@@ -7,7 +7,7 @@ ORGANIZATION = "org_id"
 
 
 def fault_of(account: ConnectedAccount | None, *, org_id: str, asked_live: bool, key_is_live: bool) -> str | None:
-    """Say what is missing, for the log alone; None: nothing is."""
+    """Return what is missing, only for the log; None if nothing is."""
     if asked_live != key_is_live:
         return "the gateway's key is for the other mode (test or live)"
     if account is None:

@@ -1,4 +1,4 @@
-"""Wire shapes of checkouts. SPEC: Account and access."""
+"""Wire formats of checkouts. SPEC: Account and access."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Wire shape of usage records. SPEC: Account and access."""
+"""Wire format of usage records. SPEC: Account and access."""
 
 from collections.abc import Iterable
 from typing import Any

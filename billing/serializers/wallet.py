@@ -1,4 +1,4 @@
-"""Wire shape of a wallet. SPEC: Account and access."""
+"""Wire format of a wallet. SPEC: Account and access."""
 
 from typing import Any
 

@@ -36,7 +36,8 @@ class UsageViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Return the newest calls with what they used, hold and cost.
 
-        Under an organization's token that organization's calls, for its owner and billing roles; others see their own.
+        With an organization's token, the owner and billing roles see all of that organization's calls, and others only
+        their own.
         """
         principal, limit = caller(request), limit_of(request)
         return Response(render_usage(usage.newest(principal.owner, limit, member=_only_member(principal))))

@@ -175,7 +175,7 @@ def _mark_line(error: yaml.MarkedYAMLError) -> int:
 
 
 def _storable(text: str) -> bool:
-    """Tell whether PostgreSQL takes the text: no NUL, no lone surrogate."""
+    """Return whether PostgreSQL takes the text: no NUL, no lone surrogate."""
     return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 

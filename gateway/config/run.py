@@ -67,7 +67,7 @@ class Run:
 
     @contextmanager
     def row(self, path: Path) -> Iterator[None]:
-        """Set one row; where a constraint of the database refuses it, note that and go on with the next."""
+        """Set one row; if a database constraint refuses it, note that and continue with the next."""
         try:
             with transaction.atomic():
                 yield

@@ -13,7 +13,7 @@ SOURCE_KIND = "demo_app"
 
 
 def give(did: str) -> int | None:
-    """Give an account its welcome credit, once for ever, and return its micro-USD; None where no such account is.
+    """Give an account its welcome credit, once forever, and return its micro-USD; None where no such account is.
 
     Raises ImproperlyConfigured in production.
     """

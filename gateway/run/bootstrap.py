@@ -65,7 +65,7 @@ def fingerprint(requirements: Path) -> str:
 
 
 def create(environment: Path) -> bool:
-    """Make a virtual environment; what an interrupted start left is kept if it can be mended, else made anew."""
+    """Make a virtual environment; what an interrupted start left is kept if it can be mended, else made again."""
     for clear in (False, True):
         with contextlib.suppress(subprocess.CalledProcessError, OSError, SystemExit):
             venv.EnvBuilder(with_pip=True, symlinks=True, clear=clear).create(str(environment))
@@ -75,7 +75,7 @@ def create(environment: Path) -> bool:
 
 
 def has_pip(python: Path) -> bool:
-    """Tell whether an environment is whole enough to install into."""
+    """Return whether an environment is whole enough to install into."""
     return runs(python, "-m", "pip", "--version")
 
 
@@ -106,7 +106,7 @@ def progress(lines: Iterable, total: int) -> Iterator:
 
 
 def runs(*command: object) -> bool:
-    """Tell whether a command ends well, whatever it prints."""
+    """Return whether a command ends well, whatever it prints."""
     try:
         return subprocess.run([str(part) for part in command], capture_output=True, check=False).returncode == 0
     except OSError:

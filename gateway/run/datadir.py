@@ -89,7 +89,7 @@ class DataDirectory:
         lock.unlink(missing_ok=True)
 
     def _is_server(self, pid: int) -> bool:
-        """Tell whether process `pid` is a server on this directory: its working directory is the data directory."""
+        """Return whether process `pid` is a server on this directory: its working directory is the data directory."""
         try:
             return Path(f"/proc/{pid}/cwd").resolve(strict=True) == self.path.resolve()
         except OSError:

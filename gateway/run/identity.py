@@ -29,12 +29,13 @@ class Identity:
         os.chown(path, self.uid, self.gid)
 
     def reaches(self, path: Path) -> bool:
-        """Tell whether this user may enter every directory above `path` and `path` itself, as written and where links lead."""
+        """Return whether this user may enter every directory above `path` and `path` itself, as written and where links
+        lead."""
         written, resolved = path.absolute(), path.resolve()
         return all(self._enters(part) for part in {written, *written.parents, resolved, *resolved.parents})
 
     def _enters(self, path: Path) -> bool:
-        """Tell whether this user may enter (a directory) or run (a program) one path."""
+        """Return whether this user may enter (a directory) or run (a program) one path."""
         status = path.stat()
         if status.st_uid == self.uid:
             return bool(status.st_mode & stat.S_IXUSR)

@@ -29,7 +29,7 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Tell whether its process has not ended."""
+        """Return whether its process has not ended."""
         return self.process is not None and self.process.poll() is None
 
 

@@ -24,10 +24,10 @@ from inference.queries import catalogue
 log = logging.getLogger("gateway.lifespan")
 
 DRAIN_SECONDS = 20.0
-"""Calls that were sent upstream get so long to come to their end."""
+"""How long calls that were sent upstream may take to finish."""
 
 SWITCH_SECONDS = 0.001
-"""For so long another thread keeps the interpreter's lock from the event loop, each time that the loop needs it."""
+"""How long another thread may keep the interpreter's lock each time the event loop needs it."""
 
 
 class Lifespan:
@@ -63,7 +63,7 @@ async def start() -> None:
 
 
 async def stop() -> None:
-    """Let what is under way come to its end, then close."""
+    """Let running calls finish, then close."""
     left = await drain(DRAIN_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)

@@ -119,7 +119,8 @@ class Bounded(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be parsed. Where an answer is under way, another one in it would be taken for its part."""
+        """Refuse what cannot be parsed. Where an answer is in progress, another one in it would be taken for its
+        part."""
         if self._is_answer_under_way():
             self.transport.abort()
         elif self._is_too_large:
@@ -137,7 +138,7 @@ class Bounded(HttpToolsProtocol):
             self.transport.abort()
 
     def _waits_too_long(self, now: float) -> bool:
-        """Tell whether the client owes a head, a body, or the end of a body that has been answered."""
+        """Return whether the client owes a head, a body, or the end of a body that has been answered."""
         patience = settings.HEAD_SECONDS
         if self._is_handed_over:
             return now - self._since > patience
@@ -151,7 +152,7 @@ class Bounded(HttpToolsProtocol):
         return now - self._since > patience
 
     def _is_unread_too_long(self, now: float) -> bool:
-        """Tell whether an answer lies here and the client does not take it.
+        """Return whether an answer lies here and the client does not take it.
 
         Growth counts as progress: an answer that grows is paused soon, and from then on it can only shrink.
         """
@@ -162,7 +163,7 @@ class Bounded(HttpToolsProtocol):
         return now - self._unread_since > settings.WRITE_SECONDS
 
     def _is_answer_under_way(self) -> bool:
-        """Tell whether the request before what was just parsed is complete and unanswered, or answered in part."""
+        """Return whether the request before what was just parsed is complete and unanswered, or answered in part."""
         cycle = self.cycle
         return bool(cycle) and not cycle.response_complete and (cycle.response_started or not cycle.more_body)
 
@@ -170,7 +171,7 @@ class Bounded(HttpToolsProtocol):
         return bool(self.parser.should_upgrade() and self._should_upgrade())
 
     def _is_busy(self) -> bool:
-        """Tell whether a request before this one is unanswered. A handshake would be answered in its place."""
+        """Return whether a request before this one is unanswered. A handshake would be answered in its place."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _head_bytes(self) -> int:

@@ -102,7 +102,8 @@ def is_event_stream(response: aiohttp.ClientResponse) -> bool:
 
 @lru_cache(maxsize=256)
 def _address(base_url: str, path: str) -> URL:
-    """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they rest encrypted."""
+    """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they are stored
+    encrypted."""
     try:
         url = URL(base_url.rstrip("/") + path)
         (url.raw_host or "").encode("idna")  # as the resolver will do, and refuse labels that are empty or too long

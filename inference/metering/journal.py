@@ -1,10 +1,10 @@
-"""Which calls this process has under way, and how far each is, where a `kill -9` cannot reach it.
+"""Which calls this process has in progress, and how far each is, where a `kill -9` cannot reach it.
 
 The ledger knows that a hold was placed, not whether its process came to send anything. So each server process keeps a
 file of slots, mapped into its memory: a call takes a slot before its hold is asked for, marks it before the first byte
-goes upstream, writes its closing there before it asks the ledger for it, and frees the slot when the closing is on disk.
-That is a few stores into memory, no system call. The pages belong to the kernel, so they outlive the process; they do
-not outlive the machine, and whoever reads them asks first whether it is still the same boot.
+goes upstream, writes its closing there before it asks the ledger for it, and frees the slot when the closing is on
+disk. That is a few stores into memory, no system call. The pages belong to the kernel, so they outlive the process;
+they do not outlive the machine, and whoever reads them asks first whether it is still the same boot.
 
 What a process left behind is read by `inference.metering.recovery`.
 """
@@ -45,7 +45,7 @@ _STAGES = frozenset(Stage)
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A call that a journal's process had under way. `closing` is how it was to be closed, where that was known."""
+    """A call that a journal's process had in progress. `closing` is how it was to be closed, where that was known."""
 
     stage: Stage
     usage_id: str
@@ -157,7 +157,7 @@ def begin(usage_id: str) -> Entry:
 
 
 def leftovers(data: bytes) -> Iterator[Leftover]:
-    """Read the calls that a journal's process had under way, as far as a machine that crashed has written them."""
+    """Read the calls that a journal's process had in progress, as far as a machine that crashed has written them."""
     for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
         slot = data[at : at + _SLOT_BYTES]
         usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")

@@ -1,4 +1,4 @@
-"""Closes what server processes had under way when they died: by their journals, where those say more than the ledger.
+"""Closes what server processes had in progress when they died: by their journals, where those say more than the ledger.
 
 Not sent: released. Sent: left to review at once. About to be closed: closed as its process would have. A call
 whose journal is lost waits for its deadline and goes to review.

@@ -34,5 +34,5 @@ class Membership(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Tell whether the person is still in."""
+        """Return whether the person is still in."""
         return self.removed_at is None

@@ -28,7 +28,7 @@ class Decision:
 
     @property
     def allowed(self) -> bool:
-        """Tell whether the reason is the good one."""
+        """Return whether the reason is the good one."""
         return self.reason == ALLOWED
 
 

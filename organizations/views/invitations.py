@@ -42,7 +42,7 @@ class InvitationsViewSet(OrganizationViewSet):
     )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
-        """Create an invitation; the token is shown once, and no e-mail is sent."""
+        """Create an invitation; the token is shown once, and no email is sent."""
         body = InvitationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         role, email = Role(body.validated_data["role"]), body.validated_data.get("email")

@@ -57,7 +57,7 @@ def _is_read_only(exc: Exception) -> bool:
 
 
 def _is_lone_surrogate(exc: Exception) -> bool:
-    """Tell whether a text holds half a character, which no encoding can write."""
+    """Return whether a text holds half a character, which no encoding can write."""
     return isinstance(exc, UnicodeEncodeError) and exc.reason == "surrogates not allowed"
 
 

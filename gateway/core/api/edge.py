@@ -1,7 +1,5 @@
-"""What no view ever sees: control characters in a path, a query, a header or a cookie.
-
-Nothing here means anything by them, and NUL is an error to the database. Refused at the edge, once, they need no thought
-anywhere else.
+"""Refuses control characters in a path, a query, a header or a cookie before any view sees them. They have no meaning
+here, and the database rejects NUL. No other code has to deal with them.
 """
 
 import logging

@@ -24,7 +24,7 @@ _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-bodies")
 
 
 def is_large(body: bytes) -> bool:
-    """Tell whether parsing a body would keep the event loop longer than a millisecond or two."""
+    """Return whether parsing a body would keep the event loop longer than a millisecond or two."""
     if len(body) <= SMALL_BODY_BYTES:
         return False
     return len(body) > LARGE_BODY_BYTES or bound_values(body) > LARGE_BODY_VALUES

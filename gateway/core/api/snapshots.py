@@ -16,7 +16,7 @@ from gateway.core.contract.errors import NotReady
 log = logging.getLogger("gateway.snapshots")
 
 WAIT_SECONDS = 2.0
-"""So long a caller waits for a snapshot where there is none that can be used."""
+"""How long a caller waits for a snapshot if there is no usable one."""
 
 Value = TypeVar("Value")
 
@@ -53,7 +53,7 @@ class Snapshot(Generic[Value]):
 
     @property
     def is_usable(self) -> bool:
-        """Tell whether there is a value that is young enough to go by."""
+        """Return whether there is a value that is young enough to go by."""
         return self.age_seconds <= self._usable_seconds()
 
     def at_hand(self) -> Value:
@@ -84,7 +84,7 @@ class Snapshot(Generic[Value]):
         return self.at_hand()
 
     def renew_sync(self) -> None:
-        """Take the next snapshot, or wait for whoever takes it."""
+        """Take the next snapshot, or wait for the thread that is taking it."""
         latest = self._latest
         if not self._taking.acquire(timeout=WAIT_SECONDS):
             return

@@ -18,7 +18,7 @@ from psycopg.pq.abc import PGresult
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
-"""A statement that is not answered by then is given up, and its connection with it. Longer than STATEMENT_SECONDS of
+"""A statement that is not answered by then is abandoned, together with its connection. Longer than STATEMENT_SECONDS of
 the pool, so that a database that works ends the statement itself and says so."""
 
 _TEXT = 0
@@ -79,8 +79,8 @@ class LedgerConnection(AsyncConnection[Any]):
         return self._rows(sql, answer)
 
     def fail(self, error: Exception) -> None:
-        """End it, and wake whoever waits for an answer."""
-        # The number is remembered: libpq forgets it when the server hangs up.
+        """Close the connection, and wake everything that waits for an answer."""
+        # The number is remembered: libpq forgets it when the server closes the connection.
         socket, self._socket = getattr(self, "_socket", None), None
         if socket is not None:  # before it is closed: another connection may get its number at once
             self._loop.remove_reader(socket)
@@ -116,7 +116,7 @@ class LedgerConnection(AsyncConnection[Any]):
     async def _answer(self) -> PGresult:
         """Wait for the whole answer to what was sent, up to the server's word that the transaction is over.
 
-        Rows prove nothing: a server that is told to quit while it commits sends them and then hangs up.
+        Rows prove nothing: a server that is told to quit while it commits sends them and then closes the connection.
         """
         while self.pgconn.flush():
             await self._drained()
@@ -166,7 +166,7 @@ class LedgerConnection(AsyncConnection[Any]):
             raise self.failure
 
     async def _drained(self) -> None:
-        """Wait until more can be written. What comes back meanwhile is read, or both sides would wait for ever."""
+        """Wait until more can be written. What comes back meanwhile is read, or both sides would wait forever."""
         waiter = self.waiter = self._loop.create_future()
         self._loop.add_writer(self.pgconn.socket, _wake, waiter)
         try:

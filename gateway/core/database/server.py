@@ -5,7 +5,7 @@ from django.db import connection
 
 
 class ServerAway(Exception):
-    """The server does not answer; the text says in one line where it should be and why not, never the password."""
+    """The server does not respond; the text says in one line where it should be and why not, without the password."""
 
 
 def server_version() -> int:

@@ -84,7 +84,7 @@ _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
 
 
 def decoder(type_oid: int) -> Decoder:
-    """Give what reads a column of this type; text for every type that is not known here."""
+    """Return what reads a column of this type; text for every type that is not known here."""
     return _DECODERS.get(type_oid, bytes.decode)
 
 

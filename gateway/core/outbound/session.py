@@ -1,4 +1,4 @@
-"""The one HTTP client session of a process: pooled, without cookies, proxies or redirects of its own accord."""
+"""The one HTTP client session of a process: pooled, without cookies, and without automatic proxies or redirects."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -24,7 +24,8 @@ as long for it.)"""
 
 
 def session() -> aiohttp.ClientSession:
-    """Give the running loop's session, opened at its first use. Its owner calls `close_session` before the loop ends."""
+    """Return the running loop's session, opened at its first use. Its owner calls `close_session` before the loop
+    ends."""
     current = _sessions.get()
     if current.closed:
         _sessions.pop()

@@ -12,7 +12,7 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 class ClientLeft(Exception):
-    """The client closed the connection; nobody waits for an answer."""
+    """The client closed the connection; nobody is waiting for a response."""
 
 
 class BodyReader:
