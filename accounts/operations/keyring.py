@@ -30,7 +30,8 @@ class KeysOutdated(NotReady):
 
 @dataclass(frozen=True, slots=True)
 class SigningKeys:
-    """The published keys by `kid`, as JWKs and as verifying keys; `signing_kid` and `signing_key` are the active one."""
+    """The published keys by `kid`, as JWKs and as verifying keys; `signing_kid` and `signing_key` are the active
+    one."""
 
     verifying: Mapping[str, jwk.PublicKey]
     jwks: tuple[dict[str, str], ...]
@@ -76,7 +77,8 @@ class Keyring(Snapshot[SigningKeys]):
             connection.close()
 
     def verifying_key(self, kid: object) -> jwk.PublicKey | None:
-        """Return a published key by its id, of whatever type, or None where there is none. No I/O. Raises KeysOutdated."""
+        """Return a published key by its id, of whatever type, or None where there is none. No I/O. Raises
+        KeysOutdated."""
         if not isinstance(kid, str):
             return None
         key = self.at_hand().verifying.get(kid) if self.is_usable else None

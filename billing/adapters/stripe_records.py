@@ -1,4 +1,5 @@
-"""What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of `SENSELESS`."""
+"""What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of
+`SENSELESS`."""
 
 import re
 from collections.abc import Mapping

@@ -36,7 +36,8 @@ class Checkout(models.Model):
     The provider's session is the truth; `billing.operations.checkouts` makes this row and the ledger match it.
     `taken_back` is what refunds and disputes have taken of a paid amount so far, `movements` counts how often that
     changed and names each change in the ledger. `is_live` is the mode of the key that the session was asked with.
-    `checks` counts how often the provider's record was applied: read it before asking, and apply the answer only if it has not changed. `next_check_at` is when the provider is asked again, null when there is nothing more to learn.
+    `checks` counts how often the provider's record was applied: read it before asking, and apply the answer only if it
+    has not changed. `next_check_at` is when the provider is asked again, null when there is nothing more to learn.
     """
 
     id = KeyField(primary_key=True)

@@ -174,7 +174,8 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
 
 
 def _check_open(owner: Owner, now: datetime) -> None:
-    """Raise RateLimited where a new checkout is one too many; the check's lock makes others of the owner wait for it."""
+    """Raise RateLimited where a new checkout is one too many; the check's lock makes others of the owner wait for
+    it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["checkouts of " + "/".join(owner)])
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)

@@ -39,7 +39,8 @@ def instant(owner: Owner) -> datetime:
 
 
 def clock() -> datetime:
-    """Return the database's time, which the ledger stamps by; whoever holds a wallet's lock reads it as the ledger does."""
+    """Return the database's time, which the ledger stamps by; whoever holds a wallet's lock reads it as the ledger
+    does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         [time] = cursor.fetchone()

@@ -16,7 +16,7 @@ class AccountCheckoutRequest(StrictSerializer):
 
 
 class CheckoutResponse(serializers.Serializer[Any]):
-    """Where to pay."""
+    """The page to pay on."""
 
     provider = serializers.CharField()
     transactionId = serializers.CharField()

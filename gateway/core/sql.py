@@ -58,7 +58,8 @@ def sources() -> Iterator[str]:
 
 
 def _changes(cursor: Any) -> Iterator[str]:
-    """Return the statements that make triggers what the files say: the missing, disabled and other ones, then the rest."""
+    """Return the statements that make triggers what the files say: the missing, disabled and other ones, then the
+    rest."""
     cursor.execute(_TRIGGERS)
     found = cursor.fetchall()
     in_force = {_plain(definition) for *_, definition, is_enabled in found if is_enabled}

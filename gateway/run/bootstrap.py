@@ -65,7 +65,7 @@ def fingerprint(requirements: Path) -> str:
 
 
 def create(environment: Path) -> bool:
-    """Make a virtual environment; what an interrupted start left is kept if it can be mended, else made again."""
+    """Make a virtual environment; what an interrupted start left is kept if it can be repaired, else created afresh."""
     for clear in (False, True):
         with contextlib.suppress(subprocess.CalledProcessError, OSError, SystemExit):
             venv.EnvBuilder(with_pip=True, symlinks=True, clear=clear).create(str(environment))

@@ -158,7 +158,7 @@ class Cluster:
         return False
 
     def _open_log_mark(self) -> int:
-        """Return the log's length, after starting it again when it has grown long."""
+        """Return the log's length, after emptying it if it has grown long."""
         size = self.log_path.stat().st_size if self.log_path.exists() else 0
         if size > LOG_BYTES_MAX:
             self.log_path.replace(self.log_path.with_suffix(".log.1"))

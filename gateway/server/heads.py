@@ -1,4 +1,5 @@
-"""Request heads that everybody on the way reads alike. What is left open here, a proxy in front could read otherwise."""
+"""Request heads that everybody on the way reads alike. What is left open here, a proxy in front could read
+otherwise."""
 
 from collections.abc import Sequence
 

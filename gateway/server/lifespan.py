@@ -47,7 +47,8 @@ class Lifespan:
 
 
 async def start() -> None:
-    """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's sight."""
+    """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's
+    sight."""
     raise_descriptor_limit()
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -1,4 +1,5 @@
-"""HTTP/1.1 as uvicorn speaks it, with a limit on whatever a client could hold: `--http gateway.server.protocol:Bounded`.
+"""HTTP/1.1 as uvicorn speaks it, with a limit on whatever a client could hold: `--http
+gateway.server.protocol:Bounded`.
 
 A request that runs is the application's: it reads the body within limits of its own, and may take as long as a model
 does. What happens outside of it is bounded here: connections, heads, trailers, silence, and answers that nobody reads.
@@ -54,7 +55,8 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol. No route takes one, so it ends with the answer to its handshake.
+        """Hand the connection to the WebSocket protocol. No route takes one, so it ends with the answer to its
+        handshake.
 
         Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched.
         """
@@ -185,9 +187,9 @@ class Bounded(HttpToolsProtocol):
 def _bound_unsent(transport: asyncio.Transport) -> None:
     """Have the system take little more of an answer than its client's window holds, and keep that for so long.
 
-    It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is closed
-    (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the client; the system
-    only forgets it.
+    It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is
+    closed (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the
+    client; the system only forgets it.
     """
     connection = transport.get_extra_info("socket")
     if connection.family == socket.AF_UNIX:

@@ -1,4 +1,4 @@
-"""What only the operator can mend: logged at once, and noted at the upstream for the console.
+"""Problems that only the operator can fix: logged at once, and recorded with the upstream for the console.
 
 The note is written by a thread beside the calls, at most once a second: no call waits for it or fails by it.
 """

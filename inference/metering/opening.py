@@ -74,7 +74,7 @@ def _give_up(call: Call, error: Exception) -> None:
 
 
 async def _take_proof(arrival: Arrival) -> None:
-    """Take the proof of a call whose hold failed: it serves once, whatever became of the request."""
+    """Record the proof of a call whose hold failed: it can be used only once, whatever happened to the request."""
     with suppress(Exception):
         await database.run(refusal_element(arrival, "idempotency"))
 

@@ -83,7 +83,7 @@ def _review(leftover: Leftover) -> bytes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int | None]:
-    """Open and lock a journal; None where its process lives, or somebody else is at it or was."""
+    """Open and lock a journal; None if its process is alive, or if someone else is processing it or has done so."""
     try:
         file = os.open(path, os.O_RDWR)
     except FileNotFoundError:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 FAILURES_MAX = 3
-"""So many failures in a row set a deployment aside; a success between them starts the count again."""
+"""This many failures in a row set a deployment aside; a success in between resets the count."""
 
 ASIDE_MIN_SECONDS = 1.0
 ASIDE_MAX_SECONDS = 60.0

@@ -32,7 +32,8 @@ class JsonBody:
 
 @dataclass(frozen=True)
 class BoundedJson(BoundedRequest):
-    """A request that is sent as JSON and answered with it. `is_large` where writing it would keep the event loop long."""
+    """A request that is sent as JSON and answered with it. `is_large` where writing it would keep the event loop
+    long."""
 
     hold_microusd: int
     body: Mapping[str, Any]

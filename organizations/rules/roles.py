@@ -20,7 +20,8 @@ SEES_ALL_SEATS = (Role.OWNER, Role.ADMIN, Role.BILLING)
 
 
 def may_touch(actor: Role, *roles: Role) -> bool:
-    """Return whether the actor may grant, change or remove these roles: only an owner touches the role owner."""
+    """Return whether the actor may grant, change or remove these roles: only an owner may grant, change or remove the
+    role owner."""
     return actor is Role.OWNER or Role.OWNER not in roles
 
 

@@ -29,7 +29,7 @@ class CheckoutRequest(StrictSerializer):
 
 
 class OrganizationCheckoutResponse(serializers.Serializer[Any]):
-    """Where to pay."""
+    """The page to pay on."""
 
     provider = serializers.CharField()
     transactionId = serializers.CharField(source="id")

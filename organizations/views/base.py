@@ -15,12 +15,14 @@ from organizations.rules.roles import ANY
 
 
 class OrganizationViewSet(ApiViewSet):
-    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, in a role that the action takes."""
+    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, in a role that the action
+    takes."""
 
     membership: Membership
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check token and capability, then that an organization's token stays at home, then role."""
+        """Check token and capability, then that an organization's token is used for that organization only, then the
+        role."""
         super().initial(request, *args, **kwargs)
         if not self.action:
             return
@@ -32,7 +34,7 @@ class OrganizationViewSet(ApiViewSet):
 
 
 def actor(request: Request) -> str:
-    """Name who asks: the DID of the token (or of the portal's session), never one that a body names."""
+    """Return the caller's DID, from the token or the portal's session, never from the body."""
     return caller(request).did
 
 

@@ -52,7 +52,7 @@ class InvitationsViewSet(OrganizationViewSet):
     @extend_schema(operation_id="revoke_invitation", summary="Revoke an invitation", responses=InvitationResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, invitation_id: str) -> Response:
-        """Take an open invitation back."""
+        """Revoke an open invitation."""
         invitation = operations.revoke(org_id=org_id, invitation_id=invitation_id, actor_did=actor(request))
         return Response(InvitationResponse(invitation).data)
 

@@ -23,7 +23,8 @@ _IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand between
 
 
 def check(path: str, query: str, headers: str) -> None:
-    """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all headers."""
+    """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all
+    headers."""
     for name, found in (
         ("path", _CONTROL.search(path)),
         ("query", _IN_QUERY.search(query)),

@@ -31,7 +31,8 @@ def is_large(body: bytes) -> bool:
 
 
 async def offload(function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """Return what a function returns, or raise what it raises, run when it is its turn in the thread for large bodies."""
+    """Return what a function returns, or raise what it raises, run when it is its turn in the thread for large
+    bodies."""
     work = partial(_quietly, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_thread, work)
 

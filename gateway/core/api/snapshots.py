@@ -76,7 +76,8 @@ class Snapshot(Generic[Value]):
         await asyncio.wait([asyncio.wrap_future(self._begin())], timeout=WAIT_SECONDS)
 
     def current_sync(self) -> Value:
-        """Return a value that can be used to code that may block, or raise NotReady. It is read on the caller's connection."""
+        """Return a value that can be used to code that may block, or raise NotReady. It is read on the caller's
+        connection."""
         if not self.is_usable:
             self.renew_sync()
         elif self.age_seconds > self._fresh_seconds() and self._taking.acquire(blocking=False):

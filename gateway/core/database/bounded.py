@@ -53,7 +53,7 @@ def serve_requests() -> None:
 
 
 def limit_seconds() -> float | None:
-    """Return how long this process waits for an answer; None is forever."""
+    """Return how long this process waits for an answer; None means no limit."""
     is_server = BoundedConnection.serves_requests
     return (settings.DATABASE_WAIT_SECONDS if is_server else settings.DATABASE_JOB_WAIT_SECONDS) or None
 

@@ -19,8 +19,8 @@ HEADER_FIELD_MAX_BYTES = 16 * 1024
 HEADERS_MAX = 128
 
 on_send: ContextVar[Callable[[], None] | None] = ContextVar("on_send", default=None)
-"""Called right before the first byte of a request with a body is written. (aiohttp's own tracing would take twenty times
-as long for it.)"""
+"""Called right before the first byte of a request with a body is written. (aiohttp's own tracing would take twenty
+times as long for it.)"""
 
 
 def session() -> aiohttp.ClientSession:

@@ -26,7 +26,8 @@ OPERATOR_EMAIL = "operator@localhost"
 
 
 class Command(BaseCommand):
-    """Collects static files, migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production, makes an operator."""
+    """Collects static files, migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production,
+    makes an operator."""
 
     help = "Collect static files, migrate, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
     requires_system_checks: list[str] = []
@@ -47,8 +48,8 @@ class Command(BaseCommand):
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
     def _apply(self, file: Path | None) -> None:
-        """Apply the configuration, of the environment alone where there is no file; say in one line what changed, or name
-        every problem on a line of its own."""
+        """Apply the configuration, of the environment alone where there is no file; say in one line what changed, or
+        name every problem on a line of its own."""
         report, problems = StringIO(), StringIO()
         try:
             call_command("apply", *filter(None, [file]), stdout=report, stderr=problems)
