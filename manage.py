@@ -2,14 +2,16 @@
 """Runs a management command against the gateway of this DATA_DIR or DATABASE_URL."""
 
 import logging
-import os
 import sys
 
 
 def main() -> None:
     """Hand the command line to Django."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
     from django.core.management import execute_from_command_line
+
+    from gateway.core.startup import load_settings
+
+    load_settings()
 
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # what it warns of, the command fails with
     try:

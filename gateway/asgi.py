@@ -3,11 +3,14 @@
 Model routes and /healthz run on the event loop, everything else through Django, WebSockets through Channels.
 """
 
-import os
+from gateway.core.startup import load_settings
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
+STARTUP_FAILED = 3
+"""How uvicorn's workers tell their parent to stop instead of starting them again."""
 
-from django.core.asgi import get_asgi_application
+load_settings(exit_code=STARTUP_FAILED)
+
+from django.core.asgi import get_asgi_application  # noqa: E402
 
 django_application = get_asgi_application()
 

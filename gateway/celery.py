@@ -1,13 +1,12 @@
 """The Celery application: reconciliation, payments' events, clean-up and, later, seat billing."""
 
-import os
-
 from celery import Celery
 
 from gateway import schedule
 from gateway.core import filequeue
+from gateway.core.startup import load_settings
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
+load_settings()
 
 filequeue.register()
 app = Celery("gateway")

@@ -11,11 +11,11 @@ from unfold.forms import AuthenticationForm
 
 
 class OperatorSignInForm(AuthenticationForm):
-    """Takes an e-mail address or a DID. Failures count towards the portal's limits."""
+    """Takes an email address or a DID. Failures count towards the portal's limits."""
 
     def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, *args, **kwargs)
-        self.fields["username"].label = "E-mail or DID"
+        self.fields["username"].label = "Email address or DID"
 
     def clean(self) -> dict[str, Any]:
         """Authenticate within the limits on failed attempts."""

@@ -26,6 +26,14 @@ CHAPTERS = (
     ("Discovery", "Public documents for OAuth clients."),
     ("Health", ""),
 )
+
+
+def _health(status: str) -> dict[str, Any]:
+    member = {"type": "string", "enum": [status]}
+    schema = {"type": "object", "properties": {"status": member}, "required": ["status"]}
+    return {"application/json": {"schema": schema}}
+
+
 HEALTH = {
     "get": {
         "operationId": "healthz",
@@ -34,8 +42,8 @@ HEALTH = {
         "description": "The database and the replay store respond.",
         "security": [],
         "responses": {
-            "200": {"description": "Ready.", "content": {"application/json": {"schema": {"type": "object"}}}},
-            "503": {"description": "Not ready.", "content": {"application/json": {"schema": {"type": "object"}}}},
+            "200": {"description": "Ready.", "content": _health("ok")},
+            "503": {"description": "Not ready.", "content": _health("not_ready")},
         },
     }
 }

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib.admin.apps import AdminConfig
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from unfold.sites import UnfoldAdminSite
 
@@ -16,6 +17,12 @@ class ConsoleSite(UnfoldAdminSite):
         if request.GET.get("page", "1") != "1":
             raise Http404
         return super().search(request, extra_context)
+
+    def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
+        """Offer rows for a relation."""
+        from gateway.core.console.suggestions import Suggestions  # this module is read before there are models
+
+        return Suggestions.as_view(admin_site=self)(request)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Lead to the portal's page, which limits guesses at the old password."""

@@ -5,17 +5,22 @@ from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 from unfold.decorators import display
 
-from gateway.core.console import ReadOnlyAdmin, ReadOnlyInline
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, WordFilter, links, parties
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.portal.words import ACTIONS
+
+parties.register("organization", parties.Source(Organization, key="id", name="name"))
 
 
 class MembershipInline(ReadOnlyInline):
     """Members, removed ones too."""
 
+    person = PartyColumn("Member", "account")
+
     model = Membership
     ordering = ("-created_at", "-id")
-    fields = ("account", "role", "created_at", "removed_at")
+    fields = ("person", "role", "created_at", "removed_at")
+    readonly_fields = fields
     show_change_link = False
     hide_title = True
 
@@ -48,6 +53,9 @@ class EntitlementInline(ReadOnlyInline):
 class InvitationInline(ReadOnlyInline):
     """Invitations and what became of them; nobody has their tokens, of which only a hash is kept."""
 
+    host = PartyColumn("Invited by", "invited_by.account")
+    guest = PartyColumn("Accepted by", "accepted_by.account")
+
     model = Invitation
     ordering = ("-created_at", "-id")
     fields = ("role", "email", "host", "created_at", "expires_at", "guest", "revoked_at")
@@ -59,16 +67,6 @@ class InvitationInline(ReadOnlyInline):
         """Name hosts and guests in the same statement."""
         return super().get_queryset(request).select_related("invited_by__account", "accepted_by__account")
 
-    @display(description="By")
-    def host(self, invitation: Invitation) -> str:
-        """Name who invited."""
-        return str(invitation.invited_by.account)
-
-    @display(description="Accepted by")
-    def guest(self, invitation: Invitation) -> str:
-        """Name who came."""
-        return str(invitation.accepted_by.account) if invitation.accepted_by else ""
-
 
 @admin.register(Organization)
 class OrganizationAdmin(ReadOnlyAdmin):
@@ -76,44 +74,53 @@ class OrganizationAdmin(ReadOnlyAdmin):
 
     list_display = ("name", "id", "is_past_due", "created_at", "changed_at")
     list_filter = ("is_past_due",)
-    search_fields = ("id__exact", "name")
-    search_help_text = "The whole organization id, or a part of the name."
+    search_fields = (
+        "id__exact",
+        "name",
+        *(f"memberships__account__{name}" for name in ("display_name", "email", "did")),
+    )
+    search_help_text = "The whole organization id, or a part of its name or of a member's name, email address or DID."
     ordering = ("-id",)
-    fields = ("id", "name", "is_past_due", "version", "created_at", "changed_at")
+    fields = ("name", "id", "related", "is_past_due", "version", "created_at", "changed_at")
     inlines = (MembershipInline, EntitlementInline, InvitationInline)
+
+    @display(description="See also")
+    def related(self, organization: Organization) -> str:
+        """Link to the organization's money, calls and log."""
+        tables = {
+            "Wallet": "billing_wallet",
+            "Credits": "billing_creditlot",
+            "Calls": "billing_reservation",
+            "Budgets": "billing_budget",
+            "Seats": "organizations_seat",
+            "Audit log": "organizations_auditentry",
+        }
+        return links((title, table, organization.pk) for title, table in tables.items())
 
 
 @admin.register(Seat)
 class SeatAdmin(ReadOnlyAdmin):
     """Who has, or had, a seat for what."""
 
+    organization = PartyColumn("Organization", "membership.organization")
+    member = PartyColumn("Member", "membership.account")
+
     list_display = ("id", "organization", "product", "member", "role", "assigned_at", "version")
     list_filter = (("assigned_at", admin.EmptyFieldListFilter),)
     list_select_related = ("entitlement", "membership__account", "membership__organization")
     search_fields = (
-        "membership__organization__id__exact",
         "membership__id__exact",
-        "membership__account__did__exact",
         "entitlement__product__slug__exact",
     )
-    search_help_text = "The whole organization or membership id, DID or product."
+    party_fields = ("membership__account__did", "membership__organization_id")
+    search_help_text = "A part of a name, an email address or a DID, or the whole id or product."
     ordering = ("-id",)
     fields = ("id", "organization", "product", "member", "role", "assigned_at", "version")
-
-    @display(description="Organization")
-    def organization(self, seat: Seat) -> str:
-        """Name the organization."""
-        return str(seat.membership.organization)
 
     @display(description="Product")
     def product(self, seat: Seat) -> str:
         """Name the product."""
         return seat.entitlement.product_id
-
-    @display(description="Member")
-    def member(self, seat: Seat) -> str:
-        """Name the person."""
-        return str(seat.membership.account)
 
     @display(description="Role")
     def role(self, seat: Seat) -> str:
@@ -121,29 +128,25 @@ class SeatAdmin(ReadOnlyAdmin):
         return seat.membership.role
 
 
-class ActionFilter(admin.SimpleListFilter):
-    """Filters by action without asking the table which there are."""
+class ActionFilter(WordFilter):
+    """Filters by what can be done to an organization."""
 
-    title = "action"
-    parameter_name = "action"
-
-    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
-        """List what can be done to an organization."""
-        return [(action, action) for action in sorted(ACTIONS)]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[AuditEntry]) -> QuerySet[AuditEntry]:
-        """Keep the chosen action."""
-        return queryset.filter(action=self.value()) if self.value() else queryset
+    title = parameter_name = "action"
+    words = tuple(sorted(ACTIONS))
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
     """Who did what in which organization."""
 
-    list_display = ("id", "created_at", "organization", "action", "subject", "actor_did")
+    where = PartyColumn("Organization", "organization")
+    actor = PartyColumn("By", "actor_did")
+
+    list_display = ("id", "created_at", "where", "action", "subject", "actor")
     list_filter = (ActionFilter, "created_at")
     list_select_related = ("organization",)
     search_fields = ("organization__id__exact", "actor_did__exact", "subject__exact", "action__exact")
-    search_help_text = "The whole organization id, DID, subject or action."
+    party_fields = ("actor_did", "organization_id")
+    search_help_text = "A part of a name, an email address or a DID, or the whole id, subject or action."
     ordering = ("-id",)
-    fields = ("id", "created_at", "organization", "action", "subject", "actor_did", "detail")
+    fields = ("id", "created_at", "where", "action", "subject", "actor", "detail")

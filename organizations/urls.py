@@ -22,14 +22,19 @@ from organizations.views.organizations import OrganizationDetailViewSet, Organiz
 from organizations.views.products import MaxSeatsViewSet, ProductsViewSet
 from organizations.views.seats import AccessViewSet, SeatAssignmentViewSet, SeatsViewSet
 
+# The reference describes the routes once, under /v1.
+PORTAL = {"authentication_classes": [PortalSession], "schema": None}
+# What the portal can do beyond the specification's routes.
+PORTAL_ALONE = {"put": "rename"}
 
-def routes(root: str, **options: Any) -> list[URLPattern]:
-    """List the routes of organizations below `root`; `options` go to every viewset."""
+
+def routes(root: str, beyond: dict[str, str], **options: Any) -> list[URLPattern]:
+    """List the routes of organizations below `root`, with what one can do `beyond` them; `options` go to every viewset."""
     org = f"{root}/<str:org_id>"
     product = f"{org}/products/<str:product>"
     table: list[tuple[str, type[ApiViewSet], dict[str, Any]]] = [
         (root, OrganizationsViewSet, {"get": "list", "post": "create"}),
-        (org, OrganizationDetailViewSet, {"get": "retrieve"}),
+        (org, OrganizationDetailViewSet, {"get": "retrieve", **beyond}),
         (f"{org}/members", MembersViewSet, {"get": "list"}),
         (f"{org}/members/<str:membership_id>", MembersViewSet, {"put": "update", "delete": "destroy"}),
         (f"{org}/invitations", InvitationsViewSet, {"get": "list", "post": "create"}),
@@ -51,13 +56,10 @@ def routes(root: str, **options: Any) -> list[URLPattern]:
     return [path(route, view.as_view(actions, **options)) for route, view, actions in table]
 
 
-# The reference describes the routes once, under /v1.
-PORTAL = {"authentication_classes": [PortalSession], "schema": None}
-
 urlpatterns = [
     path("v1/auth/context", ContextViewSet.as_view({"post": "create"})),
     path("v1/org-invitations/accept", AcceptanceViewSet.as_view({"post": "create"})),
     path("api/organizations/invitations/accept", AcceptanceViewSet.as_view({"post": "create"}, **PORTAL)),
-    *routes("v1/organizations"),
-    *routes("api/organizations", **PORTAL),
+    *routes("v1/organizations", {}),
+    *routes("api/organizations", PORTAL_ALONE, **PORTAL),
 ]

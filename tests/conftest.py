@@ -16,6 +16,9 @@ import django
 django.setup()
 
 from tests.support.demo_house import demo_house  # noqa: E402, F401
-from tests.support.leftovers import django_db_setup, flush_passes_guards, nothing_left_behind  # noqa: E402, F401
-from tests.support.logs import fresh_logs  # noqa: E402, F401
-from tests.support.signing_keys import fresh_signing_keys  # noqa: E402, F401
+from tests.support.leftovers import (  # noqa: E402
+    django_db_setup,  # noqa: F401
+    flush_passes_guards,  # noqa: F401
+    fresh_process,  # noqa: F401
+    nothing_left_behind,  # noqa: F401
+)

@@ -1,5 +1,5 @@
 """The console's pages of accounts, products and their integrations, clients, devices and keys."""
 
-from accounts.admin import accounts, clients, groups, integrations, keys, log, products, sign_in
+from accounts.admin import accounts, clients, groups, integrations, keys, log, people, products, sign_in
 
-__all__ = ["accounts", "clients", "groups", "integrations", "keys", "log", "products", "sign_in"]
+__all__ = ["accounts", "clients", "groups", "integrations", "keys", "log", "people", "products", "sign_in"]

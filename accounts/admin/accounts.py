@@ -10,9 +10,10 @@ from django.utils import timezone
 from unfold.decorators import display
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
+from accounts.admin.people import PEOPLE, SEARCH_HELP
 from accounts.models import Account
 from accounts.operations import devices, suspension
-from gateway.core.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin, links
 
 OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
 
@@ -58,15 +59,16 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     form = AccountChangeForm
     add_form = AccountCreationForm
     change_password_form = PasswordForm
-    list_display = ("did", "display_name", "email", "state", "is_staff", "created_at")
+    list_display = ("name", "email", "did", "state", "is_staff", "created_at")
     list_filter = ("is_staff", "is_active", ("suspended_at", admin.EmptyFieldListFilter))
-    search_fields = ("did", "email", "display_name")
+    search_fields = PEOPLE.columns
+    search_help_text = SEARCH_HELP
     ordering = ("-created_at",)
     filter_horizontal = ()
     autocomplete_fields = ("groups",)
-    readonly_fields = ("did", "state", "suspended_at", "created_at", "last_login")
+    readonly_fields = ("did", "related", "state", "suspended_at", "created_at", "last_login")
     fieldsets = (
-        (None, {"fields": ("did", "display_name", "email", "password")}),
+        (None, {"fields": ("display_name", "email", "did", "related", "password")}),
         ("State", {"fields": ("state", "is_active", "suspended_at", "created_at", "last_login")}),
         ("Operator console", {"fields": OPERATOR_FIELDS}),
     )
@@ -94,6 +96,25 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
         """Keep every account."""
         return False
+
+    @display(description="Name", ordering="display_name")
+    def name(self, account: Account) -> str:
+        """Name the person, or the account where it has no name."""
+        return account.display_name or account.email or account.did
+
+    @display(description="See also")
+    def related(self, account: Account) -> str:
+        """Link to the account's money, calls and organizations."""
+        tables = {
+            "Wallet": "billing_wallet",
+            "Credits": "billing_creditlot",
+            "Calls": "billing_reservation",
+            "Usage": "billing_usagerecord",
+            "Checkouts": "billing_checkout",
+            "Organizations": "organizations_organization",
+            "Devices": "accounts_devicesession",
+        }
+        return links((title, table, account.did) for title, table in tables.items())
 
     @display(description="State", label={"live": "success", "suspended": "danger", "inactive": "warning"})
     def state(self, account: Account) -> str:

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from accounts.admin.people import person_fields
 from accounts.models import (
     DeviceSession,
     PublicClient,
@@ -16,13 +17,13 @@ from accounts.models import (
 from accounts.operations import devices
 from accounts.rules import public_clients
 from gateway.core.addresses import REDIRECT_WORDS, is_redirect_uri
-from gateway.core.console import ConsoleAdmin, LinesField, ReadOnlyAdmin
+from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin
 
 
 class PublicClientForm(forms.ModelForm):
     """Checks what the file checks."""
 
-    redirect_uris = LinesField(required=False, label="Redirect URIs", help_text="One a line, compared as exact text.")
+    redirect_uris = LinesField(required=False, label="Redirect URIs", help_text="One per line, compared as exact text.")
 
     class Meta:
         model = PublicClient
@@ -66,13 +67,15 @@ class PublicClientAdmin(ConsoleAdmin):
 class DeviceSessionAdmin(ReadOnlyAdmin):
     """Signed-in devices."""
 
-    list_display = ("name", "account", "client_id", "created_at", "last_used_at", "expires_at", "revoked_at")
+    person = PartyColumn("Account", "account")
+
+    list_display = ("name", "person", "client_id", "created_at", "last_used_at", "expires_at", "revoked_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter), "created_at")
     list_select_related = ("account",)
-    search_fields = ("id__exact", "account__did", "client_id")
+    search_fields = ("id__exact", *person_fields("account"), "client_id")
     ordering = ("-created_at",)
     fields = (
-        *("id", "name", "account", "client_id", "scopes", "consents"),
+        *("id", "name", "person", "client_id", "scopes", "consents"),
         *("created_at", "last_used_at", "expires_at", "revoked_at"),
     )
     actions = ("revoke",)

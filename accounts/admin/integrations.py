@@ -18,9 +18,9 @@ class IntegrationForm(forms.ModelForm):
     """Checks what the file checks."""
 
     capabilities = LinesField(
-        help_text=f"One a line: {', '.join(Capability)}, infer: and the name of an alias, or infer:* for every alias."
+        help_text=f"One per line: {', '.join(Capability)}, infer: and the name of an alias, or infer:* for every alias."
     )
-    jwks = ReadableJSONField(label="JWKS", validators=[validate_jwks], help_text="Public keys alone.")
+    jwks = ReadableJSONField(label="JWKS", validators=[validate_jwks], help_text="Public keys only.")
 
     class Meta:
         model = Integration

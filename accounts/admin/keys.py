@@ -4,7 +4,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import action, display
 
@@ -12,7 +11,7 @@ from accounts.models import (
     SigningKey,
 )
 from accounts.operations import signing_keys
-from gateway.core.console import ReadOnlyAdmin, dialog, leave_dialog
+from gateway.core.console import ReadOnlyAdmin, dialog
 
 
 @admin.register(SigningKey)
@@ -46,7 +45,7 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         permissions=["rotate"],
         dialog=dialog(
             "Rotate the signing keys",
-            "The pending key starts to sign, and the one before it stays valid until its last token has expired.",
+            "The pending key starts to sign. The current key stays valid until its last token has expired.",
             "Rotate",
         ),
     )
@@ -54,5 +53,4 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         """Let the pending key sign, and publish its successor."""
         key = signing_keys.rotate(now=timezone.now())
         self.log_change(request, key, "Rotated: this key signs now.")
-        self.message_user(request, f"Key {key.kid} signs now.", messages.SUCCESS)
-        return leave_dialog(reverse("admin:accounts_signingkey_changelist"))
+        return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)

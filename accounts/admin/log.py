@@ -4,26 +4,29 @@ from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from unfold.decorators import display
 
-from gateway.core.console import ReadOnlyAdmin
+from accounts.admin.people import person_fields
+from gateway.core.console import PartyColumn, ReadOnlyAdmin
 
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
     """Every change by hand, with its reason."""
 
-    list_display = ("action_time", "user", "kind", "object_repr", "message")
+    operator = PartyColumn("Operator", "user")
+
+    list_display = ("action_time", "operator", "kind", "object_repr", "message")
     list_filter = ("action_flag", "action_time")
     list_select_related = ("user", "content_type")
-    search_fields = ("object_id__exact", "user__did", "object_repr")
+    search_fields = ("object_id__exact", *person_fields("user"), "object_repr")
     ordering = ("-id",)
-    fields = ("action_time", "user", "kind", "object_repr", "message")
+    fields = ("action_time", "operator", "kind", "object_repr", "message")
 
-    @display(description="Of")
+    @display(description="Table")
     def kind(self, entry: LogEntry) -> str:
         """Name the table."""
         return entry.content_type.name if entry.content_type else ""
 
-    @display(description="Did")
+    @display(description="Change")
     def message(self, entry: LogEntry) -> str:
         """Say what was done, in words."""
         return entry.get_change_message() or entry.get_action_flag_display()

@@ -8,8 +8,9 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts.admin.people import SEARCH_HELP, person_fields
 from accounts.operations import enrolments
-from gateway.core.console import ReadOnlyAdmin
+from gateway.core.console import PartyColumn, ReadOnlyAdmin
 
 for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToken, UserSession):
     if admin.site.is_registered(_model):
@@ -20,10 +21,13 @@ for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToke
 class EmailAddressAdmin(ReadOnlyAdmin):
     """Addresses, and whether they were verified."""
 
-    list_display = ("email", "user", "primary", "verified")
+    person = PartyColumn("Account", "user")
+
+    list_display = ("email", "person", "primary", "verified")
     list_filter = ("primary", "verified")
     list_select_related = ("user",)
-    search_fields = ("email", "user__did")
+    search_fields = ("email", *person_fields("user"))
+    fields = ("email", "person", "primary", "verified")
     ordering = ("-id",)
 
 
@@ -31,13 +35,15 @@ class EmailAddressAdmin(ReadOnlyAdmin):
 class AuthenticatorAdmin(ReadOnlyAdmin):
     """Second factors and passkeys, without their secrets. One is removed for a person who lost it."""
 
-    list_display = ("user", "type", "created_at", "last_used_at")
+    person = PartyColumn("Account", "user", is_linked=False)
+
+    list_display = ("person", "type", "created_at", "last_used_at")
     list_filter = ("type",)
     list_select_related = ("user",)
-    search_fields = ("user__did", "user__email__iexact")
-    search_help_text = "A part of the DID, or the whole e-mail address."
+    search_fields = person_fields("user")
+    search_help_text = SEARCH_HELP
     ordering = ("-id",)
-    fields = ("user", "type", "created_at", "last_used_at")
+    fields = ("person", "type", "created_at", "last_used_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
         """Let operators with every right help a person who is locked out."""
@@ -57,21 +63,25 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
 class UserSessionAdmin(ReadOnlyAdmin):
     """Browsers that are signed in to the portal, without their session keys."""
 
-    list_display = ("user", "ip", "user_agent", "created_at", "last_seen_at")
+    person = PartyColumn("Account", "user", is_linked=False)
+
+    list_display = ("person", "ip", "user_agent", "created_at", "last_seen_at")
     list_select_related = ("user",)
-    search_fields = ("user__did", "user__email__iexact", "ip")
-    search_help_text = "A part of the DID or of the IP address, or the whole e-mail address."
+    search_fields = (*person_fields("user"), "ip")
+    search_help_text = "A part of the name, the email address, the DID or the IP address."
     ordering = ("-id",)
-    fields = ("user", "ip", "user_agent", "created_at", "last_seen_at")
+    fields = ("person", "ip", "user_agent", "created_at", "last_seen_at")
 
 
 @admin.register(SocialAccount)
 class SocialAccountAdmin(ReadOnlyAdmin):
     """Identities at other providers that people sign in with."""
 
-    list_display = ("user", "provider", "uid", "date_joined", "last_login")
+    person = PartyColumn("Account", "user", is_linked=False)
+
+    list_display = ("person", "provider", "uid", "date_joined", "last_login")
     list_filter = ("provider",)
     list_select_related = ("user",)
-    search_fields = ("user__did", "uid")
+    search_fields = (*person_fields("user"), "uid")
     ordering = ("-id",)
-    fields = ("user", "provider", "uid", "date_joined", "last_login")
+    fields = ("person", "provider", "uid", "date_joined", "last_login")

@@ -1,4 +1,4 @@
-"""Whose an e-mail address is: whoever has proven that its mail is read by them. Where no mail is sent nobody can, and the
+"""Whose an email address is: whoever has proven that its mail is read by them. Where no mail is sent nobody can, and the
 first to sign up with an address keeps it.
 
 An unproven address is a claim. Several accounts may claim one, and none of them keeps its owner out.
@@ -17,6 +17,22 @@ def is_open(email: str) -> bool:
         return False
     is_proven = EmailAddress.objects.filter(email=email.lower(), verified=True).exists()
     return not is_proven and not _vouched_for(email).exists()
+
+
+def holder(email: str) -> Account | None:
+    """Return the account that an address belongs to: its proven holder or, where no mail is sent, the first to sign up with
+    it. Where addresses are verified, a mere claim makes nobody the holder.
+    """
+    proven = proven_holder(email)
+    if proven is not None or settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":
+        return proven
+    return Account.objects.filter(email__iexact=email).first()
+
+
+def proven_holder(email: str) -> Account | None:
+    """Return the account that has proven an address, or else the one that an operator gave it to."""
+    proven = EmailAddress.objects.filter(email=email.lower(), verified=True).first()
+    return Account.objects.get(pk=proven.user_id) if proven else _vouched_for(email).first()
 
 
 def step_back(email: str) -> None:

@@ -4,14 +4,19 @@ The rule is the SQL function `accounts_admit`, which the metered path calls insi
 proof must do so in a transaction that nothing later rolls back.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from django.db import connection, connections
+from django.db.models.functions import Greatest, Now
 
-from accounts.models import ProofReplay
+from accounts.models import ProofReplay, ReplayEpoch
 from accounts.rules.dpop import ProofTicket
 from gateway.core.api.challenges import challenged
 from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
+from gateway.core.contract.limits import PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
+
+PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_SECONDS)
+"""The longest that a proof can live from now on, whose clock is as far ahead as it may be."""
 
 _ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"
 
@@ -56,6 +61,18 @@ def begin_epoch(*, using: str = "default") -> None:
         cursor.execute("SELECT to_regproc('accounts_begin_epoch') IS NOT NULL")
         if cursor.fetchone()[0]:
             cursor.execute("SELECT accounts_begin_epoch() WHERE NOT EXISTS (SELECT 1 FROM accounts_replay_epoch)")
+
+
+def refuse_earlier() -> datetime:
+    """Refuse every proof that can have been taken until now, as a store must that may have lost some; return until when one
+    must expire to be refused.
+    """
+    begin_epoch()
+    until = Greatest("lost_until", Now() + PROOF_LIFE_MAX)  # of PostgreSQL, which passes over a null
+    ReplayEpoch.objects.update(lost_until=until)
+    lost_until = ReplayEpoch.objects.get().lost_until
+    assert lost_until is not None
+    return lost_until
 
 
 def purge_expired(*, now: datetime) -> int:

@@ -28,6 +28,13 @@ BEGUN = "sign_in_begun"
 """Where a browser's session keeps what a session of the account had to know when its sign-in began."""
 
 
+CONFIRMATIONS = {
+    "reauthenticate": "Use your password",
+    "mfa_reauthenticate": "Use a code",
+    "mfa_reauthenticate:webauthn": "Use a passkey",
+}
+
+
 class AccountAdapter(DefaultAccountAdapter):
     """Gives a portal account its own DID at birth, and lets live accounts alone in; the rest is the library's."""
 
@@ -41,7 +48,7 @@ class AccountAdapter(DefaultAccountAdapter):
             with transaction.atomic():
                 return super().save_user(request, user, form, commit=commit)
         except IntegrityError:
-            messages.error(request, "An account with this address was made just now. Sign in to it.")
+            messages.error(request, "An account with this address was just created. Sign in to it.")
             raise ImmediateHttpResponse(redirect("account_login")) from None
 
     def set_password(self, user: Account, password: str) -> None:
@@ -82,7 +89,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if not user.is_live:
             raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
         if request.session.pop(BEGUN, None) != user.get_session_auth_hash():
-            messages.error(request, "This account has changed meanwhile. Sign in again.")
+            messages.error(request, "This account was changed in the meantime. Sign in again.")
             raise ImmediateHttpResponse(redirect("account_login"))
         super().login(request, user)
 
@@ -91,6 +98,11 @@ class AccountAdapter(DefaultAccountAdapter):
         response = super().post_login(request, user, **more)
         known_devices.remember(request, response, user)
         return response
+
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """List how somebody who is signed in may show that it is still them, in the portal's words."""
+        methods = super().get_reauthentication_methods(user)
+        return [{**one, "description": CONFIRMATIONS.get(one["id"], one["description"])} for one in methods]
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Send a mail that leads to the portal, whatever host was asked for it; not too many to one mailbox."""

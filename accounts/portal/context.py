@@ -1,19 +1,49 @@
 """What every template of the portal is given."""
 
+from typing import NamedTuple
+
 from django.conf import settings
 from django.http import HttpRequest
 
 from accounts.queries import appearance
 
+# Address, name, and what else below the portal belongs to the section.
+SECTIONS = (
+    ("/", "Home", ()),
+    ("/organizations", "Organizations", ("/organizations/",)),
+    ("/wallet", "Wallet", ("/wallet/",)),
+    ("/devices", "Devices", ()),
+    ("/account/2fa/", "Security", ("/account/",)),
+)
+
+
+class Section(NamedTuple):
+    """A link of the header. `current` is the value of aria-current: the page itself, a page below it, or neither."""
+
+    path: str
+    name: str
+    current: str
+
 
 def mail(request: HttpRequest) -> dict[str, bool]:
-    """Tell whether a mail server is configured, so that no page promises a mail that will not come."""
+    """Return whether a mail server is configured, so that no page promises an email that will not come."""
     return {"mail_is_sent": settings.MAIL_IS_CONFIGURED}
 
 
 def brand(request: HttpRequest) -> dict[str, str]:
-    """Name the product whose look the person came with, where there is one."""
+    """Return the name of the product whose look the person came with, where there is one."""
     look = getattr(request, "appearance", None)
     if look is None or look.product is None:
         return {}
     return {"brand": appearance.names().get(look.product, "")}
+
+
+def sections(request: HttpRequest) -> dict[str, list[Section]]:
+    """Return the links of the header, with the one that the page belongs to marked."""
+    return {"sections": [Section(path, name, _current(request.path, path, below)) for path, name, below in SECTIONS]}
+
+
+def _current(here: str, path: str, below: tuple[str, ...]) -> str:
+    if here == path:
+        return "page"
+    return "true" if here.startswith(below) else ""

@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account import forms
 from allauth.account.adapter import get_adapter
+from allauth.account.internal.flows.login import record_authentication
 from django.db import transaction
 from django.http import HttpRequest
 
@@ -22,9 +23,11 @@ class SignupForm(forms.SignupForm):
         return get_adapter().validate_unique_email(value)
 
     def save(self, request: HttpRequest) -> Account:
-        """Make the account."""
+        """Make the account. Whoever has just chosen the password is not asked for it again at once."""
         email = self.cleaned_data["email"]
         with transaction.atomic():
             if addresses.is_open(email):
                 addresses.step_back(email)
-            return super().save(request)
+            account: Account = super().save(request)
+        record_authentication(request, account, method="password", reauthenticated=True)
+        return account

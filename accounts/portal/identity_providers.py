@@ -74,7 +74,7 @@ class CheckedProvider(OpenIDConnectProvider):
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Takes the person's name from an identity provider; an e-mail address never links to an account that exists."""
+    """Takes the person's name from an identity provider; an email address never links to an account that exists."""
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> Any:
         """Return a provider whose claims are checked."""

@@ -90,9 +90,13 @@ class ReauthenticateForm(AuthenticateForm, allauth.ReauthenticateWebAuthnForm):
 
 
 class AddPasskeyForm(allauth.AddWebAuthnForm):
-    """Takes a new passkey. It exists already when its name is sent, so the name is cleaned instead of refused."""
+    """Takes a new passkey, which can sign its person in without a password.
+
+    It exists already when its name is sent, so the name is cleaned instead of refused.
+    """
 
     credential = CREDENTIAL
+    passwordless = None  # not a choice: every passkey is
 
     def clean_name(self) -> str:
         """Return the name as it may be kept."""
@@ -103,7 +107,16 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
         """Return what the passkey is, unless the person has too many."""
         if Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN).count() >= PASSKEYS_MAX:
             raise forms.ValidationError(f"You have {PASSKEYS_MAX} passkeys. Remove one first.")
-        return dict(_once(super().clean) if "credential" in self.cleaned_data else super().clean())
+        return dict(_once(self._read) if "credential" in self.cleaned_data else super().clean())
+
+    def _read(self) -> dict[str, Any]:
+        """Return what was sent. Raises the form's error where the person was not verified or the key is not discoverable."""
+        self.cleaned_data["passwordless"] = True
+        found: dict[str, Any] = super().clean()
+        extensions = self.cleaned_data["credential"].get("clientExtensionResults") or {}
+        if (extensions.get("credProps") or {}).get("rk") is False:
+            raise forms.ValidationError("This device cannot keep a passkey that signs you in. Choose another one.")
+        return found
 
 
 class RenamePasskeyForm(allauth.EditWebAuthnForm):

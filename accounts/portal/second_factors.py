@@ -1,5 +1,7 @@
 """Authenticator apps: secrets rest encrypted, under the keys of every other secret at rest, and a code serves once."""
 
+from typing import Any
+
 from allauth.mfa.adapter import DefaultMFAAdapter, get_adapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
@@ -20,6 +22,11 @@ class MfaAdapter(DefaultMFAAdapter):
         A process of an older version may still write a plain secret while the gateway is upgraded; `reencrypt` mends it.
         """
         return fields.decrypt(encrypted_text) if fields.is_encrypted(encrypted_text) else encrypted_text
+
+    def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:  # noqa: A002
+        """Return the name that a new passkey has until its person gives it another."""
+        number = Authenticator.objects.filter(user=user, type=type).count() + 1
+        return "Passkey" if number == 1 else f"Passkey {number}"
 
 
 class ActivateForm(ActivateTOTPForm):

@@ -2,15 +2,14 @@
 
 from django.urls import include, path
 
-from accounts.portal.views import authorize, devices, emails, home, identity_providers, second_factors
+from accounts.portal.views import authorize, devices, did_documents, emails, identity_providers, second_factors
 
 urlpatterns = [
-    path("", home.home, name="portal_home"),
     path("authorize", authorize.begin, name="portal_authorize"),
     path("authorize/<str:request_id>", authorize.consent, name="portal_consent"),
     path("devices", devices.devices, name="portal_devices"),
     path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),
-    path("accounts/<str:account_id>/did.json", home.did_document),
+    path("accounts/<str:account_id>/did.json", did_documents.show),
     path("account/email/", emails.manage, name="account_email"),
     path("account/confirm-email/", emails.verification_sent, name="account_email_verification_sent"),
     path("account/oidc/<str:provider_id>/login/", identity_providers.login, name="openid_connect_login"),

@@ -61,15 +61,6 @@ class TokenResponse(serializers.Serializer[Any]):
     scope = serializers.CharField(allow_blank=True)
 
 
-class OAuthError(serializers.Serializer[Any]):
-    """How the token routes refuse."""
-
-    error = serializers.CharField()
-    error_description = serializers.CharField()
-    request_id = serializers.CharField()
-    param = serializers.CharField(required=False)
-
-
 def render_token(token: MintedToken) -> dict[str, Any]:
     """Render a token as its client gets it."""
     return {

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from accounts.operations.keyring import keyring
 from accounts.queries import metadata
+from accounts.serializers.discovery import AuthorizationServerResponse, KeySetResponse, ProtectedResourceResponse
 from gateway.core.api.access import public
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import NotFound
@@ -17,16 +18,14 @@ from gateway.core.contract.errors import NotFound
 CACHED = {"Cache-Control": "public, max-age=300"}
 
 
-def _document(operation_id: str, summary: str) -> Any:
-    return extend_schema(
-        operation_id=operation_id, tags=["Discovery"], summary=summary, responses=OpenApiTypes.OBJECT, auth=[]
-    )
+def _document(operation_id: str, summary: str, shape: type[Serializer[Any]]) -> Any:
+    return extend_schema(operation_id=operation_id, tags=["Discovery"], summary=summary, responses=shape, auth=[])
 
 
 class SigningKeys(ApiViewSet):
     """The keys that access tokens are signed with."""
 
-    @_document("get_jwks", "List the public keys of access tokens")
+    @_document("get_jwks", "List the public keys of access tokens", KeySetResponse)
     @public
     def retrieve(self, request: Request) -> Response:
         """Return the JWK set: pending, active and passive keys."""
@@ -36,13 +35,13 @@ class SigningKeys(ApiViewSet):
 class Metadata(ApiViewSet):
     """The two discovery documents. The path of the base URL, where it has one, may stand behind the well-known one."""
 
-    @_document("get_authorization_server", "Show the authorization server metadata")
+    @_document("get_authorization_server", "Show the authorization server metadata", AuthorizationServerResponse)
     @public
     def authorization_server(self, request: Request, inserted: str | None = None) -> Response:
         """Return the metadata of RFC 8414."""
         return self._answer(metadata.authorization_server(), inserted)
 
-    @_document("get_protected_resource", "Show the protected resource metadata")
+    @_document("get_protected_resource", "Show the protected resource metadata", ProtectedResourceResponse)
     @public
     def protected_resource(self, request: Request, inserted: str | None = None) -> Response:
         """Return the metadata of RFC 9728."""

@@ -20,7 +20,6 @@ from accounts.serializers.public_tokens import (
     RevocationRequest,
     render_grant,
 )
-from accounts.serializers.tokens import OAuthError
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.core.api.access import public
 from gateway.core.api.schema import refuses
@@ -32,7 +31,6 @@ from gateway.core.contract.errors import (
     UnsupportedGrantType,
 )
 
-ERRORS = {400: OAuthError, 413: OAuthError, 415: OAuthError}
 PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="The DPoP proof for this request.")
 REFRESH_PROOF = OpenApiParameter(
     "DPoP",
@@ -51,7 +49,7 @@ class PublicToken(TokenViewSet):
         summary="Redeem an authorization code",
         parameters=[PROOF],
         request=PublicTokenRequest,
-        responses={200: PublicTokenResponse, **ERRORS},
+        responses={200: PublicTokenResponse},
         auth=[],
     )
     @refuses(InvalidClient, RateLimited)
@@ -75,7 +73,7 @@ class DeviceToken(TokenViewSet):
         summary="Rotate a device session's refresh credential",
         parameters=[REFRESH_PROOF],
         request=RefreshRequest,
-        responses={200: PublicTokenResponse, **ERRORS},
+        responses={200: PublicTokenResponse},
         auth=[],
     )
     @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
@@ -97,7 +95,7 @@ class DeviceRevocation(TokenViewSet):
         summary="End a device session",
         parameters=[REFRESH_PROOF],
         request=RevocationRequest,
-        responses={204: None, **ERRORS},
+        responses={204: None},
         auth=[],
     )
     @refuses(RateLimited)

@@ -24,7 +24,7 @@ from accounts.serializers.public_tokens import (
     RefreshRequest,
 )
 from accounts.serializers.tokens import ExchangeRequest, OAuthTokenRequest, TokenResponse, render_token
-from accounts.views.public_tokens import ERRORS, PROOF, answer, redemption, rotate
+from accounts.views.public_tokens import PROOF, answer, redemption, rotate
 from accounts.views.token_base import NEVER_STORED, TokenViewSet, check_grant_type, read
 from gateway.core.api.access import public
 from gateway.core.api.schema import refuses
@@ -50,7 +50,7 @@ class TokenExchange(TokenViewSet):
         summary="Exchange a product assertion for an access token",
         parameters=[PROOF],
         request=ExchangeRequest,
-        responses={200: TokenResponse, **ERRORS},
+        responses={200: TokenResponse},
         auth=[],
     )
     @refuses(RateLimited)
@@ -76,7 +76,7 @@ class OAuthToken(TokenViewSet):
         summary="Redeem a grant at the standard token endpoint",
         parameters=[OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, required=True)],
         request={"application/x-www-form-urlencoded": OAUTH_REQUEST},
-        responses={200: PublicTokenResponse, **ERRORS},
+        responses={200: PublicTokenResponse},
         auth=[],
     )
     @refuses(UnsupportedGrantType, InvalidClient, RateLimited)

@@ -1,5 +1,5 @@
 """The console's pages of the ledger. Nothing here writes a balance: actions call operations and leave a log entry."""
 
-from billing.admin import calls, credits, payments, wallets
+from billing.admin import calls, credits, payments, usage, wallets
 
-__all__ = ["calls", "credits", "payments", "wallets"]
+__all__ = ["calls", "credits", "payments", "usage", "wallets"]

@@ -1,4 +1,4 @@
-"""Metered calls, the review queue among them, and what was used."""
+"""Metered calls, the review queue among them."""
 
 from typing import Any
 
@@ -9,9 +9,12 @@ from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from billing.admin.forms import ReasonForm
-from billing.models import Reservation, State, UsageRecord
+from billing.admin.owners import OWNER, SEARCH_HELP
+from billing.models import Reservation, State
 from billing.operations import reviews
-from gateway.core.console import ReadOnlyAdmin, WordFilter, dialog, may_act, money
+from billing.queries import charges
+from billing.rules.prices import show
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, WordFilter, dialog, may_act, money
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.amounts import usd
 
@@ -55,6 +58,9 @@ class RouteFilter(WordFilter):
 class ReservationAdmin(ReadOnlyAdmin):
     """Calls. One in review is charged or released here, once."""
 
+    owner = OWNER
+    actor = PartyColumn("Called by", "actor_did")
+    organization = PartyColumn("Organization", "org_id", kind="organization")
     hold = money("Hold", "hold_microusd")
     charge_made = money("Charge", "charge_microusd")
     overrun = money("Beyond the hold", "overrun_microusd")
@@ -64,16 +70,17 @@ class ReservationAdmin(ReadOnlyAdmin):
     list_filter = ("state", RouteFilter, "created_at")
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "request_id__exact", "wallet__owner_key__exact", "idempotency_key__exact")
-    search_help_text = "The whole usage id, request id, idempotency key, DID or organization id."
+    party_fields = ("wallet__owner_key", "actor_did")
+    search_help_text = SEARCH_HELP
     ordering = ("-id",)
     actions_detail = ("charge", "release")
     fieldsets = (
         (
             None,
-            {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price_version_id")},
+            {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")},
         ),
         ("Review", {"fields": ("review_reason", "evidence", "resolution")}),
-        ("Who", {"fields": ("owner", "actor_did", "client_id", "product", "org_id", "membership_id")}),
+        ("Who", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
         ("What", {"fields": ("model", "route", "deployment", "request_id", "idempotency_key", "replayable")}),
         ("When", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
     )
@@ -88,7 +95,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         permissions=["resolve"],
         dialog=dialog(
             "Charge this call",
-            "The charge is booked once and for ever; the rest of the hold goes back to the wallet.",
+            "The charge is booked once and cannot be undone. The rest of the hold goes back to the wallet.",
             "Charge",
             ChargeForm,
         ),
@@ -117,53 +124,23 @@ class ReservationAdmin(ReadOnlyAdmin):
     def _finish(self, request: HttpRequest, form: Any, object_id: str, is_done: bool, done: str) -> HttpResponse:
         if is_done:
             return self.finish_dialog(request, form, object_id, done)
-        return self.leave_dialog(request, object_id, "Somebody else resolved this call first.", messages.WARNING)
+        return self.leave_dialog(request, object_id, "Someone else has resolved this call.", messages.WARNING)
 
     @display(description="State", label=STATE_COLOURS)
     def stage(self, call: Reservation) -> str:
         """Say where in its life the call is."""
         return State(call.state).label
 
-    @display(description="Owner")
-    def owner(self, call: Reservation) -> str:
-        """Name whose money it is."""
-        return call.wallet.owner_key
-
-    @display(description="Of it from credits")
+    @display(description="Paid from credits")
     def credits(self, call: Reservation) -> str:
-        """List which credits the hold took how much of, in the order of spending."""
-        parts = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
-        return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in parts) or "none"
+        """List what was charged to which credits; of a call that is still open, what it holds of them."""
+        if call.closed_at is None:
+            held = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
+            return ", ".join(f"{usd(amount)} of {lot_id} held" for lot_id, amount in held) or "none"
+        charged = charges.to_lots(call.pk)
+        return ", ".join(f"{usd(amount)} of {lot_id}" for lot_id, amount in charged) or "none"
 
-
-@admin.register(UsageRecord)
-class UsageRecordAdmin(ReadOnlyAdmin):
-    """What settled calls used."""
-
-    charge = money("Charge", "charge_microusd")
-
-    list_display = (
-        "reservation_id",
-        "model",
-        "owner",
-        "input_tokens",
-        "output_tokens",
-        "charge",
-        "basis",
-        "settled_at",
-    )
-    list_filter = ("basis", "settled_at")
-    list_select_related = ("reservation", "reservation__wallet")
-    search_fields = ("reservation__id__exact", "reservation__wallet__owner_key__exact")
-    search_help_text = "The whole usage id, DID or organization id."
-    ordering = ("-pk",)
-
-    @display(description="Model")
-    def model(self, record: UsageRecord) -> str:
-        """Name the alias."""
-        return record.reservation.model
-
-    @display(description="Owner")
-    def owner(self, record: UsageRecord) -> str:
-        """Name who paid."""
-        return record.reservation.wallet.owner_key
+    @display(description="Price")
+    def price(self, call: Reservation) -> str:
+        """Render the prices that the call was held and charged at."""
+        return show(call.price_version.components)

@@ -12,10 +12,12 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from accounts.models import Account, Product
+from accounts.operations import addresses
 from billing.admin.forms import ReasonField
-from billing.models import CreditLot, OwnerKind, Wallet
+from billing.admin.owners import OWNER, SEARCH_HELP
+from billing.models import CreditLot, OwnerKind
 from billing.operations.credits import GrantConflict, grant
-from gateway.core.console import ReadOnlyAdmin, money
+from gateway.core.console import ReadOnlyAdmin, money, parties
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.ids import new_id
 
@@ -26,9 +28,10 @@ SOURCE_KIND = "console"
 class GrantForm(forms.ModelForm):
     """A credit to grant. The hidden key makes a form that is sent twice grant once."""
 
-    owner_kind = forms.ChoiceField(choices=OwnerKind.choices, widget=UnfoldAdminSelectWidget)
-    owner_key = forms.CharField(
-        label="Owner", help_text="The DID, or the organization's id.", widget=UnfoldAdminTextInputWidget
+    owner = forms.CharField(
+        label="For whom",
+        help_text="An email address, a DID or an organization id.",
+        widget=UnfoldAdminTextInputWidget,
     )
     amount_microusd = forms.IntegerField(
         label="Amount in micro-USD",
@@ -55,32 +58,40 @@ class GrantForm(forms.ModelForm):
         """Refuse a credit that nobody could spend."""
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= timezone.now():
-            raise ValidationError("This has passed.")
+            raise ValidationError("This time has passed.")
         return expires_at
 
-    def clean(self) -> dict[str, Any]:
-        """Refuse an owner that does not exist: a typing error would be a gift to nobody."""
-        cleaned = super().clean() or {}
-        kind, key = cleaned.get("owner_kind"), cleaned.get("owner_key")
-        if kind and key and not _owner_exists(kind, key):
-            self.add_error("owner_key", "There is no such owner.")
-        return cleaned
+    def clean_owner(self) -> tuple[str, str]:
+        """Return the owner's kind and key. Somebody who does not exist is a typing error: the credit would be nobody's."""
+        typed: str = self.cleaned_data["owner"].strip()
+        if "@" in typed and not typed.startswith("did:"):
+            return OwnerKind.ACCOUNT, _holder_of(typed).did
+        kind = OwnerKind.ACCOUNT if typed.startswith("did:") else OwnerKind.ORGANIZATION
+        if parties.one(kind, typed) is None:
+            raise ValidationError("No account or organization has this name. Enter an email address, a DID or an id.")
+        return kind, typed
 
 
-@admin.register(CreditLot)
-class CreditLotAdmin(ReadOnlyAdmin):
-    """Every credit that was granted."""
+class LotAmounts:
+    """The amounts of a credit, in its own table and below its wallet."""
 
     granted = money("Granted", "granted_microusd")
     remaining = money("Remaining", "remaining_microusd")
     held = money("Held", "held_microusd")
 
+
+@admin.register(CreditLot)
+class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
+    """Every credit that was granted."""
+
+    owner = OWNER
     form = GrantForm
     list_display = ("id", "owner", "product", "granted", "remaining", "held", "expires_at", "source", "created_at")
     list_filter = ("source_kind", ("closed_at", admin.EmptyFieldListFilter), "expires_at")
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "source_key__exact", "wallet__owner_key__exact")
-    search_help_text = "The whole credit id, key, DID or organization id."
+    party_fields = ("wallet__owner_key",)
+    search_help_text = SEARCH_HELP
     ordering = ("-id",)
     fields = (
         "id",
@@ -94,9 +105,7 @@ class CreditLotAdmin(ReadOnlyAdmin):
         "created_at",
         "closed_at",
     )
-    add_fieldsets = (
-        (None, {"fields": ("owner_kind", "owner_key", "amount_microusd", "product", "expires_at", "reason", "key")}),
-    )
+    add_fieldsets = ((None, {"fields": ("owner", "amount_microusd", "product", "expires_at", "reason", "key")}),)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Let operators with that right grant."""
@@ -107,15 +116,16 @@ class CreditLotAdmin(ReadOnlyAdmin):
         try:
             return super().changeform_view(request, *args, **kwargs)
         except GrantConflict:
-            self.message_user(request, "This form has granted another credit. Fill in a new one.", messages.ERROR)
+            self.message_user(
+                request, "This form has already granted another credit. Fill in a new one.", messages.ERROR
+            )
             return redirect("admin:billing_creditlot_add")
 
     def save_model(self, request: HttpRequest, obj: CreditLot, form: Any, change: bool) -> None:
         """Grant by the operation, and show the lot that it made."""
         values = form.cleaned_data
         obj.pk, form.is_new = grant(
-            values["owner_kind"],
-            values["owner_key"],
+            *values["owner"],
             amount_microusd=values["amount_microusd"],
             product=values["product"].slug if values["product"] else None,
             expires_at=values["expires_at"],
@@ -127,12 +137,8 @@ class CreditLotAdmin(ReadOnlyAdmin):
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
         """Log why, and whether this was the form's first time."""
         done = "Granted" if form.is_new else "Already granted"
-        return f"{done} {usd(form.cleaned_data['amount_microusd'])}: {form.cleaned_data['reason']}"
-
-    @display(description="Owner", ordering="wallet__owner_key")
-    def owner(self, lot: CreditLot) -> str:
-        """Name whose credit it is."""
-        return lot.wallet.owner_key
+        amount, reason = usd(form.cleaned_data["amount_microusd"]), form.cleaned_data["reason"]
+        return f"{done} {amount} to {parties.one(*form.cleaned_data['owner'])}: {reason}"
 
     @display(description="Source")
     def source(self, lot: CreditLot) -> str:
@@ -140,6 +146,9 @@ class CreditLotAdmin(ReadOnlyAdmin):
         return f"{lot.source_kind}: {lot.source_key}"
 
 
-def _owner_exists(kind: str, key: str) -> bool:
-    has_wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).exists()
-    return has_wallet or (kind == OwnerKind.ACCOUNT and Account.objects.filter(did=key).exists())
+def _holder_of(email: str) -> Account:
+    """Return the account that an email address belongs to. A claim that nobody has confirmed gets no money."""
+    account = addresses.holder(email)
+    if account is None:
+        raise ValidationError("No account has this address confirmed. Enter the DID instead.")
+    return account

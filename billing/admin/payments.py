@@ -8,9 +8,10 @@ from unfold.forms import BaseDialogForm
 
 from billing.adapters.base import ProviderError
 from billing.admin.forms import ReasonForm
+from billing.admin.owners import SEARCH_HELP
 from billing.models import Checkout, CheckoutStatus, ExternalMapping, ProviderEvent
 from billing.operations import checkout_reviews, checkouts
-from gateway.core.console import ReadOnlyAdmin, dialog, may_act, money
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, dialog, may_act, money
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import IntegrationUnavailable
 
@@ -23,14 +24,16 @@ STATUS_COLOURS = {
     CheckoutStatus.REVIEW.label: "warning",
 }
 RIGHT = "billing.change_checkout"
-AWAY = "The payment provider does not answer, or is not configured. Nothing was changed."
-TOO_LATE = "Somebody else resolved this checkout first, or it changed meanwhile. Look again."
+AWAY = "The payment provider does not answer, or is not configured. Nothing has changed."
+TOO_LATE = "Someone else has resolved this checkout, or it has changed. Check it again."
 
 
 @admin.register(Checkout)
 class CheckoutAdmin(ReadOnlyAdmin):
     """Checkouts. One in review is credited or dismissed here, once."""
 
+    owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
+    payer = PartyColumn("Requested by", "requested_by")
     amount = money("Amount", "amount_microusd")
 
     list_display = (
@@ -39,19 +42,20 @@ class CheckoutAdmin(ReadOnlyAdmin):
         "stage",
         "kind",
         "amount",
-        "taken_back",
-        "owner_key",
+        "refunded",
+        "owner",
         "product",
         "review_reason",
     )
     list_filter = ("status", "kind", "is_live", "created_at")
     search_fields = ("id__exact", "session_ref__exact", "payment_ref__exact", "owner_key__exact")
-    search_help_text = "The whole transaction, session or payment id, DID or organization id."
+    party_fields = ("owner_key", "requested_by")
+    search_help_text = SEARCH_HELP
     ordering = ("-created_at",)
     actions_detail = ("ask_again", "credit", "dismiss")
     fieldsets = (
-        (None, {"fields": ("id", "stage", "kind", "amount", "taken_back", "product", "review_reason")}),
-        ("Who", {"fields": ("owner_kind", "owner_key", "requested_by", "idempotency_key")}),
+        (None, {"fields": ("id", "stage", "kind", "amount", "refunded", "product", "review_reason")}),
+        ("Who", {"fields": ("owner", "payer", "idempotency_key")}),
         ("At the provider", {"fields": ("provider", "is_live", "session_ref", "payment_ref", "customer_ref")}),
         ("When", {"fields": ("created_at", "expires_at", "paid_at", "checked_at", "next_check_at", "checks")}),
     )
@@ -70,7 +74,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         permissions=["ask"],
         dialog=dialog(
             "Ask the provider again",
-            "Checkout and ledger are made to match the provider's record, as the schedule does.",
+            "The checkout and the ledger are brought in line with the provider's record, as the scheduled job does.",
             "Ask",
             BaseDialogForm,
         ),
@@ -84,7 +88,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         label = CheckoutStatus(after.status).label
         self.log_change(request, after, f"Asked the provider again: {label}")
         return self.leave_dialog(
-            request, object_id, f"The provider was asked. The checkout is: {label}.", messages.SUCCESS
+            request, object_id, f"The provider answered. The checkout is now {label.lower()}.", messages.SUCCESS
         )
 
     @action(
@@ -94,7 +98,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         dialog=dialog(
             "Credit what was paid",
             "The provider is asked, and the wallet gets exactly the amount that was paid there, if it is in "
-            "US dollars and of the right mode. It is booked once and for ever.",
+            "US dollars and in the right mode. The credit is booked once and cannot be undone.",
             "Credit",
             ReasonForm,
         ),
@@ -117,7 +121,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         permissions=["resolve"],
         dialog=dialog(
             "Dismiss this checkout",
-            "Nothing is credited. Money that was paid is to be refunded at the provider.",
+            "Nothing is credited. Refund any money that was paid at the provider.",
             "Dismiss",
             ReasonForm,
         ),
@@ -133,8 +137,8 @@ class CheckoutAdmin(ReadOnlyAdmin):
         """Say where in its life the checkout is."""
         return CheckoutStatus(checkout.status).label
 
-    @display(description="Taken back")
-    def taken_back(self, checkout: Checkout) -> str:
+    @display(description="Refunded or disputed")
+    def refunded(self, checkout: Checkout) -> str:
         """Render what refunds and disputes took of it."""
         return usd(checkout.taken_back_microusd or None)
 
@@ -154,8 +158,13 @@ class ProviderEventAdmin(ReadOnlyAdmin):
 class ExternalMappingAdmin(ReadOnlyAdmin):
     """Products whose seats an account at a provider bills."""
 
-    list_display = ("org_id", "product", "provider", "external_org_id", "mode", "verified_by", "verified_at")
+    organization = PartyColumn("Organization", "org_id", kind="organization", is_linked=False)
+    verifier = PartyColumn("Verified by", "verified_by")
+
+    list_display = ("organization", "product", "provider", "external_org_id", "mode", "verifier", "verified_at")
     list_filter = ("provider", "mode")
     search_fields = ("org_id__exact", "external_org_id__exact", "product__exact")
-    search_help_text = "The whole organization id, account, or product."
+    party_fields = ("org_id", "verified_by")
+    search_help_text = SEARCH_HELP
     ordering = ("-id",)
+    fields = list_display

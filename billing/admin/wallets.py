@@ -3,21 +3,17 @@
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
-from django.urls import reverse
-from django.utils.html import format_html_join
 from unfold.decorators import display
 
+from billing.admin.credits import LotAmounts
+from billing.admin.owners import OWNER, SEARCH_HELP
 from billing.models import Budget, CreditLot, Loss, Transfer, Wallet
-from gateway.core.console import ReadOnlyAdmin, ReadOnlyInline, WordFilter, money
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, WordFilter, links, money
 from gateway.core.contract.amounts import usd
 
 
-class CreditInline(ReadOnlyInline):
+class CreditInline(LotAmounts, ReadOnlyInline):
     """The credits of a wallet."""
-
-    granted = money("Granted", "granted_microusd")
-    remaining = money("Remaining", "remaining_microusd")
-    held = money("Held", "held_microusd")
 
     model = CreditLot
     ordering = ("-id",)
@@ -33,12 +29,16 @@ class WalletAdmin(ReadOnlyAdmin):
     held = money("Held cash", "held_microusd")
     debt = money("Debt", "debt_microusd")
 
-    list_display = ("owner_key", "owner_kind", "balance", "credits", "held", "debt", "created_at")
+    owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind", is_linked=False)
+    linked_owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
+
+    list_display = ("owner", "owner_kind", "balance", "credits", "held", "debt", "created_at")
     list_filter = ("owner_kind",)
     search_fields = ("owner_key__exact", "id__exact")
-    search_help_text = "The whole DID, organization id or wallet id."
+    party_fields = ("owner_key",)
+    search_help_text = SEARCH_HELP
     ordering = ("id",)
-    fields = ("id", "owner_kind", "owner_key", "balance", "credits", "held", "debt", "created_at", "related")
+    fields = ("linked_owner", "id", "owner_kind", "balance", "credits", "held", "debt", "created_at", "related")
     inlines = (CreditInline,)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Wallet]:
@@ -47,12 +47,17 @@ class WalletAdmin(ReadOnlyAdmin):
         total = lots.annotate(total=Sum("remaining_microusd")).values("total")
         return super().get_queryset(request).annotate(credits_microusd=Subquery(total))
 
-    @display(description="See its")
+    @display(description="See also")
     def related(self, wallet: Wallet) -> str:
         """Link to what happened with the wallet's money."""
-        pages = (("calls", "reservation", wallet.owner_key), ("ledger", "transfer", wallet.pk))
-        links = [(reverse(f"admin:billing_{name}_changelist", query={"q": key}), title) for title, name, key in pages]
-        return format_html_join(", ", '<a class="underline" href="{}">{}</a>', links)
+        return links(
+            [
+                ("Calls", "billing_reservation", wallet.owner_key),
+                ("Usage", "billing_usagerecord", wallet.owner_key),
+                ("Checkouts", "billing_checkout", wallet.owner_key),
+                ("Ledger", "billing_transfer", wallet.pk),
+            ]
+        )
 
     @display(description="Credits")
     def credits(self, wallet: Wallet) -> str:
@@ -73,12 +78,27 @@ class TransferAdmin(ReadOnlyAdmin):
 
     amount = money("Amount", "amount_microusd")
 
-    list_display = ("id", "kind", "amount", "debit_account", "credit_account", "source", "created_at")
+    owner = OWNER
+
+    list_display = ("id", "kind", "amount", "owner", "debit_account", "credit_account", "source", "created_at")
     list_filter = (TransferKindFilter, "created_at")
     search_fields = ("source__exact", "wallet__owner_key__exact", "wallet__id__exact")
-    search_help_text = "The whole source (a usage, credit or transaction id), DID or wallet id."
+    list_select_related = ("wallet",)
+    party_fields = ("wallet__owner_key",)
+    search_help_text = f"{SEARCH_HELP} A source is a usage, credit or transaction id."
     ordering = ("-id",)
-    fields = ("id", "kind", "source", "seq", "amount", "debit_account", "credit_account", "wallet", "created_at")
+    fields = (
+        "id",
+        "kind",
+        "source",
+        "seq",
+        "amount",
+        "debit_account",
+        "credit_account",
+        "owner",
+        "wallet",
+        "created_at",
+    )
 
 
 @admin.register(Budget)
@@ -89,11 +109,16 @@ class BudgetAdmin(ReadOnlyAdmin):
     spent = money("Spent", "spent_microusd")
     held = money("Held", "held_microusd")
 
-    list_display = ("id", "wallet", "scope", "product", "membership_id", "limit", "spent", "held", "disabled_at")
+    owner = OWNER
+
+    list_display = ("id", "owner", "scope", "product", "membership_id", "limit", "spent", "held", "disabled_at")
     list_filter = ("scope", ("disabled_at", admin.EmptyFieldListFilter))
     list_select_related = ("wallet",)
     search_fields = ("id__exact", "wallet__owner_key__exact", "membership_id__exact")
+    party_fields = ("wallet__owner_key",)
+    search_help_text = SEARCH_HELP
     ordering = ("-id",)
+    fields = ("owner", *list_display[2:], "period_start", "created_at")
 
 
 @admin.register(Loss)
@@ -102,9 +127,13 @@ class LossAdmin(ReadOnlyAdmin):
 
     amount = money("Amount", "amount_microusd")
 
-    list_display = ("id", "kind", "amount", "reservation", "created_at")
+    owner = PartyColumn("Owner", "reservation.wallet.owner_key", kind_path="reservation.wallet.owner_kind")
+
+    list_display = ("id", "kind", "amount", "owner", "reservation", "created_at")
     list_filter = ("kind", "created_at")
-    list_select_related = ("reservation",)
+    list_select_related = ("reservation__wallet",)
     search_fields = ("reservation__id__exact",)
+    party_fields = ("reservation__wallet__owner_key",)
+    search_help_text = SEARCH_HELP
     ordering = ("-id",)
-    fields = ("id", "kind", "amount", "reservation", "created_at")
+    fields = ("id", "kind", "amount", "owner", "reservation", "created_at")

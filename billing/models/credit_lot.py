@@ -29,6 +29,7 @@ class CreditLot(models.Model):
 
     class Meta:
         db_table = "billing_credit_lot"
+        verbose_name = "credit"
         constraints = [models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source")]
         indexes = [
             # In the order of spending, so that a hold reads no more of many credits than it takes.

@@ -19,6 +19,7 @@ class PriceVersion(models.Model):
 
     class Meta:
         db_table = "billing_price_version"
+        verbose_name = "price"
         constraints = [models.UniqueConstraint(fields=["alias", "effective_at"], name="price_one_per_instant")]
 
     def __str__(self) -> str:

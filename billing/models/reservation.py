@@ -75,6 +75,7 @@ class Reservation(models.Model):
 
     class Meta:
         db_table = "billing_reservation"
+        verbose_name = "call"
         constraints = [
             models.UniqueConstraint(
                 fields=["wallet", "route", "idempotency_key"],

@@ -28,6 +28,8 @@ class Transfer(models.Model):
 
     class Meta:
         db_table = "billing_transfer"
+        verbose_name = "ledger entry"
+        verbose_name_plural = "ledger"
         constraints = [models.UniqueConstraint(fields=["source", "kind", "seq"], name="transfer_posted_once")]
         indexes = [
             models.Index(fields=["wallet", "created_at"], name="transfer_of_wallet"),

@@ -32,6 +32,7 @@ class UsageRecord(models.Model):
 
     class Meta:
         db_table = "billing_usage_record"
+        verbose_name_plural = "usage"
 
     def __str__(self) -> str:
         return f"{self.reservation_id}: {self.charge_microusd} micro-USD"

@@ -1,9 +1,7 @@
 """What people fill in to pay."""
 
-from gateway.core.forms import OnceForm, PaymentAmountField
+from gateway.core.forms import AmountForm
 
 
-class TopUpForm(OnceForm):
+class TopUpForm(AmountForm):
     """How much to add to one's wallet."""
-
-    amount = PaymentAmountField()

@@ -2,10 +2,12 @@
 
 from django.urls import path
 
-from billing.portal.views import payments, wallet
+from billing.portal.views import payments, usage, wallet
 
 urlpatterns = [
     path("wallet", wallet.index, name="portal_wallet"),
-    path("wallet/payments", payments.add, name="portal_add_money"),
+    path("wallet/payments", payments.index, name="portal_payments"),
     path("wallet/payments/<str:transaction_id>", payments.show, name="portal_payment"),
+    path("wallet/payments/<str:transaction_id>/receipt", payments.receipt, name="portal_receipt"),
+    path("wallet/usage", usage.index, name="portal_usage"),
 ]

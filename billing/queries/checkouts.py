@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Q, QuerySet
 
-from billing.models import Checkout, ProviderEvent
+from billing.models import Checkout, CheckoutStatus, ProviderEvent
 from billing.rules.owners import Owner
 
 EVENT_MAX_AGE = timedelta(days=3)
@@ -17,9 +17,9 @@ def of_owner(owner: Owner) -> QuerySet[Checkout]:
     return Checkout.objects.filter(owner_kind=kind, owner_key=key).order_by("-created_at", "-id")
 
 
-def newest_of(owner: Owner) -> QuerySet[Checkout]:
-    """Give as many of an owner's newest checkouts as a page shows."""
-    return of_owner(owner)[:PAGE]
+def paid_by(owner: Owner) -> QuerySet[Checkout]:
+    """Return an owner's payments whose money has arrived, refunded ones included."""
+    return of_owner(owner).filter(status=CheckoutStatus.PAID)
 
 
 def due(provider: str, is_live: bool, now: datetime, limit: int) -> list[Checkout]:

@@ -14,30 +14,29 @@ class State(NamedTuple):
     news: str
 
 
-CREATING = State("Not begun yet", "The payment page was not opened yet. Nothing was charged.", "Not begun", "")
+CREATING = State("Not started", "The payment page has not been opened yet. Nothing was charged.", "Not started", "")
 OPEN = State(
-    "Waiting for the confirmation",
-    "The payment provider has not confirmed a payment yet. If you have paid, this can take a minute or two, and you need "
-    "not wait here: the money is added by itself.",
+    "Waiting for confirmation",
+    "The payment provider has not confirmed a payment yet. If you have paid, this can take a minute or two. The money is "
+    "added even if you close this page.",
     "Waiting",
     "",
 )
 EXPIRED = State("Not paid", "The payment page has expired. Nothing was charged.", "Not paid", "")
 REVIEW = State(
-    "Being looked at",
-    "The provider's record is not what was asked for. Nothing was added to the wallet yet; the operator looks into it. "
-    "Name the reference below if you ask about it.",
-    "Being looked at",
+    "Under review",
+    "The payment provider's record differs from what was requested. Nothing was added to the wallet yet; the operator is "
+    "looking into it. Quote the payment ID below if you ask about it.",
+    "Under review",
     "bad",
 )
 DISMISSED = State(
     "Closed by the operator",
-    "The operator has looked into this payment and added nothing to the wallet. Name the reference below if you ask "
-    "about it.",
+    "The operator reviewed this payment and added nothing to the wallet. Quote the payment ID below if you ask about it.",
     "Closed",
     "bad",
 )
-KEPT = State("Kept", "The payment method is kept for later. Nothing was charged.", "Kept", "good")
+KEPT = State("Saved", "The payment method is saved for later. Nothing was charged.", "Saved", "good")
 PAID = State("Paid", "The money is in the wallet.", "Paid", "good")
 
 
@@ -56,23 +55,28 @@ def state(status: str, review_reason: str | None, taken_back_microusd: int) -> S
             return KEPT
     if not taken_back_microusd:
         return PAID
-    taken = f"{usd(taken_back_microusd)} of it was taken back by a refund or a dispute."
-    return State("Paid, and taken back", f"The money was added to the wallet. {taken}", "Taken back", "bad")
+    taken = f"{usd(taken_back_microusd)} of it was refunded or disputed."
+    return State("Paid, then refunded", f"The money was added to the wallet. {taken}", "Refunded", "bad")
 
 
 REFUSALS = {
-    "idempotency_key_reused": "This form was sent before with something else in it. Look at it again, and send it anew.",
-    "integration_unavailable": "The payment provider does not answer just now. Nothing was charged. Try again in a minute.",
+    "idempotency_key_reused": "This form was already sent with different details. Check it and send it again.",
+    "integration_unavailable": "The payment provider is not responding. Nothing was charged. Try again in a minute.",
 }
 
 
 def of_refusal(code: str) -> str:
     """Say why a payment could not begin."""
-    return REFUSALS.get(code, "The payment could not begin. Nothing was charged.")
+    return REFUSALS.get(code, "The payment could not be started. Nothing was charged.")
 
 
-def what_for(amount_microusd: int | None, product: str | None) -> str:
-    """Say what was asked for; a top-up with a product can be spent on that product alone."""
-    if amount_microusd is None:
+def is_awaited(status: str) -> bool:
+    """Return whether a checkout may still turn into a payment by itself, so that its page keeps looking."""
+    return status in ("creating", "open")
+
+
+def bought(kind: str, product: str | None) -> str:
+    """Say what a payment is for; a top-up with a product can be spent on that product alone."""
+    if kind == "payment_method":
         return "Payment method"
-    return usd(amount_microusd) + (f" for {product} only" if product else "")
+    return f"Credit for {product} only" if product else "Wallet balance"

@@ -99,6 +99,13 @@ class PriceBook:
         """Say whether every component that the route needs has a price."""
         return "request" in self.prices or any(needed <= self.components for needed in NEEDED[route])
 
+    def missing(self, route: Route) -> tuple[str, ...]:
+        """Name the fewest components that are still to be priced before the route can be sold; none where it can."""
+        if self.serves(route):
+            return ()
+        lacking = min((needed - self.components for needed in NEEDED[route]), key=len)
+        return tuple(name for name in COMPONENTS if name in lacking)
+
     def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceBook":
         """Give the book to bound a call with: each input token at the dearest price that it may turn out to have."""
         inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]

@@ -1,10 +1,12 @@
 """Amounts and payments in templates."""
 
+from collections.abc import Iterable
+
 from django import template
 
 from billing.models import Checkout, Reservation, State
 from billing.rules import payment_words
-from gateway.core.contract.amounts import usd
+from gateway.core.contract.amounts import decimals_of, usd
 
 register = template.Library()
 register.filter("usd", usd)
@@ -17,19 +19,36 @@ def state_of(checkout: Checkout) -> payment_words.State:
 
 
 @register.filter
-def charge_of(call: Reservation) -> str:
-    """Say what a call cost, or why that is not known yet."""
-    match call.state:
-        case State.SETTLED:
-            return usd(call.usage_record.charge_microusd)
-        case State.RELEASED:
-            return "nothing"
-        case State.REVIEW:
-            return "being worked out"
-    return "under way"
+def is_awaited(checkout: Checkout) -> bool:
+    """Return whether a payment may still arrive."""
+    return payment_words.is_awaited(checkout.status)
 
 
 @register.filter
-def what_for(checkout: Checkout) -> str:
-    """Say what a checkout is about."""
-    return payment_words.what_for(checkout.amount_microusd, checkout.product)
+def bought(checkout: Checkout) -> str:
+    """Say what a payment is for."""
+    return payment_words.bought(checkout.kind, checkout.product)
+
+
+@register.filter
+def with_charges(calls: Iterable[Reservation]) -> list[tuple[Reservation, str]]:
+    """Pair calls with what they cost, all with the same number of decimals."""
+    rows = list(calls)
+    decimals = decimals_of(_charged_microusd(call) for call in rows)
+    return [(call, _charge_of(call, decimals)) for call in rows]
+
+
+def _charged_microusd(call: Reservation) -> int | None:
+    return call.usage_record.charge_microusd if call.state == State.SETTLED else None
+
+
+def _charge_of(call: Reservation, decimals: int) -> str:
+    """Say what a call cost, or why that is not known yet."""
+    match call.state:
+        case State.SETTLED:
+            return usd(call.usage_record.charge_microusd, decimals)
+        case State.RELEASED:
+            return "Not charged"
+        case State.REVIEW:
+            return "Under review"
+    return "In progress"

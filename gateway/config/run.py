@@ -10,8 +10,8 @@ from django.db import DataError, IntegrityError, models, transaction
 
 from gateway.config.problems import Path
 
-CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
-VERBS = (CREATED, UPDATED, UNCHANGED)
+CREATED, UPDATED, UNCHANGED, WARNING = "created", "updated", "unchanged", "warning"
+VERBS = (CREATED, UPDATED, UNCHANGED, WARNING)
 
 SHOWN_MAX_CHARACTERS = 60
 

@@ -12,28 +12,30 @@ from gateway.core.contract.limits import CENT_MICROUSD, CHECKOUT_MAX_MICROUSD, C
 
 MICRO = Decimal(1_000_000)
 DIGITS_MAX = 12
+PRESETS = (10, 25, 50, 100)
+"""The amounts that a page offers, in dollars."""
 
 
 class PaymentAmountField(forms.DecimalField):
-    """An amount to pay, typed in dollars and cents; its value is whole micro-USD."""
+    """An amount to pay, typed in dollars and cents."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
-            label="Amount in US dollars",
+            label="Or another amount in US dollars",
             min_value=CHECKOUT_MIN_MICROUSD / MICRO,
             max_value=CHECKOUT_MAX_MICROUSD / MICRO,
             max_digits=DIGITS_MAX,
             decimal_places=2,
             help_text="From $1 to $10,000.",
+            required=False,
             widget=forms.NumberInput({"inputmode": "decimal", "autocomplete": "off"}),
             **kwargs,
         )
 
     def clean(self, value: Any) -> Any:
-        """Give micro-USD, a whole number of cents."""
-        dollars: Decimal = super().clean(value)
-        cents = int(dollars * 100)
-        return cents * CENT_MICROUSD
+        """Return micro-USD, a whole number of cents; None where nothing was typed."""
+        dollars: Decimal | None = super().clean(value)
+        return None if dollars is None else int(dollars * 100) * CENT_MICROUSD
 
 
 class OnceForm(forms.Form):
@@ -47,3 +49,29 @@ class OnceForm(forms.Form):
         if isinstance(error, IdempotencyKeyReused):
             data["key"] = new_id("frm")
         return self.__class__(data)
+
+
+class AmountForm(OnceForm):
+    """How much to pay: one of the usual amounts, or another that is typed. Its `amount` is whole micro-USD."""
+
+    preset = forms.TypedChoiceField(
+        label="Amount",
+        choices=[(str(dollars), f"${dollars}") for dollars in PRESETS],
+        coerce=int,
+        empty_value=None,
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    amount = PaymentAmountField()
+
+    def clean(self) -> dict[str, Any]:
+        """Return what was filled in. Two amounts are refused, for nobody could tell which one was meant."""
+        found: dict[str, Any] = super().clean() or {}
+        preset, typed = found.get("preset"), found.get("amount")
+        if preset and typed:
+            self.add_error("amount", "You chose an amount and typed one. Keep only one of them.")
+        elif preset and "amount" in found:
+            found["amount"] = int(preset * MICRO)
+        elif not typed and "amount" not in self.errors:
+            self.add_error("amount", "Choose an amount, or type one.")
+        return found

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 from pathlib import Path
 from types import FrameType
 
@@ -23,7 +24,7 @@ from gateway.run.supervisor import Supervisor
 TICK_SECONDS = 0.1
 READY_SECONDS = 120.0
 GIVE_UP_SECONDS = 2.0
-COMPLAINT = "CommandError: "
+COMPLAINTS = ("CommandError: ", "gateway: ")
 
 
 class Launch:
@@ -190,7 +191,7 @@ def say(message: str) -> None:
 def _complaint(text: str, log_path: Path) -> str:
     """Return the lines of a failed command's output that say what is wrong; a crash is told with its whereabouts."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    begins = next((number for number, line in enumerate(lines) if line.startswith(COMPLAINT)), None)
+    begins = next((number for number, line in enumerate(lines) if line.startswith(COMPLAINTS)), None)
     if begins is not None:
-        return "\n".join(lines[begins:]).removeprefix(COMPLAINT)
+        return reduce(str.removeprefix, COMPLAINTS, "\n".join(lines[begins:]))
     return f"Preparing the database failed: {''.join(lines[-1:])} (see {log_path})"

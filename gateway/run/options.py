@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.run.errors import StartError
+from gateway.run.settings import PROJECT_DIR, settings_problems
 
-PROJECT_DIR = Path(__file__).resolve().parents[2]
+__all__ = ["PROJECT_DIR", "Options"]
+
 WILDCARD_HOSTS = ("", "0.0.0.0", "::", "*")  # noqa: S104 - recognised, not listened on
 PORT_MAX = 65535
 
@@ -26,21 +28,27 @@ class Options:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Options":
-        """Return the options in `environment`; an empty variable counts as absent. Raises StartError."""
+        """Return the options in `environment`; an empty variable counts as absent. Raises StartError with all problems."""
         given = {name: value for name, value in environment.items() if value}
+        problems: list[str] = []
         host = given.get("HOST", "127.0.0.1")
-        port = _number(given, "PORT", 8000, PORT_MAX)
+        port = _number(given, "PORT", 8000, PORT_MAX, problems)
         is_production = given.get("GATEWAY_ENV") == "production"
-        return cls(
+        options = cls(
             host=host,
             port=port,
             data_dir=Path(given.get("DATA_DIR", PROJECT_DIR / ".data")).absolute(),
             base_url=given.get("GATEWAY_BASE_URL", f"http://{_reachable(host)}:{port}").rstrip("/"),
-            config=_config(given.get("GATEWAY_CONFIG"), is_production),
+            config=_config(given.get("GATEWAY_CONFIG"), is_production, problems),
             database_url=given.get("DATABASE_URL"),
-            workers=_number(given, "WEB_CONCURRENCY", 1, 256),
+            workers=_number(given, "WEB_CONCURRENCY", 1, 256, problems),
             is_production=is_production,
         )
+        if is_production:
+            problems = [*settings_problems(given, besides=problems), *problems]
+        if problems:
+            raise StartError("\n".join(problems))
+        return options
 
     @property
     def probe_host(self) -> str:
@@ -48,11 +56,12 @@ class Options:
         return _reachable(self.host)
 
 
-def _number(given: Mapping[str, str], name: str, default: int, maximum: int) -> int:
-    """Return a whole number of at least 1."""
+def _number(given: Mapping[str, str], name: str, default: int, maximum: int, problems: list[str]) -> int:
+    """Return a whole number of at least 1, or note a problem."""
     text = given.get(name, str(default))
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= maximum:
-        raise StartError(f"{name} must be a whole number from 1 to {maximum}, not {text!r}.")
+        problems.append(f"{name} must be a whole number from 1 to {maximum}, not {text!r}.")
+        return default
     return int(text)
 
 
@@ -63,13 +72,13 @@ def _reachable(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _config(setting: str | None, is_production: bool) -> Path | None:
-    """Return the file to apply: the setting, else the demonstration, which never enters production."""
+def _config(setting: str | None, is_production: bool, problems: list[str]) -> Path | None:
+    """Return the file to apply: the setting, else the demonstration, which never enters production; or note a problem."""
     if setting is None:
         return None if is_production else PROJECT_DIR / "gateway" / "demo.yaml"
     path = Path(setting).absolute()
     try:
         path.open("rb").close()
     except OSError as error:
-        raise StartError(f"Cannot read GATEWAY_CONFIG {setting}: {error.strerror}.") from error
+        problems.append(f"Cannot read GATEWAY_CONFIG {setting}: {error.strerror}.")
     return path

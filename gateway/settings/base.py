@@ -4,17 +4,16 @@ import os
 import sys
 from pathlib import Path
 
-import environ
 from whitenoise.compress import Compressor
 
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.portal import *  # noqa: F403
+from gateway.settings.reading import env
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
-env = environ.Env()
 DATA_DIR = Path(os.environ.get("DATA_DIR") or BASE_DIR / ".data").absolute()
 # A command in another shell finds the running gateway, and its keys, through the same data directory.
 for name, value in load_data_dir(DATA_DIR).items():
@@ -31,7 +30,9 @@ PORT = env.int("PORT", default=8000)
 GATEWAY_BASE_URL = env("GATEWAY_BASE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
 PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
 # Who may name a client's address and scheme in X-Forwarded-For and X-Forwarded-Proto: nobody, unless named here.
-TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
+TRUSTED_PROXIES: list[str] = []
+with env.noting():
+    TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default=str(BASE_DIR / "gateway" / "demo.yaml"))
 
 INSTALLED_APPS = [
@@ -94,6 +95,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "accounts.portal.context.brand",
                 "accounts.portal.context.mail",
+                "accounts.portal.context.sections",
             ]
         },
     }
@@ -154,10 +156,22 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/v1",
+    # The names that generated clients get; without them they would follow from a member's: `ScopeEnum` for a budget's.
+    "ENUM_NAME_OVERRIDES": {
+        "BudgetScope": "organizations.serializers.billing.SCOPES",
+        "MemberRole": "organizations.serializers.members.ROLES",
+        "CheckoutKind": ["top_up", "payment_method"],
+        "BillingMode": ["test", "live"],
+        "InvoiceStatus": ["draft", "open", "paid", "void", "past_due"],
+        "UsageStatus": ["settled", "held", "released", "reconciling"],
+    },
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would say each value twice
     "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "gateway.core.api.schema_components.add_shared_components",
+        "gateway.core.api.schema_components.require_answered_members",
+        "gateway.core.api.schema_errors.add_error_schemas",
         "gateway.reference.complete",
         "gateway.core.api.code_samples.add_code_samples",
     ],

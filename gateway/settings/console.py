@@ -2,16 +2,19 @@
 
 from typing import Any
 
+from django.apps import apps
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.functional import lazy
+from django.utils.text import capfirst
 
 
-def _item(title: str, icon: str, model: str, query: str = "", **more: Any) -> dict[str, Any]:
-    """Make a navigation entry to a table; who may not view it does not see it."""
-    app, _, name = model.partition(".")
+def _row(icon: str, table: str, query: str = "", title: str = "", **more: Any) -> dict[str, Any]:
+    """Make a row that leads to a table, titled as the table itself unless said otherwise. Who may not view it does not see it."""
+    app, _, name = table.partition(".")
     link = reverse_lazy(f"admin:{app}_{name}_changelist")
     return {
-        "title": title,
+        "title": title or _title(table),
         "icon": icon,
         "link": lambda request: f"{link}{query}",
         "permission": lambda request: request.user.has_perm(f"{app}.view_{name}"),
@@ -19,57 +22,89 @@ def _item(title: str, icon: str, model: str, query: str = "", **more: Any) -> di
     }
 
 
-def _group(title: str, tables: list[tuple[str, str, str]]) -> dict[str, Any]:
-    return {"title": title, "separator": True, "items": [_item(*table) for table in tables]}
+def _title_of(table: str) -> str:
+    return capfirst(str(apps.get_model(table)._meta.verbose_name_plural))  # noqa: SLF001 (documented)
+
+
+_title = lazy(_title_of, str)  # there are no tables yet when settings are read
+
+
+def _group(title: str, *rows: dict[str, Any]) -> dict[str, Any]:
+    return {"title": title, "separator": bool(title), "items": list(rows)}
 
 
 FORMAT_MODULE_PATH = ["gateway.core.formats"]
 
-TABLES: dict[str, list[tuple[str, str, str]]] = {
-    "Money": [
-        ("Calls", "receipt_long", "billing.reservation"),
-        ("Usage", "monitoring", "billing.usagerecord"),
-        ("Wallets", "account_balance_wallet", "billing.wallet"),
-        ("Credits", "redeem", "billing.creditlot"),
-        ("Ledger", "menu_book", "billing.transfer"),
-        ("Budgets", "savings", "billing.budget"),
-        ("Losses", "trending_down", "billing.loss"),
-    ],
-    "Payments": [
-        ("Checkouts", "shopping_cart_checkout", "billing.checkout"),
-        ("Provider events", "webhook", "billing.providerevent"),
-        ("Billed elsewhere", "link", "billing.externalmapping"),
-    ],
-    "Organizations": [
-        ("Organizations", "domain", "organizations.organization"),
-        ("Seats", "event_seat", "organizations.seat"),
-        ("Audit log", "history", "organizations.auditentry"),
-    ],
-    "Models": [
-        ("Aliases", "label", "inference.alias"),
-        ("Upstreams", "dns", "inference.upstream"),
-        ("Raw models", "deployed_code", "inference.rawmodel"),
-        ("Prices", "sell", "billing.priceversion"),
-        ("Judgement", "gavel", "judgement.judgementsettings"),
-        ("Fallbacks", "alt_route", "judgement.judgementfallback"),
-    ],
-    "Products": [
-        ("Catalogue", "inventory_2", "accounts.product"),
-        ("Integrations", "hub", "accounts.integration"),
-        ("Public clients", "devices", "accounts.publicclient"),
-        ("Appearance", "palette", "accounts.appearanceproduct"),
-    ],
-    "People and keys": [
-        ("Accounts", "person", "accounts.account"),
-        ("Device sessions", "phonelink_lock", "accounts.devicesession"),
-        ("Portal sessions", "computer", "usersessions.usersession"),
-        ("Second factors", "passkey", "mfa.authenticator"),
-        ("Signing keys", "key", "accounts.signingkey"),
-        ("Operator groups", "group", "auth.group"),
-        ("Operator log", "assignment", "admin.logentry"),
-    ],
-}
-"""The console's tables by group: title, icon, model."""
+NAVIGATION = [
+    _group(
+        "",
+        {"title": "Overview", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
+        _row(
+            "rule",
+            "billing.reservation",
+            "?state__exact=review",
+            "Calls in review",
+            badge="gateway.admin.review_count",
+        ),
+        _row(
+            "credit_card_clock",
+            "billing.checkout",
+            "?status__exact=review",
+            "Payments in review",
+            badge="gateway.admin.payment_review_count",
+        ),
+    ),
+    _group(
+        "Money",
+        _row("receipt_long", "billing.reservation"),
+        _row("monitoring", "billing.usagerecord"),
+        _row("account_balance_wallet", "billing.wallet"),
+        _row("redeem", "billing.creditlot"),
+        _row("menu_book", "billing.transfer"),
+        _row("savings", "billing.budget"),
+        _row("trending_down", "billing.loss"),
+    ),
+    _group(
+        "Payments",
+        _row("shopping_cart_checkout", "billing.checkout"),
+        _row("webhook", "billing.providerevent"),
+        _row("link", "billing.externalmapping"),
+    ),
+    _group(
+        "Organizations",
+        _row("domain", "organizations.organization"),
+        _row("event_seat", "organizations.seat"),
+        _row("history", "organizations.auditentry"),
+    ),
+    _group(
+        "Models",
+        _row("label", "inference.alias"),
+        _row("dns", "inference.upstream"),
+        _row("deployed_code", "inference.rawmodel"),
+        _row("sell", "billing.priceversion"),
+        _row("gavel", "judgement.judgementsettings"),
+        _row("alt_route", "judgement.judgementfallback"),
+    ),
+    _group(
+        "Products",
+        _row("inventory_2", "accounts.product"),
+        _row("hub", "accounts.integration"),
+        _row("devices", "accounts.publicclient"),
+        _row("palette", "accounts.appearanceproduct"),
+    ),
+    _group(
+        "People and keys",
+        _row("person", "accounts.account"),
+        _row("alternate_email", "account.emailaddress"),
+        _row("phonelink_lock", "accounts.devicesession"),
+        _row("computer", "usersessions.usersession"),
+        _row("passkey", "mfa.authenticator"),
+        _row("badge", "socialaccount.socialaccount"),
+        _row("key", "accounts.signingkey"),
+        _row("group", "auth.group"),
+        _row("assignment", "admin.logentry"),
+    ),
+]
 
 UNFOLD: dict[str, Any] = {
     "SITE_TITLE": "Account Gateway",
@@ -105,27 +140,6 @@ UNFOLD: dict[str, Any] = {
         "show_search": True,
         "command_search": True,
         "show_all_applications": False,
-        "navigation": [
-            {
-                "items": [
-                    {"title": "Overview", "icon": "space_dashboard", "link": reverse_lazy("admin:index")},
-                    _item(
-                        "Review queue",
-                        "rule",
-                        "billing.reservation",
-                        "?state__exact=review",
-                        badge="gateway.admin.review_count",
-                    ),
-                    _item(
-                        "Payments to look at",
-                        "credit_card_clock",
-                        "billing.checkout",
-                        "?status__exact=review",
-                        badge="gateway.admin.payment_review_count",
-                    ),
-                ],
-            },
-            *(_group(title, tables) for title, tables in TABLES.items()),
-        ],
+        "navigation": NAVIGATION,
     },
 }

@@ -14,3 +14,4 @@ CORS_ALLOWED_ORIGINS = [
 if not base.FIELD_ENCRYPTION_KEYS:
     # A command that only checks may run before the first start has made keys of its own.
     FIELD_ENCRYPTION_KEYS = ["ZGV2ZWxvcG1lbnQta2V5LWRldmVsb3BtZW50LWtleS0="]
+base.env.finish()

@@ -1,4 +1,4 @@
-"""Which hosts the gateway answers for, and which proxies may speak for a client. Raises ImproperlyConfigured in words."""
+"""Which hosts the gateway answers for, and which proxies may speak for a client. Problems are told in words."""
 
 from collections.abc import Sequence
 from ipaddress import ip_network
@@ -6,15 +6,24 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from gateway.settings.reading import Environment
 
-def named_hosts(given: Sequence[str], **urls: str) -> list[str]:
-    """Return the hosts of these public addresses, after the ones that `ALLOWED_HOSTS` names besides."""
+
+def named_hosts(env: Environment, given: Sequence[str], **urls: str) -> list[str]:
+    """Return the hosts of these public addresses, after the ones that `ALLOWED_HOSTS` names besides.
+
+    Problems are noted, each of them.
+    """
     if any(host.strip() in ("*", ".") for host in given):
-        raise ImproperlyConfigured(
+        env.note(
             "ALLOWED_HOSTS must name hosts in production: * accepts any host that a client makes up. "
             "Leave it unset to accept the hosts of GATEWAY_BASE_URL and PORTAL_URL."
         )
-    return list(dict.fromkeys([*given, *(_host(name, url) for name, url in urls.items())]))
+    hosts = list(given)
+    for name, url in urls.items():
+        with env.noting():
+            hosts.append(_host(name, url))
+    return list(dict.fromkeys(hosts))
 
 
 def trusted_networks(given: Sequence[str]) -> list[str]:

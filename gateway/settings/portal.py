@@ -3,11 +3,8 @@
 import os
 from typing import Any
 
-import environ
-
 from gateway.core.contract.limits import EMAIL_ADDRESSES_MAX
-
-env = environ.Env()
+from gateway.settings.reading import env
 
 PORTAL_APPS = [
     "allauth",
@@ -72,7 +69,7 @@ ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
-SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # an e-mail address never links an identity
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False  # an email address never links an identity
 SOCIALACCOUNT_LOGIN_ON_GET = False
 
 # One identity provider (OpenID Connect) from the environment; more can be added in the operator console.

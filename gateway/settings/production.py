@@ -1,17 +1,18 @@
-"""Many machines, behind a proxy that ends TLS. Refuses to start on a default secret."""
-
-from django.core.exceptions import ImproperlyConfigured
+"""Many machines, behind a proxy that ends TLS. Refuses to start until everything that it needs is set, and names all of it."""
 
 from gateway.settings.base import *  # noqa: F403
 from gateway.settings.hosts import named_hosts, origin
+from gateway.settings.secret_keys import check_field_keys, check_secret_key
 
-if SECRET_KEY == DEFAULT_SECRET_KEY or len(SECRET_KEY) < 32:
-    raise ImproperlyConfigured("Set SECRET_KEY to at least 32 random characters.")
-if not FIELD_ENCRYPTION_KEYS:
-    raise ImproperlyConfigured("Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, the newest first.")
+with env.noting():
+    check_secret_key(SECRET_KEY, DEFAULT_SECRET_KEY)
+with env.noting():
+    check_field_keys(FIELD_ENCRYPTION_KEYS)
+if not os.environ.get("DATABASE_URL"):
+    env.note("Set DATABASE_URL to your PostgreSQL database, such as postgresql://user:password@host:5432/name.")
 # A request for another host is refused before any page or mail is made for it.
 ALLOWED_HOSTS = named_hosts(
-    env.list("ALLOWED_HOSTS", default=[]), GATEWAY_BASE_URL=GATEWAY_BASE_URL, PORTAL_URL=PORTAL_URL
+    env, env.list("ALLOWED_HOSTS", default=[]), GATEWAY_BASE_URL=GATEWAY_BASE_URL, PORTAL_URL=PORTAL_URL
 )
 
 # Bound to this very host: no subdomain can set or read them (RFC 6265bis, cookie prefixes).
@@ -26,3 +27,4 @@ CSRF_TRUSTED_ORIGINS = list(dict.fromkeys([origin(GATEWAY_BASE_URL), origin(PORT
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https"
 DEMO_ADAPTER = False
 GATEWAY_CONFIG = env("GATEWAY_CONFIG", default="")  # the demo never serves here
+env.finish()

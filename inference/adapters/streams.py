@@ -117,6 +117,7 @@ def _merged(chunks: Sequence[Chunk]) -> Chunk:
         data=b"".join(chunk.data for chunk in chunks),
         output_deltas=sum(chunk.output_deltas for chunk in chunks),
         output_bytes=sum(chunk.output_bytes for chunk in chunks),
+        audio_tokens=sum(chunk.audio_tokens for chunk in chunks),
         usage=next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None),
     )
 

@@ -4,8 +4,7 @@ from django.contrib import admin
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
-from gateway.core.console import ConsoleAdmin
-from inference.admin.aliases import ServedForm
+from inference.admin.served import ServedAdmin, ServedForm
 from inference.models import Alias, RawModel
 
 
@@ -25,12 +24,13 @@ class RawModelForm(ServedForm):
 
 
 @admin.register(RawModel)
-class RawModelAdmin(ConsoleAdmin):
+class RawModelAdmin(ServedAdmin):
     """Upstream models under their own names."""
 
     form = RawModelForm
+    name_field = "model"
     fields = ("model", "upstream", "integrations", "enabled", "max_output_tokens", "context_tokens", "options")
-    list_display = ("model", "upstream", "max_output_tokens", "context_tokens", "enabled")
+    list_display = ("model", "can_be_called", "upstream", "max_output_tokens", "context_tokens", "enabled")
     list_filter = ("enabled", "upstream")
     list_select_related = ("upstream",)
     search_fields = ("model",)
@@ -39,4 +39,4 @@ class RawModelAdmin(ConsoleAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: RawModel | None = None) -> tuple[str, ...]:
         """Keep the name, under which prices and usage are kept."""
-        return ("model",) if obj else ()
+        return (*self.readonly_fields, *(("model",) if obj else ()))

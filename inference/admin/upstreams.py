@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
@@ -18,7 +19,7 @@ class UpstreamForm(forms.ModelForm):
     """Takes a credential without ever showing it."""
 
     api_key = SecretField(
-        label="New API key", help_text="It rests encrypted and is never shown. Leave blank to keep it."
+        label="New API key", help_text="Stored encrypted and never shown. Leave blank to keep the stored key."
     )
     remove_api_key = forms.BooleanField(required=False, label="Remove the API key", widget=UnfoldBooleanSwitchWidget)
     options = ReadableJSONField(required=False)
@@ -33,10 +34,12 @@ class UpstreamForm(forms.ModelForm):
             "remove_api_key",
             "timeout_seconds",
             "bills_errors",
+            "fetches_images",
             "enabled",
             "options",
         )
-        labels = {"base_url": "Base URL"}
+        labels = {"base_url": "Base URL", "adapter": "Adapter", "timeout_seconds": "Timeout in seconds"}
+        help_texts = {"bills_errors": "An error response may have cost money, so the call waits for reconciliation."}
 
     def clean_base_url(self) -> str:
         """Refuse an address that a credential must not be sent to."""
@@ -63,9 +66,9 @@ class UpstreamForm(forms.ModelForm):
         if is_demo and not settings.DEMO_ADAPTER:
             self.add_error("adapter", "The demo adapter never serves in production.")
         if not is_demo and "base_url" in cleaned and not cleaned["base_url"]:
-            self.add_error("base_url", "Every adapter but demo needs an address.")
+            self.add_error("base_url", "Every adapter except demo needs a base URL.")
         if self._would_move_key(cleaned):
-            self.add_error("api_key", "Type it again: a stored key goes to no other address than it was typed for.")
+            self.add_error("api_key", "Enter the key again: a stored key is never sent to a new address.")
         if cleaned.get("remove_api_key"):
             cleaned["api_key"] = ""
         return cleaned
@@ -87,13 +90,22 @@ class UpstreamAdmin(ConsoleAdmin):
     list_filter = ("adapter", "enabled")
     search_fields = ("name", "base_url")
     ordering = ("name",)
-    readonly_fields = ("credential", "alarms", "last_alarm", "last_alarm_at")
+    readonly_fields = ("credential", "last_alarm", "last_alarm_at", "alarm_count")
     fieldsets = (
         (None, {"fields": ("name", "adapter", "base_url", "enabled")}),
         ("Credential", {"fields": ("credential", "api_key", "remove_api_key")}),
-        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "options")}),
-        ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarms")}),
+        ("Calls", {"fields": ("timeout_seconds", "bills_errors", "fetches_images", "options")}),
     )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Upstream | None = None) -> Any:
+        """Put alarms first, where there were any."""
+        alarms = ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarm_count")})
+        return [*([alarms] if obj and obj.alarms else []), *super().get_fieldsets(request, obj)]
+
+    @display(description="Alarms so far")
+    def alarm_count(self, upstream: Upstream) -> int:
+        """Return how many there were."""
+        return upstream.alarms
 
     @display(description="Adapter", ordering="adapter")
     def protocol(self, upstream: Upstream) -> str:

@@ -5,7 +5,7 @@ repeated request gets its first answer, whatever else is wrong with it by now.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -86,7 +86,18 @@ async def check(arrival: Arrival) -> Checked | Refused:
         request, price = await _validated(arrival, body, model), _price_of(model, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
-    return _bounded(identified, request, price)
+    checked = _bounded(identified, request, price)
+    return await _prepared(checked) if isinstance(checked, Checked) else checked
+
+
+async def _prepared(checked: Checked) -> Checked | Refused:
+    prepare = checked.route.prepare
+    if prepare is None:
+        return checked
+    try:
+        return replace(checked, request=await prepare(checked.http, checked.request))
+    except ApiError as error:
+        return Refused(error, checked, "hold")
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:

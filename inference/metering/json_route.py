@@ -4,16 +4,30 @@ import hashlib
 
 from gateway.core.api.json import canonical, strict_loads
 from gateway.core.api.offload import is_large, offload
-from gateway.core.contract.errors import UnsupportedMediaType
-from gateway.core.contract.limits import MODEL_BODY_MAX_BYTES
+from gateway.core.contract.errors import RequestTooLarge, UnsupportedMediaType
+from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES, MODEL_BODY_MAX_BYTES
 from inference.metering.route import Headers, MeteredRequest
 from inference.rules.json_body import JsonBody
+
+_INLINE_IMAGE = b'"data:image'
 
 
 async def read_json(request: MeteredRequest) -> JsonBody:
     """Read and parse the body, a large one beside the event loop. Raises the catalogue's error."""
     _check_media_type(request.raw_headers)
-    body = await request.read_body(MODEL_BODY_MAX_BYTES)
+    return await _parsed(await request.read_body(MODEL_BODY_MAX_BYTES))
+
+
+async def read_json_with_images(request: MeteredRequest) -> JsonBody:
+    """Read and parse as `read_json` a body that may be larger where it brings images along."""
+    _check_media_type(request.raw_headers)
+    body = await request.read_body(IMAGE_BODY_MAX_BYTES)
+    if len(body) > MODEL_BODY_MAX_BYTES and _INLINE_IMAGE not in body:
+        raise RequestTooLarge
+    return await _parsed(body)
+
+
+async def _parsed(body: bytes) -> JsonBody:
     return await offload(_parse, body, True) if is_large(body) else _parse(body, False)
 
 

@@ -28,6 +28,9 @@ class MeteredRequest(Protocol):
 
     def read_body(self, limit_bytes: int) -> Awaitable[bytes]: ...
 
+    def take_memory(self, size_bytes: int) -> None:
+        """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""
+
 
 class Body(Protocol):
     """What came with a request, read but not yet checked. `is_large` where checking it would keep the event loop long.
@@ -66,6 +69,8 @@ class MeteredRoute(Generic[Read, Valid]):
     - `check` checks a body for a model, without I/O, in a thread where it is large. Raises InvalidRequest.
     - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
       PriceError where something that is asked for has no price.
+    - `prepare` gets from elsewhere what the call needs, once everything that needs no database is checked and before
+      anything is held. Raises the catalogue's error.
     - `endpoints` serve it, by the name of an upstream's adapter.
     - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
@@ -77,6 +82,7 @@ class MeteredRoute(Generic[Read, Valid]):
     check: Callable[[Read, ServedModel], Valid | PendingRequest[Valid]]
     bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
     endpoints: Mapping[str, Endpoint[Any]]
+    prepare: Callable[[MeteredRequest, Any], Awaitable[BoundedRequest]] | None = None
     scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE

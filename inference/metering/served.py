@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gateway.core.api.url_map import actions
+from gateway.core.api.url_map import addresses
 from gateway.core.contract.aliases import Route
 from inference.metering.checks import price_in_force
 from inference.metering.route import MeteredRoute
@@ -13,21 +13,26 @@ from inference.rules.model import ServedModel
 
 def routes_of(model: ServedModel) -> list[Route]:
     """Name the routes of a model that this gateway has, in the model's order."""
-    names = {route.name for route in _routes()}
-    return [route for route in model.routes if route in names]
+    served = routes()
+    return [route for route in model.routes if route in served]
 
 
 def callable_aliases() -> list[str]:
     """Name the aliases that some route can be called with now: deployed and priced for it."""
     models = catalogue.current_sync().models.values()
-    routes = _routes()
+    served = [route for route, _ in routes().values()]
     return [
         model.name
         for model in models
         if model.issuers is None
-        and any(route.name in model.routes and price_in_force(model, route) for route in routes)
+        and any(route.name in model.routes and price_in_force(model, route) for route in served)
     ]
 
 
-def _routes() -> list[MeteredRoute[Any, Any]]:
-    return [view_class.route for view_class, _ in actions() if issubclass(view_class, MeteredViewSet)]
+def routes() -> dict[Route, tuple[MeteredRoute[Any, Any], str]]:
+    """Map the name of every metered route that has an address to the route and its path."""
+    return {
+        view_class.route.name: (view_class.route, path)
+        for path, view_class, _ in addresses()
+        if issubclass(view_class, MeteredViewSet)
+    }

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from gateway.core.contract.aliases import Route, routes_of
 from inference.models.alias import MODEL_NAME
 
 
@@ -18,3 +19,7 @@ class RawModel(models.Model):
 
     def __str__(self) -> str:
         return self.model
+
+    def served_routes(self) -> tuple[Route, ...]:
+        """Name the routes that this model answers on."""
+        return routes_of(self.model, self.options.get("routes"))

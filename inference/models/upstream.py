@@ -32,6 +32,11 @@ class Upstream(models.Model):
     bills_errors = models.BooleanField(
         default=False, help_text="An error answer may have cost money: such a call waits for reconciliation."
     )
+    fetches_images = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Send it an image's https address as it is. Otherwise the gateway fetches and checks the image itself.",
+    )
     enabled = models.BooleanField(default=True)
     options = models.JSONField(default=dict, blank=True)
     alarms = models.BigIntegerField(

@@ -1,8 +1,13 @@
-"""Reads of aliases as rows; calls use the catalogue's snapshot instead."""
+"""Reads of aliases and raw models as rows; calls use the catalogue's snapshot instead."""
 
-from inference.models import Alias
+from inference.models import Alias, RawModel
 
 
 def enabled_names() -> list[str]:
     """Name the aliases that are enabled now."""
     return list(Alias.objects.filter(enabled=True).values_list("name", flat=True))
+
+
+def named(name: str) -> Alias | RawModel | None:
+    """Return the alias or raw model of a name."""
+    return Alias.objects.filter(name=name).first() or RawModel.objects.filter(model=name).first()

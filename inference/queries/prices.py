@@ -18,6 +18,4 @@ def versions_until(horizon: datetime) -> dict[str, tuple[PriceVersion, ...]]:
 
 def _version(row: PriceVersionRow) -> PriceVersion:
     prices = PriceBook.parse(row.components)
-    return PriceVersion(
-        row.pk, row.effective_at, prices, prices.worst_case(), prices.worst_case(audio_input=True), row.components
-    )
+    return PriceVersion(row.pk, row.effective_at, prices, prices.worst_case(), row.components)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 from django.conf import settings
 
-from gateway.core.contract.aliases import routes_of
 from inference.models import Alias, Deployment, RawModel, Upstream
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget
@@ -35,8 +34,8 @@ def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
         enabled=raw.enabled,
         max_output_tokens=raw.max_output_tokens,
         context_tokens=raw.context_tokens,
-        routes=routes_of(raw.model, raw.options.get("routes")),
-        deployments=(target,) if _is_usable(raw.upstream) else (),
+        routes=raw.served_routes(),
+        deployments=() if fault_of(raw.upstream) else (target,),
         versions=versions.get(raw.model, ()),
         issuers=frozenset(integration.issuer for integration in raw.integrations.all()),
         options=raw.options,
@@ -44,7 +43,7 @@ def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
 
 
 def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
-    usable = [row for row in rows if row.enabled and _is_usable(row.upstream)]
+    usable = [row for row in rows if row.enabled and fault_of(row.upstream) is None]
     return tuple(
         DeploymentTarget(
             id=str(row.pk),
@@ -57,11 +56,19 @@ def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
     )
 
 
-def _is_usable(upstream: Upstream) -> bool:
-    """Return whether an upstream has what a call needs: an address and a credential, or the embedded backend's leave."""
+def fault_of(upstream: Upstream) -> str | None:
+    """Say what an upstream lacks for a call: it is enabled, with an address and a credential, or the demo where that may
+    serve. None where it lacks nothing.
+    """
+    if not upstream.enabled:
+        return f"upstream {upstream.name} is disabled"
     if upstream.adapter == Upstream.Adapter.DEMO:
-        return upstream.enabled and settings.DEMO_ADAPTER
-    return upstream.enabled and bool(upstream.base_url) and bool(upstream.api_key)
+        return (
+            None if settings.DEMO_ADAPTER else f"upstream {upstream.name} is the demo, which never serves in production"
+        )
+    if not upstream.base_url:
+        return f"upstream {upstream.name} has no base URL"
+    return None if upstream.api_key else f"upstream {upstream.name} has no API key"
 
 
 def _upstream(row: Upstream) -> UpstreamTarget:
@@ -72,5 +79,6 @@ def _upstream(row: Upstream) -> UpstreamTarget:
         api_key=row.api_key,
         timeout_seconds=row.timeout_seconds,
         bills_errors=row.bills_errors,
+        fetches_images=row.fetches_images,
         options=row.options,
     )

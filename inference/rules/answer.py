@@ -23,12 +23,14 @@ class Chunk:
     """Bytes to forward as they are (whole events, ids and model already ours), and what they tell.
 
     `data` may be empty (a usage event that the client did not ask for). `output_deltas` counts the events that carried
-    output, `output_bytes` their UTF-8 bytes. `usage` is the vendor's usage object where this chunk carried one.
+    output, `output_bytes` their UTF-8 bytes, `audio_tokens` estimates the sound beside them. `usage` is the vendor's usage
+    object where this chunk carried one.
     """
 
     data: bytes
     output_deltas: int = 0
     output_bytes: int = 0
+    audio_tokens: int = 0
     usage: Mapping[str, Any] | None = None
 
 

@@ -1,74 +1,130 @@
-"""Body members that a metered route refuses, because they could change what a call costs or where it goes.
+"""How a metered route treats the members of a body: passed upstream, bounded by the hold, or refused.
 
-Whatever is not named here passes upstream as it came: a vendor's harmless novelties work without a new release.
+A route has a table of its own, a dict of `Member` by name. Whatever no table names passes upstream as it came: a vendor's
+harmless novelties work without a new release.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 from gateway.core.contract.errors import InvalidRequest
 
+
+class Treatment(StrEnum):
+    """What becomes of a member."""
+
+    PASSED = "passed"  # goes upstream as it came
+    BOUNDED = "bounded"  # goes upstream, and the hold covers the most that it can cost
+    REFUSED = "refused"  # 400 with the member's name
+
+
+class Member(NamedTuple):
+    """One row of a table. `reason` is a sentence or two for people. A refused member may still have one of the `allowed`
+    values, which change nothing, and null always passes: it asks for nothing."""
+
+    treatment: Treatment
+    reason: str
+    allowed: tuple[Any, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """Return the reason, with the values that pass."""
+        return f"{self.reason} `{self.allowed_words}` passes." if self.allowed else self.reason
+
+    @property
+    def allowed_words(self) -> str:
+        """Return the values that pass, as JSON has them."""
+        return " or ".join(str(value).lower() for value in self.allowed)
+
+
+def _refused(reason: str, *names: str) -> dict[str, Member]:
+    return {name: Member(Treatment.REFUSED, reason) for name in names}
+
+
 # Where the call goes and under whose name: the gateway's own business.
-ROUTING = frozenset(
-    {
-        "api_base",
-        "api_key",
-        "api_version",
-        "azure_endpoint",
-        "base_url",
-        "custom_llm_provider",
-        "deployment_id",
-        "extra_body",
-        "extra_headers",
-        "extra_query",
-        "fallbacks",
-        "headers",
-        "model_list",
-        "models",
-        "num_retries",
-        "organization",
-        "plugins",
-        "preset",
-        "priority",
-        "project",
-        "provider",
-        "route",
-        "router",
-        "timeout",
-        "transforms",
-    }
+ROUTING = _refused(
+    "The gateway decides where a call goes.",
+    "api_base",
+    "api_key",
+    "api_version",
+    "azure_endpoint",
+    "base_url",
+    "bootstrap_host",
+    "bootstrap_port",
+    "bootstrap_room",
+    "cached_content",
+    "custom_llm_provider",
+    "data_parallel_rank",
+    "data_sources",
+    "deployment_id",
+    "extra_body",
+    "extra_headers",
+    "extra_query",
+    "fallbacks",
+    "headers",
+    "kv_transfer_params",
+    "model_list",
+    "models",
+    "num_retries",
+    "organization",
+    "plugins",
+    "preset",
+    "priority",
+    "project",
+    "provider",
+    "route",
+    "router",
+    "timeout",
+    "transforms",
 )
 
-# Work or tiers that the price of a token does not cover.
-COSTLY = frozenset(
-    {
-        "audio",
-        "background",
-        "best_of",
-        "cache_control",
-        "inference_geo",
-        "mcp_servers",
-        "prediction",
-        "speed",
-        "use_beam_search",
-        "web_search",
-        "web_search_options",
-    }
+# Work or tiers that the price of a token does not cover, or input that the body does not show.
+COSTLY = _refused(
+    "No price covers what it may cost.",
+    "background",
+    "best_of",
+    "cache_control",
+    "chat_template",
+    "compound_custom",
+    "connectors",
+    "enable_search",
+    "enhancements",
+    "inference_geo",
+    "mcp_servers",
+    "search_options",
+    "search_parameters",
+    "speed",
+    "use_beam_search",
+    "web_search",
+    "web_search_options",
 )
 
-ORDINARY_TIERS = frozenset({None, "auto", "default"})
+# What the vendor's routes have in common.
+_SHARED = {
+    **_refused("No price covers what it may cost.", "audio", "prediction"),
+    "service_tier": Member(Treatment.REFUSED, "Other tiers have other prices.", allowed=("auto", "default")),
+    "store": Member(Treatment.REFUSED, "Nothing is stored at the model's provider.", allowed=(False,)),
+}
+
+REFUSED_EVERYWHERE: Mapping[str, Member] = {**ROUTING, **COSTLY, **_SHARED}
+"""What every metered route refuses, unless its own table says otherwise."""
 
 
-def refuse_members(body: Mapping[str, Any]) -> None:
-    """Raise InvalidRequest naming the first member that could change cost or routing; one that is null asks nothing."""
+def refuse_members(body: Mapping[str, Any], table: Mapping[str, Member] = REFUSED_EVERYWHERE) -> None:
+    """Raise InvalidRequest naming the first member that a table refuses."""
     for name in body:
-        if (name in ROUTING or name in COSTLY) and body[name] is not None:
-            raise InvalidRequest(f"{name} is not supported here.", param=name)
-    tier = body.get("service_tier")
-    if not (tier is None or (isinstance(tier, str) and tier in ORDINARY_TIERS)):
-        raise InvalidRequest("service_tier must be auto or default.", param="service_tier")
-    if body.get("store") not in (None, False):
-        raise InvalidRequest("Nothing is stored at the model's provider.", param="store")
+        member = table.get(name)
+        if member is not None and member.treatment is Treatment.REFUSED:
+            _check_allowed(name, body[name], member)
+
+
+def _check_allowed(name: str, value: Any, member: Member) -> None:
+    if value is None or value in member.allowed:
+        return
+    if member.allowed:
+        raise InvalidRequest(f"{name} must be {member.allowed_words} here. {member.reason}", param=name)
+    raise InvalidRequest(f"{name} is not supported here. {member.reason}", param=name)
 
 
 def read_flag(body: Mapping[str, Any], name: str) -> bool:

@@ -13,7 +13,7 @@ from inference.rules.plan import DeploymentTarget
 
 @dataclass(frozen=True, slots=True)
 class PriceVersion:
-    """Prices from an instant on. `worst_case` and `worst_case_with_audio` are the same prices, to bound a call with.
+    """Prices from an instant on. `worst_case` are the same prices, to bound a call of text with.
 
     `components` is what the operator wrote, for people to read.
     """
@@ -22,8 +22,13 @@ class PriceVersion:
     effective_at: datetime
     prices: PriceBook
     worst_case: PriceBook
-    worst_case_with_audio: PriceBook
     components: Mapping[str, Any]
+
+    def bounding(self, *, audio_input: bool, audio_output: bool) -> PriceBook:
+        """Return the prices to bound a call with whose input or output may be sound."""
+        if audio_input or audio_output:
+            return self.prices.worst_case(audio_input=audio_input, audio_output=audio_output)
+        return self.worst_case
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,10 @@ class OutputLimit:
 
 
 def fixed_limit(tokens: int, choices: int, prompt: Quantities, book: PriceBook, max_cost_microusd: int) -> OutputLimit:
-    """Return the client's own limit. Raises MaxCostExceeded with what the request would need, or InvalidRequest."""
+    """Return the client's own limit. `prompt` is what is used whatever the limit, output beyond it included.
+
+    Raises MaxCostExceeded with what the request would need, or InvalidRequest.
+    """
     return OutputLimit(tokens, choices, within(_cost_with(tokens, choices, prompt, book), max_cost_microusd))
 
 
@@ -59,7 +62,7 @@ def _last_that_fits(low: int, high: int, fits: Callable[[int], bool]) -> int:
 
 
 def _cost_with(limit: int, choices: int, prompt: Quantities, book: PriceBook) -> int:
-    total = limit * choices
+    total = limit * choices + (prompt.output_tokens or 0)
     if total > QUANTITY_MAX:
         raise InvalidRequest("n choices of this length are too much for one request.", param="n")
     return cost_microusd(replace(prompt, output_tokens=total), book)

@@ -65,5 +65,10 @@ class CallPlan(Generic[Sent]):
 
 def endpoint_for(endpoints: Mapping[str, Endpoint[Sent]], deployment: DeploymentTarget) -> Endpoint[Sent] | None:
     """Return the endpoint of a deployment's protocol; None where the route has none, or may not use it."""
-    endpoint = endpoints.get(deployment.upstream.adapter)
+    return endpoint_of(endpoints, deployment.upstream.adapter)
+
+
+def endpoint_of(endpoints: Mapping[str, Endpoint[Sent]], adapter: str) -> Endpoint[Sent] | None:
+    """Return the endpoint of an adapter; None where the route has none, or may not use it."""
+    endpoint = endpoints.get(adapter)
     return endpoint if endpoint is not None and endpoint.is_allowed else None

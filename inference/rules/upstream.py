@@ -19,7 +19,8 @@ OnEnd = Callable[[bool], None]
 
 @dataclass(frozen=True, slots=True)
 class UpstreamTarget:
-    """Where an attempt goes: an upstream's row as a process caches it. Times are seconds."""
+    """Where an attempt goes: an upstream's row as a process caches it. Times are seconds. `fetches_images`: it may be sent
+    the URL of an image."""
 
     name: str
     adapter: str
@@ -27,6 +28,7 @@ class UpstreamTarget:
     api_key: str = field(repr=False)
     timeout_seconds: float = 120.0
     bills_errors: bool = False
+    fetches_images: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

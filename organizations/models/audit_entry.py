@@ -21,6 +21,7 @@ class AuditEntry(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
+        verbose_name_plural = "audit log"
         indexes = [models.Index(fields=["organization", "-id"], name="audit_newest_first")]
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ by an invitation of their own.
 
 import hashlib
 import secrets
+from datetime import datetime
 
 from accounts.models import Account
 from gateway.core.contract.errors import Forbidden, InvitationUnavailable, NotFound
@@ -55,7 +56,7 @@ def revoke(*, org_id: str, invitation_id: str, actor_did: str) -> Invitation:
 def revoke_beyond(change: Change, maker: Membership) -> None:
     """Revoke the open invitations of a maker who was removed or demoted and could no longer make them."""
     for invitation in invitations.open_of(maker):
-        if not _could_make(maker, invitation):
+        if not invitations.could_make(maker, invitation):
             _revoke(change, invitation)
 
 
@@ -63,21 +64,20 @@ def accept(*, token: str, account: Account) -> Membership:
     """Join as the authenticated account; every reason that it cannot be is the same InvitationUnavailable."""
     org_id = invitations.organization_of(digest(token))
     with joining(org_id, actor_did=account.did) as change:
-        invitation = invitations.open_at(digest(token), change.now)
-        if not _could_make(invitation.invited_by, invitation) or not invitation.invited_by.account.is_live:
-            raise InvitationUnavailable(private="the inviter is no longer allowed to grant this role")
+        invitation = invitations.acceptable_at(digest(token), change.now)
         if Membership.objects.filter(organization=org_id, account=account, removed_at__isnull=True).exists():
             raise InvitationUnavailable
         return _join(change, invitation, account)
 
 
+def look_at(*, token: str, now: datetime) -> Invitation:
+    """Return the invitation that a token would accept; every reason that it cannot is the same InvitationUnavailable."""
+    return invitations.acceptable_at(digest(token), now)
+
+
 def digest(token: str) -> bytes:
     """Hash a token as the table keeps it (SHA-256; the token itself has 256 random bits)."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
-
-
-def _could_make(maker: Membership, invitation: Invitation) -> bool:
-    return maker.is_active and may_invite(Role(maker.role), Role(invitation.role))
 
 
 def _revoke(change: Change, invitation: Invitation) -> None:

@@ -1,4 +1,4 @@
-"""Found an organization."""
+"""Found an organization, and rename it."""
 
 from datetime import datetime
 
@@ -8,7 +8,8 @@ from accounts.models import Account
 from billing.operations import wallets
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Membership, Organization
-from organizations.rules.roles import Role
+from organizations.operations.changes import changing
+from organizations.rules.roles import OWNERS, Role
 
 
 @transaction.atomic
@@ -28,3 +29,14 @@ def create(*, name: str, account: Account, now: datetime) -> Membership:
         created_at=now,
     )
     return membership
+
+
+def rename(*, org_id: str, name: str, actor_did: str) -> Organization:
+    """Give an organization another name; the same name again changes nothing. Only an owner may."""
+    with changing(org_id, actor_did=actor_did, roles=OWNERS) as change:
+        organization, before = change.organization, change.organization.name
+        if name != before:
+            organization.name = name
+            organization.save(update_fields=["name"])
+            change.record("organization.rename", organization.id, before=before, after=name)
+    return organization

@@ -7,7 +7,7 @@ from django import forms
 
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from gateway.core.api.names import validate_name
-from gateway.core.forms import OnceForm, PaymentAmountField
+from gateway.core.forms import AmountForm
 from organizations.models import Organization
 from organizations.rules.roles import Role, may_touch
 
@@ -16,7 +16,7 @@ MICRO = Decimal(1_000_000)
 
 
 class NameForm(forms.Form):
-    """The name of a new organization."""
+    """The name of an organization."""
 
     name = forms.CharField(
         max_length=Organization.NAME_MAX_CHARACTERS,
@@ -33,8 +33,8 @@ class InvitationForm(forms.Form):
         required=False,
         max_length=254,
         validators=[validate_name],
-        label="E-mail address (a note for you)",
-        help_text="No mail is sent. It only helps you to tell open invitations apart.",
+        label="Email address (optional)",
+        help_text="No email is sent. It helps you tell open invitations apart.",
         widget=forms.EmailInput({"autocomplete": "off"}),
     )
 
@@ -55,33 +55,29 @@ class BudgetForm(forms.Form):
     product = forms.ChoiceField(required=False)
     member = forms.ChoiceField(required=False)
     limit = forms.DecimalField(
-        min_value=0, max_value=LIMIT_MAX_MICROUSD / MICRO, decimal_places=6, label="Limit a month, in US dollars"
+        min_value=0, max_value=LIMIT_MAX_MICROUSD / MICRO, decimal_places=6, label="Monthly limit in US dollars"
     )
 
     def __init__(self, *args: Any, products: list[tuple[str, str]], members: list[tuple[str, str]], **kw: Any) -> None:
         super().__init__(*args, **kw)
+        self.products, self.members = products, members
         self.fields["product"].choices = [("", "All products"), *products]  # type: ignore[attr-defined]
         self.fields["member"].choices = [("", "All members"), *members]  # type: ignore[attr-defined]
 
     @property
     def limit_microusd(self) -> int:
-        """Give the limit as the ledger counts."""
+        """Return the limit in micro-USD."""
         return int(self.cleaned_data["limit"] * MICRO)
 
 
-class TopUpForm(OnceForm):
-    """How much to add to the organization's wallet, and for what. Its page has other forms with a product in them."""
+class TopUpForm(AmountForm):
+    """How much to add to the organization's wallet, and for what."""
 
-    amount = PaymentAmountField()
     product = forms.ChoiceField(
         required=False,
-        label="To be spent on",
+        label="Spend it on",
         help_text="Money for one product becomes a credit that only that product's calls use.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("auto_id", "id_top_up_%s")
-        super().__init__(*args, **kwargs)
 
     def for_products(self, products: list[tuple[str, str]]) -> "TopUpForm":
         """Offer these products."""
@@ -96,7 +92,7 @@ class ExternalBillingForm(forms.Form):
         r"\Aacct_[A-Za-z0-9]{1,64}\Z",
         label="Account at the provider",
         help_text="It begins with acct_.",
-        error_messages={"invalid": "An account's name begins with acct_, and letters and digits follow."},
+        error_messages={"invalid": "An account begins with acct_, followed by letters and digits."},
         widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}),
     )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -17,7 +18,7 @@ from accounts.models import Account
 from gateway.core.contract.errors import ApiError, Forbidden, NotMember
 from organizations.models import Membership
 from organizations.portal import words
-from organizations.queries import memberships
+from organizations.queries import entitlements, memberships
 from organizations.rules.roles import ANY, MONEY_MANAGERS, PEOPLE_MANAGERS, Role
 
 ROWS = 50
@@ -31,10 +32,25 @@ TABS = (
     ("organization_invitations", "Invitations", PEOPLE_MANAGERS),
     ("organization_products", "Products", ANY),
     ("organization_seats", "Seats", ANY),
-    ("organization_money", "Money", MONEY_MANAGERS),
+    ("organization_wallet", "Money", MONEY_MANAGERS),
     ("organization_access", "What I can use", ANY),
     ("organization_log", "Log", PEOPLE_MANAGERS),
 )
+# The pages of the tab Money.
+MONEY_TABS = (
+    ("organization_wallet", "Wallet"),
+    ("organization_payments", "Payments"),
+    ("organization_budgets", "Budgets"),
+    ("organization_usage", "Usage"),
+)
+MONEY = tuple(name for name, _ in MONEY_TABS)
+
+
+@dataclass
+class Outcome:
+    """What became of a change; `error` is why it was refused."""
+
+    error: ApiError | None = None
 
 
 def member_page(*roles: Role) -> Callable[[View], View]:
@@ -62,17 +78,21 @@ def member_page(*roles: Role) -> Callable[[View], View]:
 
 
 def show(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
-    """Render the page of a tab."""
+    """Render the page of a tab; `template` and `status` in the context are what else it is rendered by."""
     role = Role(membership.role)
+    is_money = tab in MONEY
     frame = {
         "membership": membership,
         "organization": membership.organization,
         "tabs": [(name, title) for name, title, roles in TABS if role in roles],
-        "tab": tab,
+        "tab": MONEY[0] if is_money else tab,
+        "inner_tabs": MONEY_TABS if is_money else (),
+        "inner_tab": tab,
         "manages_people": role in PEOPLE_MANAGERS,
         "manages_money": role in MONEY_MANAGERS,
     }
-    return render(request, f"organizations/{context.pop('template', tab)}.html", {**frame, **context})
+    template, status = context.pop("template", tab), context.pop("status", 200)
+    return render(request, f"organizations/{template}.html", {**frame, **context}, status=status)
 
 
 def back_to(name: str, membership: Membership, query: str = "") -> HttpResponse:
@@ -83,11 +103,13 @@ def back_to(name: str, membership: Membership, query: str = "") -> HttpResponse:
 
 
 @contextmanager
-def told(request: HttpRequest, done: str) -> Iterator[None]:
-    """Tell the person that something was done, or in plain words why not."""
+def told(request: HttpRequest, done: str) -> Iterator[Outcome]:
+    """Tell the person that something was done, or in plain words why not; the outcome says which."""
+    outcome = Outcome()
     try:
-        yield
+        yield outcome
     except ApiError as error:
+        outcome.error = error
         messages.error(request, words.of_error(error))
     else:
         messages.success(request, done)
@@ -100,8 +122,14 @@ def person(request: HttpRequest) -> Account:
 
 
 def name_of(account: Account) -> str:
-    """Name a person for other members: by name, else e-mail address, else DID."""
+    """Name a person for other members: by name, else email address, else DID."""
     return account.display_name or account.email or account.did
+
+
+def product_choices(org_id: str) -> list[tuple[str, str]]:
+    """List the products that the organization has or had, for a form."""
+    found = entitlements.with_counts().filter(organization=org_id).select_related("product")
+    return [(one.product_id, one.product.name) for one in found]
 
 
 def paged(request: HttpRequest, rows: "QuerySet[Any]") -> Page[Any]:

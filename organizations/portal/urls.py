@@ -1,27 +1,34 @@
 """The addresses of the organization pages."""
 
 from django.urls import path
+from django.views.generic import RedirectView
 
 from organizations.portal.views import (
     access,
+    budgets,
     external_billing,
+    home,
     invitations,
     log,
     members,
-    money,
     organizations,
     payments,
     products,
     seats,
+    usage,
+    wallet,
 )
 
 ORG = "organizations/<str:org_id>"
 PRODUCT = f"{ORG}/products/<str:product>"
 
 urlpatterns = [
+    path("", home.home, name="portal_home"),
     path("organizations", organizations.index, name="organizations"),
     path("organizations/invitation", invitations.accept, name="organization_accept"),
+    path("organizations/invitation/about", invitations.describe, name="organization_invitation_about"),
     path(ORG, organizations.overview, name="organization"),
+    path(f"{ORG}/rename", organizations.rename, name="organization_rename"),
     path(f"{ORG}/members", members.index, name="organization_members"),
     path(f"{ORG}/members/<str:membership_id>/role", members.change_role, name="organization_member_role"),
     path(f"{ORG}/members/<str:membership_id>/remove", members.remove, name="organization_member_remove"),
@@ -36,10 +43,14 @@ urlpatterns = [
     path(f"{PRODUCT}/seats/<str:membership_id>/assign", seats.assign, name="organization_seat_assign"),
     path(f"{PRODUCT}/seats/<str:membership_id>/revoke", seats.revoke, name="organization_seat_revoke"),
     path(f"{ORG}/access", access.index, name="organization_access"),
-    path(f"{ORG}/money", money.index, name="organization_money"),
-    path(f"{ORG}/budgets/<str:budget_id>/disable", money.disable_budget, name="organization_budget_disable"),
-    path(f"{ORG}/payments", payments.add, name="organization_add_money"),
-    path(f"{ORG}/payment-method", payments.keep_method, name="organization_keep_method"),
+    path(f"{ORG}/money", RedirectView.as_view(pattern_name="organization_wallet", permanent=True)),
+    path(f"{ORG}/wallet", wallet.index, name="organization_wallet"),
+    path(f"{ORG}/payments", payments.index, name="organization_payments"),
     path(f"{ORG}/payments/<str:transaction_id>", payments.state, name="organization_payment"),
+    path(f"{ORG}/payments/<str:transaction_id>/receipt", payments.receipt, name="organization_receipt"),
+    path(f"{ORG}/payment-method", payments.keep_method, name="organization_keep_method"),
+    path(f"{ORG}/budgets", budgets.index, name="organization_budgets"),
+    path(f"{ORG}/budgets/<str:budget_id>/disable", budgets.disable, name="organization_budget_disable"),
+    path(f"{ORG}/usage", usage.index, name="organization_usage"),
     path(f"{ORG}/log", log.index, name="organization_log"),
 ]

@@ -10,52 +10,53 @@ from organizations.rules.roles import Role
 
 ERRORS = {
     "last_owner": "An organization needs at least one owner. Make somebody else an owner first.",
-    "product_disabled": "This product is switched off here. An owner or a billing member can enable it.",
-    "seat_cap_reached": "All seats of this product are taken. Free one first, or have the limit raised.",
-    "billing_past_due": "A bill of this organization is past due. Seats can be given again once it is paid.",
+    "product_disabled": "This product is disabled here. An owner or a billing member can enable it.",
+    "seat_cap_reached": "All seats of this product are assigned. Remove one first, or raise the limit.",
+    "billing_past_due": "This organization has an overdue bill. Seats can be assigned again once it is paid.",
     "forbidden": "Your role does not allow this.",
     "not_member": "You are not a member of this organization.",
     "no_seat": "You have no seat for this product.",
-    "not_found": "What you wanted to change is no longer there.",
-    "external_mapping_unverified": "The provider does not confirm that this account bills for your organization. Check the "
-    "three points above, and that you named the right account.",
-    "integration_unavailable": "The payment provider does not answer just now. Nothing was changed and nothing was charged. "
+    "not_found": "What you wanted to change no longer exists.",
+    "external_mapping_unverified": "The payment provider does not confirm that this account bills for your organization. "
+    "Check the three points below, and that you entered the right account.",
+    "integration_unavailable": "The payment provider is not responding. Nothing was changed and nothing was charged. "
     "Try again in a minute.",
-    "idempotency_key_reused": "This form was sent before with something else in it. Look at it again, and send it anew.",
-    "org_report_limit": "There is more history here than one page can show.",
+    "idempotency_key_reused": "This form was already sent with different details. Check it and send it again.",
+    "org_report_limit": "There is more history than one page can show.",
 }
 
 ROLES = {
     Role.OWNER: "Everything. Only owners can make or remove owners.",
-    Role.ADMIN: "Invite and remove people, change their roles, and give out seats.",
-    Role.BILLING: "Enable products, limit their seats, and look after money and budgets.",
+    Role.ADMIN: "Invite and remove people, change their roles, and assign seats.",
+    Role.BILLING: "Enable products, limit their seats, and manage money and budgets.",
     Role.MEMBER: "Use the products that you have a seat for.",
 }
 
 REASONS = {
     "allowed": "You can use it.",
-    "no_seat": "You have no seat. An owner or admin can give you one.",
-    "product_disabled": "It is switched off for this organization. An owner or a billing member can enable it.",
+    "no_seat": "You have no seat. An owner or admin can assign one to you.",
+    "product_disabled": "It is disabled for this organization. An owner or a billing member can enable it.",
     "not_member": "You are not a member of this organization.",
 }
 
 ACTIONS = {
-    "organization.create": "founded the organization",
+    "organization.create": "created the organization",
+    "organization.rename": "renamed the organization from {before} to {after}",
     "invitation.create": "invited a new {role}",
-    "invitation.revoke": "took an invitation back",
+    "invitation.revoke": "revoked an invitation",
     "invitation.accept": "joined as {role}",
     "member.role": "changed {subject} from {before} to {after}",
     "member.remove": "removed {subject} ({role})",
     "product.enable": "enabled {subject}",
     "product.disable": "disabled {subject}",
-    "product.cap": "changed the seats of {subject} from {before} to {after}",
-    "seat.assign": "gave {subject} a seat for {product}",
-    "seat.revoke": "took the seat for {product} from {subject}",
-    "budget.set": "set a budget of {limitMicrousd} a month for {scope}",
-    "top_up.begin": "began a top-up of {amountMicrousd}",
-    "payment_method.begin": "began to leave a payment method",
-    "budget.disable": "switched off a budget for {scope}",
-    "external_mapping.set": "left the seats of {subject} to be billed by {externalOrgId} ({mode})",
+    "product.cap": "changed the seat limit of {subject} from {before} to {after}",
+    "seat.assign": "assigned a seat for {product} to {subject}",
+    "seat.revoke": "removed the seat for {product} from {subject}",
+    "budget.set": "set a budget of {limitMicrousd} per month for {scope}",
+    "top_up.begin": "started a top-up of {amountMicrousd}",
+    "payment_method.begin": "started to save a payment method",
+    "budget.disable": "turned off a budget for {scope}",
+    "external_mapping.set": "had the seats of {subject} billed by {externalOrgId} ({mode})",
 }
 SCOPES = {
     "org": "everything",

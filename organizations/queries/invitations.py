@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 
 from gateway.core.contract.errors import InvitationUnavailable, NotFound
 from organizations.models import Invitation, Membership
+from organizations.rules.roles import Role, may_invite
 
 
 def organization_of(token_sha256: bytes) -> str:
@@ -16,16 +17,23 @@ def organization_of(token_sha256: bytes) -> str:
     return org_id
 
 
-def open_at(token_sha256: bytes, now: datetime) -> Invitation:
+def acceptable_at(token_sha256: bytes, now: datetime) -> Invitation:
     """Find an invitation that can still be accepted, or raise InvitationUnavailable."""
     found = (
-        Invitation.objects.select_related("invited_by__account")
+        Invitation.objects.select_related("invited_by__account", "organization")
         .filter(token_sha256=token_sha256, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True)
         .first()
     )
     if found is None:
         raise InvitationUnavailable
+    if not could_make(found.invited_by, found) or not found.invited_by.account.is_live:
+        raise InvitationUnavailable(private="its maker could no longer make it")
     return found
+
+
+def could_make(maker: Membership, invitation: Invitation) -> bool:
+    """Return whether a member, as it is now, could make such an invitation."""
+    return maker.is_active and may_invite(Role(maker.role), Role(invitation.role))
 
 
 def open_of(maker: Membership) -> QuerySet[Invitation]:

@@ -50,6 +50,11 @@ def every(org_id: str) -> QuerySet[Membership]:
     return Membership.objects.select_related("account").filter(organization_id=org_id).order_by("-created_at", "-id")
 
 
+def named(org_id: str, membership_ids: Collection[str]) -> QuerySet[Membership]:
+    """Return memberships of an organization with whose they are, live or removed, for the names that a page shows."""
+    return Membership.objects.select_related("account").filter(organization_id=org_id, pk__in=membership_ids)
+
+
 def of_person(did: str) -> QuerySet[Membership]:
     """List a person's live memberships, newest first."""
     return (

@@ -10,11 +10,11 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from billing.models import ExternalMapping
 from billing.queries.reports import bounded, report_limit
+from billing.rules.months import month_around
 from gateway.core.contract.limits import REPORT_INTERVALS_MAX
 from organizations.models import Entitlement, EntitlementInterval, SeatInterval
 from organizations.queries import entitlements
 from organizations.rules.seat_billing import Interval, billable_seat_days, days_of_month, month_cost_microusd
-from organizations.rules.usage_summary import month_around
 
 Spans = dict[int, list[Interval]]
 _MAPPED = Exists(ExternalMapping.objects.filter(org_id=OuterRef("organization_id"), product=OuterRef("product_id")))

@@ -3,7 +3,8 @@
 from datetime import datetime
 
 from billing.queries import reports
-from organizations.rules.usage_summary import Summary, month_around, month_before, summarize
+from billing.rules.months import month_around, month_before
+from organizations.rules.usage_summary import Summary, summarize
 
 
 def summary(org_id: str, *, previous: bool, now: datetime) -> Summary:

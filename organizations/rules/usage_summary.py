@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import datetime
 
 from billing.rules.reports import Amount, Made, Subject
 
@@ -51,24 +51,3 @@ def summarize(
         for row in summary.rows_of(hold.subject):
             row.held_microusd += hold.microusd
     return summary
-
-
-def month_around(now: datetime) -> tuple[datetime, datetime]:
-    """Give the UTC calendar month that an instant is in, half-open."""
-    first = now.astimezone(UTC).date().replace(day=1)
-    return _midnight(first), _midnight(_next_month(first))
-
-
-def month_before(now: datetime) -> tuple[datetime, datetime]:
-    """Give the UTC calendar month before the one that an instant is in."""
-    end, _ = month_around(now)
-    year, month = (end.year, end.month - 1) if end.month > 1 else (end.year - 1, 12)
-    return datetime(year, month, 1, tzinfo=UTC), end
-
-
-def _next_month(first: date) -> date:
-    return date(first.year + first.month // 12, first.month % 12 + 1, 1)
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)

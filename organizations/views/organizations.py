@@ -1,4 +1,4 @@
-"""List, found and show organizations."""
+"""List, create, show and rename organizations."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from gateway.core.contract.errors import Forbidden
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.queries import entitlements, memberships
-from organizations.rules.roles import ANY
+from organizations.rules.roles import ANY, OWNERS
 from organizations.serializers.organizations import OrganizationList, OrganizationRequest, OrganizationResponse
 from organizations.views.base import OrganizationViewSet, account_of, actor
 
@@ -53,13 +53,22 @@ class OrganizationsViewSet(ApiViewSet):
 
 
 class OrganizationDetailViewSet(OrganizationViewSet):
-    """GET /v1/organizations/<org_id>."""
+    """GET /v1/organizations/<org_id>, and in the portal alone, PUT /api/organizations/<org_id>."""
 
     @extend_schema(operation_id="get_organization", summary="Show an organization", responses=OrganizationResponse)
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
         """Show an organization and its products."""
         return Response(_render([self.membership])[0])
+
+    @extend_schema(exclude=True)
+    @requires(Capability.ORGS_MANAGE, roles=OWNERS)
+    def rename(self, request: Request, org_id: str) -> Response:
+        """Give an organization another name, for scripts of the portal; the same name again changes nothing."""
+        body = OrganizationRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        organizations.rename(org_id=org_id, name=body.validated_data["name"], actor_did=actor(request))
+        return Response(_render([memberships.live(org_id, actor(request))])[0])
 
 
 def _render(found: list[Membership]) -> list[dict[str, Any]]:

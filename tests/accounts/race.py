@@ -5,9 +5,8 @@ import os
 import subprocess
 import sys
 from typing import Any
-from urllib.parse import quote
 
-from django.db import connection
+from tests.support.database import database_url
 
 
 def race(processes: int, **job: Any) -> list[list[str]]:
@@ -35,10 +34,3 @@ def _start(job: dict[str, Any]) -> "subprocess.Popen[str]":
     child.stdin.write(json.dumps(job) + "\n")
     child.stdin.flush()
     return child
-
-
-def database_url() -> str:
-    """Name the database that this test uses."""
-    at = connection.settings_dict
-    user, password, host = (quote(str(at[name]), safe="") for name in ("USER", "PASSWORD", "HOST"))
-    return f"postgresql://{user}:{password}@{host}:{at['PORT']}/{at['NAME']}"

@@ -1,13 +1,12 @@
 """Codes and device sessions: single use, rotation, reuse, and nothing for a stolen credential."""
 
-import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import AuthorizationCode, AuthorizationRequest, DeviceSession
@@ -19,7 +18,7 @@ from accounts.rules import pkce
 from gateway.core.contract.errors import InvalidGrant, InvalidScope
 from tests.factories.accounts import make_account
 from tests.factories.organizations import account
-from tests.organizations.race import at_once as race_at_once
+from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 
@@ -133,7 +132,7 @@ def test_a_token_without_a_device_takes_no_device_s_place(now: datetime) -> None
 def test_devices_that_sign_in_at_once_stay_within_the_number(now: datetime) -> None:
     account("alice")
     calls = [partial(transaction.atomic(open_device), number, "alice", timezone.now()) for number in range(8)]
-    race_at_once(*calls)
+    at_once(*calls)
     assert len(live_names()) == 3
 
 
@@ -271,31 +270,11 @@ def test_a_person_revokes_only_their_own(now: datetime) -> None:
     assert devices.revoke(account=grant.session.account, session_id=grant.session.pk, now=now)
 
 
-def at_once(times: int, call: Callable[[], Any]) -> list[Any]:
-    barrier, results = threading.Barrier(times), []
-
-    def run() -> None:
-        try:
-            barrier.wait()
-            results.append(call())
-        except InvalidGrant:
-            results.append(None)
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run) for _ in range(times)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
-
-
 @pytest.mark.django_db(transaction=True)
 def test_sixteen_refreshes_at_once_leave_one_live_credential(now: datetime) -> None:
     current = redeem(issue(now), now).refresh_token
     for generation in range(2, 62):
-        granted = at_once(16, partial(rotate, current, timezone.now()))
+        granted = at_once(*[partial(rotate, current, timezone.now())] * 16)
         successors = {grant.refresh_token for grant in granted}
         assert len(successors) == 1
         assert DeviceSession.objects.get(persistent=True).generation == generation
@@ -305,6 +284,6 @@ def test_sixteen_refreshes_at_once_leave_one_live_credential(now: datetime) -> N
 @pytest.mark.django_db(transaction=True)
 def test_sixteen_redemptions_at_once_leave_nothing_alive(now: datetime) -> None:
     code = issue(now)
-    granted = [grant for grant in at_once(16, lambda: redeem(code, timezone.now())) if grant]
-    assert len(granted) == 1
+    results = at_once(*[lambda: redeem(code, timezone.now())] * 16)
+    assert count(results, "invalid_grant") == 15
     assert not DeviceSession.objects.filter(revoked_at__isnull=True).exists()

@@ -1,12 +1,11 @@
 """The signing keys as each process knows them."""
 
 import asyncio
-import threading
 import time
 from collections.abc import Iterator
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.models import SigningKey
@@ -15,7 +14,8 @@ from accounts.operations import signing_keys
 from accounts.operations.keyring import Keyring, KeysOutdated, SigningKeys
 from gateway.core.api import snapshots
 from gateway.core.contract.errors import NotReady
-from tests.support.leftovers import connect
+from tests.support.concurrency import at_once
+from tests.support.database import connect
 
 
 @pytest.fixture
@@ -99,18 +99,7 @@ def test_beside_an_event_loop_old_keys_serve_while_new_ones_are_read(ring: Keyri
 
 @pytest.mark.django_db(transaction=True)
 def test_threads_share_one_snapshot(ring: Keyring) -> None:
-    seen: list[object] = []
-
-    def look() -> None:
-        seen.append(ring.current_sync())
-        connection.close()
-
-    threads = [threading.Thread(target=look) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(seen) == 8
+    seen = at_once(*[ring.current_sync] * 8)
     assert len(set(map(id, seen))) == 1
 
 

@@ -18,7 +18,7 @@ from accounts.views import token_base
 from gateway.core.api.addresses import client_network
 from gateway.core.contract.errors import RateLimited
 from tests.factories.proofs import Signer
-from tests.organizations.race import at_once, count
+from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 

@@ -4,8 +4,10 @@ import os
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db import connection, transaction
 from django.utils import timezone
 
@@ -174,3 +176,22 @@ def test_purging_deletes_the_expired_and_moves_no_epoch(alice: Account) -> None:
     assert [bytes(row.digest) for row in ProofReplay.objects.all()] == [b"new"]
     assert ReplayEpoch.objects.get().lost_until is None
     assert replays.purge_expired(now=now) == 0
+
+
+def test_after_a_restore_no_proof_that_may_have_been_used_passes(alice: Account) -> None:
+    before, later = ticket(issued=14), ticket(issued=3600)
+    out = StringIO()
+    call_command("refuse_earlier_proofs", stdout=out)
+    lost_until = ReplayEpoch.objects.get().lost_until
+    assert lost_until is not None
+    assert out.getvalue().startswith(f"Proofs that expire until {lost_until:%Y-%m-%d %H:%M:%S} UTC are refused.")
+    assert outcome(before, did=alice.did) == "invalid_dpop_proof"
+    assert outcome(later, did=alice.did) == "ok"
+
+
+def test_refusing_earlier_proofs_never_lets_earlier_ones_pass_again(alice: Account) -> None:
+    far = timezone.now() + timedelta(hours=1)
+    ReplayEpoch.objects.update(lost_until=far)
+    assert replays.refuse_earlier() == far
+    ReplayEpoch.objects.all().delete()
+    assert replays.refuse_earlier() < far

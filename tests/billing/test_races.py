@@ -1,16 +1,14 @@
 """Real connections at once: nothing is spent twice, nothing deadlocks, and the audit is clean afterwards."""
 
 import random
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
 import orjson
-import psycopg
 import pytest
 from django.db import connection as django_connection
 from django.db import transaction
@@ -23,11 +21,13 @@ from billing.queries.wallets import WalletBalance
 from gateway.core.contract.ids import new_id
 from gateway.core.database import Element
 from tests.billing.conftest import unsound
-from tests.billing.parallel import at_once, conninfo, one_after_another_at_once
+from tests.billing.parallel import lanes_at_once, statements_at_once
 from tests.factories import payers
 from tests.factories.batches import OPEN, read, statement
 from tests.factories.billing import Purse, settle, state, used_for
 from tests.factories.payers import Payer
+from tests.support.concurrency import eventually
+from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +49,7 @@ def test_fifty_holds_at_once_admit_exactly_the_ten_that_are_paid_for(cash: int, 
         payer.purse.pay(cash)
     if credit:
         payer.purse.grant(credit)
-    held = at_once(*(payer.opening(100) for _ in range(50)))
+    held = statements_at_once(*(payer.opening(100) for _ in range(50)))
     assert outcomes(held) == {"reserved": 10, "insufficient_funds": 40}
     assert payer.purse.wallet.held_microusd == 1000
     assert payer.purse.wallet.available_microusd == 0
@@ -57,7 +57,7 @@ def test_fifty_holds_at_once_admit_exactly_the_ten_that_are_paid_for(cash: int, 
 
 def test_holds_at_once_on_an_owner_without_a_wallet_open_one() -> None:
     payer = payers.account()
-    held = at_once(*(payer.opening(1) for _ in range(20)))
+    held = statements_at_once(*(payer.opening(1) for _ in range(20)))
     assert outcomes(held) == {"insufficient_funds": 20}
     assert Wallet.objects.count() == 1
 
@@ -65,7 +65,7 @@ def test_holds_at_once_on_an_owner_without_a_wallet_open_one() -> None:
 def test_the_same_key_at_once_holds_once() -> None:
     payer = payers.account()
     payer.purse.pay(1000)
-    held = at_once(*(payer.opening(10, "k") for _ in range(20)))
+    held = statements_at_once(*(payer.opening(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}
     assert len({result.usage_id for result in held}) == 1
     assert payer.purse.wallet.held_microusd == 10
@@ -78,7 +78,7 @@ def test_the_same_proof_at_once_serves_once() -> None:
     once = [
         Element(OPEN, payer.purse.owner, orjson.dumps(call), lambda answer, body: answer["admission"]) for call in calls
     ]
-    assert Counter(at_once(*once)) == {"ok": 1, "replayed": 19}
+    assert Counter(statements_at_once(*once)) == {"ok": 1, "replayed": 19}
     assert payer.purse.wallet.held_microusd == 10
 
 
@@ -86,7 +86,7 @@ def test_the_same_free_again_key_at_once_holds_once() -> None:
     payer = payers.account()
     call = payer.purse.pay(1000).call(10, "k")
     settle(call, 5, now=timezone.now() - timedelta(hours=24))
-    held = at_once(*(payer.opening(10, "k") for _ in range(20)))
+    held = statements_at_once(*(payer.opening(10, "k") for _ in range(20)))
     assert outcomes(held) == {"reserved": 1, "in_progress": 19}
 
 
@@ -95,7 +95,7 @@ def test_a_check_in_and_the_reaper_at_once_leave_one_winner() -> None:
     payer.purse.pay(10_000)
     for _ in range(10):
         call = payer.purse.call(10, deadline=timezone.now())
-        noted, _ = at_once(payer.check_in(call, {"charge_microusd": 1}), _reap())
+        noted, _ = statements_at_once(payer.check_in(call, {"charge_microusd": 1}), _reap())
         reaped = Reservation.objects.get(pk=call)
         assert (noted, reaped.state) in (("ok", "dispatched"), ("closed", "review"))
         assert (reaped.evidence is None) == (noted == "closed")
@@ -111,7 +111,7 @@ def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
     purse = payer.purse.pay(100_000)
     for _ in range(20):
         call = purse.call(50, deadline=timezone.now())
-        settled, released, reviewed, again, _ = at_once(
+        settled, released, reviewed, again, _ = statements_at_once(
             payer.settlement(call, 30),
             payer.release(call),
             payer.review(call),
@@ -131,7 +131,7 @@ def test_two_budgets_at_once_admit_what_the_tighter_one_allows() -> None:
     org = payer.purse.pay(10_000)
     wide = budgets.put(org.key, limit_microusd=70, now=now)
     tight = budgets.put(org.key, limit_microusd=50, product="studio", now=now)
-    held = at_once(*(payer.opening(10, product="studio" if i % 2 else None) for i in range(40)))
+    held = statements_at_once(*(payer.opening(10, product="studio" if i % 2 else None) for i in range(40)))
     admitted = [result.usage_id for result in held if result.outcome == "reserved"]
     studio = Reservation.objects.filter(pk__in=admitted, product="studio").count()
     assert len(admitted) == 7
@@ -156,7 +156,7 @@ def test_a_budget_set_while_calls_settle_misses_none() -> None:
 
     with ThreadPoolExecutor(1) as pool:
         putting = pool.submit(put)
-        one_after_another_at_once(*later[:15], *holds, *later[15:])
+        lanes_at_once(*later[:15], *holds, *later[15:])
         budget = putting.result()
     budget.refresh_from_db()
     assert (budget.spent_microusd, budget.held_microusd) == (210, 50)
@@ -169,7 +169,7 @@ def test_a_credit_that_expires_while_calls_come_in_is_neither_overspent_nor_lost
     lanes = [[payer.opening(10) for _ in range(15)] for _ in range(8)]
     sweep = ledger.sweep_lots()
     sweeps = [ledger.Statement(sweep.sql, sweep.parameters, lambda row: row)] * 40
-    *results, _ = one_after_another_at_once(*lanes, sweeps)
+    *results, _ = lanes_at_once(*lanes, sweeps)
     held = [hold for lane in results for hold in lane if hold.outcome == "reserved"]
     assert all(Reservation.objects.get(pk=hold.usage_id).created_at < expiry for hold in held), "held after its expiry"
     ledger.sweep_lots(now=timezone.now() + timedelta(seconds=1)).rows()
@@ -179,7 +179,7 @@ def test_a_credit_that_expires_while_calls_come_in_is_neither_overspent_nor_lost
 def test_a_payment_confirmed_many_times_at_once_is_credited_once() -> None:
     purse = Purse()
     payment = {"owner": purse.owner, "amount_microusd": 500, "source": "txn_1"}
-    paid = at_once(*(ledger.take_payment(**payment, lot_id=new_id("crd")) for _ in range(15)))  # type: ignore[arg-type]
+    paid = statements_at_once(*(ledger.take_payment(**payment, lot_id=new_id("crd")) for _ in range(15)))  # type: ignore[arg-type]
     assert outcomes(paid) == {"credited": 1, "already": 14}
     assert purse.wallet.balance_microusd == 500
 
@@ -187,7 +187,7 @@ def test_a_payment_confirmed_many_times_at_once_is_credited_once() -> None:
 def test_a_grant_made_many_times_at_once_is_granted_once() -> None:
     purse = Purse()
     grant = {"owner": purse.owner, "amount_microusd": 500, "source_kind": "config", "source_key": "welcome"}
-    granted = at_once(*(ledger.grant_credit(**grant, lot_id=new_id("crd")) for _ in range(15)))  # type: ignore[arg-type]
+    granted = statements_at_once(*(ledger.grant_credit(**grant, lot_id=new_id("crd")) for _ in range(15)))  # type: ignore[arg-type]
     assert outcomes(granted) == {"granted": 1, "already": 14}
     assert Transfer.objects.count() == 1
 
@@ -212,7 +212,7 @@ def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None
     sweep = ledger.sweep_lots()
     jobs = [ledger.Statement(sweep.sql, sweep.parameters, lambda row: row), _reap()] * 8
     late = [payer.settlement(call, 5) for payer, call in overdue]
-    results = one_after_another_at_once(*(lane(payer) for payer in people for _ in range(4)), jobs, jobs, late)
+    results = lanes_at_once(*(lane(payer) for payer in people for _ in range(4)), jobs, jobs, late)
     assert {result for made in results[:16] for result in made[1::3]} == {"ok"}
     assert outcomes([result for made in results[:16] for result in made[2::3]]) == {"settled": 128}
     assert Reservation.objects.filter(state="settled", charge_microusd=20).count() == 128
@@ -227,8 +227,12 @@ def test_batches_of_several_wallets_at_once_end_without_deadlock() -> None:
     usages = [[(payer, new_id("use")) for payer in people] for _ in range(12)]
     for number, batch in enumerate(usages):
         random.Random(number).shuffle(batch)
-    opened = at_once(*(_batch(*(payer.opening(10, usage_id=usage) for payer, usage in one)) for one in usages))
-    closed = at_once(*(_batch(*(payer.settlement(usage, 3) for payer, usage in reversed(one))) for one in usages))
+    opened = statements_at_once(
+        *(_batch(*(payer.opening(10, usage_id=usage) for payer, usage in one)) for one in usages)
+    )
+    closed = statements_at_once(
+        *(_batch(*(payer.settlement(usage, 3) for payer, usage in reversed(one))) for one in usages)
+    )
     held = [hold.usage_id for batch in opened for hold in batch if hold]
     settled = [done for batch in closed for done in batch if done and done.outcome == "settled"]
     assert Reservation.objects.filter(pk__in=held).count() == len(held) >= 4
@@ -263,10 +267,10 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
         finally:
             django_connection.close()
 
-    with ThreadPoolExecutor(1) as pool, psycopg.connect(conninfo()) as reader:
+    with ThreadPoolExecutor(1) as pool, connect() as reader:
         reader.execute("LOCK TABLE billing_transfer IN ACCESS EXCLUSIVE MODE")
         putting = pool.submit(put)
-        _wait_until(lambda: _waits_for("billing_transfer"))
+        eventually(lambda: _waits_for("billing_transfer"))
         held = _impatiently(payer.opening(40), payer.release(given_up))
         reader.rollback()
         budget = putting.result()
@@ -279,16 +283,9 @@ def test_calls_go_on_while_an_organizations_first_budget_adds_its_month_up(in_a_
 
 def _impatiently(*elements: Element[Any]) -> list[str]:
     """Run elements on a connection that waits for no lock long, and give their outcomes."""
-    with psycopg.connect(conninfo(), autocommit=True, options="-c lock_timeout=10s") as caller:
+    with connect(autocommit=True, options="-c lock_timeout=10s") as caller:
         statements = [statement(element) for element in elements]
         return [str(one.read(caller.execute(one.sql, one.parameters).fetchone()).outcome) for one in statements]
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
 
 
 def _waits_for(table: str) -> bool:

@@ -13,9 +13,9 @@ from billing.models import CreditLot, Wallet
 from billing.operations import ledger
 from billing.operations.statement import Statement
 from billing.queries import audit
-from tests.billing.parallel import conninfo
 from tests.factories.billing import Purse, release, state
 from tests.factories.payments import take_back, top_up
+from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,14 +41,14 @@ def wallet_of(purse: Purse) -> Wallet:
 
 def rows(statement: Statement[Any]) -> list[Any]:
     """Run a job's statement on a connection of its own."""
-    with psycopg.connect(conninfo(), autocommit=True) as connection:
+    with connect(autocommit=True) as connection:
         connection.execute(PATIENCE)
         return connection.execute(statement.sql, statement.parameters).fetchall()
 
 
 def locked(purse: Purse) -> psycopg.Connection[Any]:
     """Hold a wallet as a call does, until the connection is closed."""
-    connection = psycopg.connect(conninfo())
+    connection = connect()
     connection.execute("SELECT FROM billing_wallet WHERE id = %s FOR NO KEY UPDATE", [wallet_of(purse).id])
     return connection
 
@@ -99,7 +99,7 @@ def test_where_every_wallet_is_held_it_waits_for_one(purses: list[Purse]) -> Non
     holders = [locked(purse) for purse in purses]
     with ThreadPoolExecutor(1) as pool:
         sweep = pool.submit(rows, ledger.sweep_lots(now=now))
-        with psycopg.connect(conninfo(), autocommit=True) as watcher:
+        with connect(autocommit=True) as watcher:
             while not watcher.execute("SELECT FROM pg_locks WHERE NOT granted").fetchall():
                 assert not sweep.done()
         for holder in holders:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from gateway.run.ports import free_port
 from tests.browser.house import AppHouse
 from tests.browser.person import Person
 from tests.support.chromium import Window, chromium
@@ -35,17 +34,11 @@ def provider() -> Iterator[FakeStripe]:
 
 
 @pytest.fixture(scope="package")
-def house(tmp_path_factory: pytest.TempPathFactory, provider: FakeStripe) -> Iterator[AppHouse]:
-    folder = tmp_path_factory.mktemp("browser-house")
-    folder.chmod(0o755)
-    house = AppHouse(folder, free_port(), provider=provider)
-    house.start()
-    provider.webhooks.send_to(f"{house.base_url}/webhooks/stripe")
-    try:
+def house(provider: FakeStripe) -> Iterator[AppHouse]:
+    with AppHouse(provider=provider) as house:
+        provider.webhooks.send_to(f"{house.base_url}/webhooks/stripe")
         house.start_app()
         yield house
-    finally:
-        house.stop()
 
 
 @pytest.fixture(scope="package")

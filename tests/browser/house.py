@@ -1,22 +1,21 @@
 """A gateway as a newcomer starts it, the example app on another origin beside it, and what both log."""
 
-import subprocess
+import signal
 import sys
-import time
 from dataclasses import dataclass, field
 
 from gateway.run.ports import free_port
-from tests.support.demo_house import ROOT, START_SECONDS, DemoHouse
+from tests.support.gateways import GatewayProcess
 from tests.support.stripe import FakeStripe
 
 
 @dataclass
-class AppHouse(DemoHouse):
+class AppHouse(GatewayProcess):
     """`make run` and `make demo-app`, with everything logged that can be, and a payment provider where one is given."""
 
     provider: FakeStripe | None = None
     app_port: int = field(default_factory=free_port)
-    app_process: subprocess.Popen[bytes] | None = None
+    app: "DemoApp | None" = None
 
     @property
     def app_origin(self) -> str:
@@ -38,23 +37,24 @@ class AppHouse(DemoHouse):
 
     @property
     def app_log(self) -> str:
-        return (self.folder / "app-log").read_text()
+        return self.app.log if self.app else ""
 
     def start_app(self) -> None:
-        with (self.folder / "app-log").open("wb") as log:
-            command = [sys.executable, "manage.py", "demo_app"]
-            self.app_process = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=log)
-        deadline = time.monotonic() + START_SECONDS
-        while f"ready: {self.app_url}" not in self.app_log:
-            assert self.app_process.poll() is None, self.app_log
-            assert time.monotonic() < deadline, self.app_log
-            time.sleep(0.1)
+        command = (sys.executable, "manage.py", "demo_app")
+        self.app = DemoApp(self.data_dir.parent / "app", self.app_port, self.environment, command)
+        self.app.start().wait_until_ready()
 
-    def stop(self) -> None:
-        if self.app_process is not None:
-            self.app_process.terminate()
-            self.app_process.wait(timeout=30)
-        super().stop()
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        if self.app is not None:
+            self.app.stop()
+        return super().stop(how)
+
+
+class DemoApp(GatewayProcess):
+    """The example app."""
+
+    def is_ready(self) -> bool:
+        return f"ready: {self.base_url}/example/" in self.stdout
 
 
 def _payments(provider: FakeStripe) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.house import AppHouse
 from tests.browser.person import Person
@@ -11,6 +11,7 @@ from tests.browser.person import Person
 PHONE = {"width": 360, "height": 720}
 DESK = {"width": 1280, "height": 800}
 CONTRAST_MIN = 4.5
+ONE_ROW_PIXELS = 64
 
 OUTSIDE = (
     "/account/login/",
@@ -25,7 +26,13 @@ INSIDE = (
     "/devices",
     "/organizations",
     "/wallet",
+    "/wallet/payments",
+    "/wallet/usage",
     "/account/2fa/",
+    "/account/2fa/webauthn/",
+    "/account/2fa/webauthn/add/",
+    "/account/2fa/totp/activate/",
+    "/account/reauthenticate/",
     "/account/sessions/",
     "/account/password/change/",
     "/account/logout/",
@@ -130,6 +137,27 @@ def test_a_page_works_without_javascript(opened: Any, house: AppHouse) -> None:
     assert person.page.get_by_role("heading", name="Devices").is_visible()
 
 
+def test_a_phones_header_is_one_row_with_a_menu(opened: Any, house: AppHouse) -> None:
+    person: Person = opened(viewport=PHONE, java_script_enabled=False)
+    person.sign_up_at_the_portal()
+    header, menu = person.page.get_by_role("banner"), person.page.get_by_role("button", name="Menu")
+    assert _height(header) <= ONE_ROW_PIXELS
+    expect(header.get_by_role("link", name="Devices")).to_be_hidden()
+    menu.click()
+    expect(header.get_by_text(person.email)).to_be_visible()
+    expect(header.get_by_role("button", name="Sign out")).to_be_visible()
+    header.get_by_role("link", name="Devices").click()
+    expect(person.page.get_by_role("heading", name="Devices")).to_be_visible()
+
+
+def test_a_desk_needs_no_menu(person: Person) -> None:
+    person.sign_up_at_the_portal()
+    header = person.page.get_by_role("banner")
+    expect(header.get_by_text(person.email)).to_be_visible()
+    expect(header.get_by_role("button", name="Menu")).to_be_hidden()
+    assert _height(header) <= ONE_ROW_PIXELS
+
+
 def test_no_page_can_be_framed(person: Person, house: AppHouse) -> None:
     person.window.expect("frame-ancestors", "chrome-error", "ERR_BLOCKED_BY_RESPONSE", "X-Frame-Options")
     person.page.route(
@@ -142,3 +170,9 @@ def test_no_page_can_be_framed(person: Person, house: AppHouse) -> None:
 
 def _frame(house: AppHouse) -> str:
     return f"<!DOCTYPE html><title>x</title><iframe src='{house.base_url}/account/login/'></iframe>"
+
+
+def _height(element: Locator) -> float:
+    box = element.bounding_box()
+    assert box is not None
+    return box["height"]

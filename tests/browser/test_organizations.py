@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, Request, expect
@@ -12,7 +13,7 @@ from tests.browser.person import Person
 
 Open = Callable[..., Person]
 
-BEYOND_THE_EDGE = """[...document.querySelectorAll("body *:not(.skip, .unseen)")]
+BEYOND_THE_EDGE = """[...document.querySelectorAll("body *:not(.skip, .unseen, .tabs *)")]
     .filter((one) => one.getBoundingClientRect().right > innerWidth)
     .map((one) => one.outerHTML.slice(0, 80))"""
 
@@ -72,27 +73,34 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     sent = requests_of(bob)
     bob.page.goto(link)
     expect(bob.page).to_have_url(f"{house.base_url}/organizations/invitation")
+    expect(bob.page.get_by_role("heading", name="Join Acme?")).to_be_visible()
+    expect(bob.page.get_by_role("definition").filter(has_text=founder.person.email)).to_be_visible()
+    expect(bob.page.get_by_role("definition").filter(has_text="member")).to_be_visible()
     bob.page.get_by_role("link", name="Sign up").click()
     bob.page.get_by_label("Email").fill(bob.email)
     bob.page.get_by_label("Password", exact=True).fill("correct horse battery staple")
     bob.page.get_by_role("button", name="Sign up").click()
-    expect(bob.page.get_by_text(f"You join as {bob.email}.")).to_be_visible()
-    assert not [one for one in sent if token_of(link) in str(one)], "nothing was sent before the click"
+    expect(bob.page.get_by_text(f"You will join as {bob.email}.")).to_be_visible()
     bob.page.get_by_role("button", name="Accept").click()
-    expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
-    assert len([one for one in sent if token_of(link) in str(one)]) == 1
+    expect(bob.page.get_by_role("heading", name="Acme", exact=True)).to_be_visible()
+    with_token = [one for one in sent if token_of(link) in str(one)]
+    assert {(method, urlsplit(url).path) for method, url, _, _ in with_token} == {
+        ("POST", "/organizations/invitation/about"),
+        ("POST", "/api/organizations/invitations/accept"),
+    }
+    assert not [one for one in with_token if token_of(link) in one[1] + str(one[3])], "bodies alone have it"
     assert bob.page.evaluate("sessionStorage.length") == 0
 
     access = f"{bob.page.url}/access"
     studio = bob.page.get_by_role("row").filter(has_text="Studio")
     bob.page.goto(access)
-    expect(studio).to_contain_text("It is switched off")
+    expect(studio).to_contain_text("It is disabled")
     founder.open("Products").get_by_role("button", name="Enable Studio").click()
     founder.says("The product is enabled.")
     bob.page.reload()
     expect(studio).to_contain_text("You have no seat.")
-    founder.open("Seats").get_by_role("button", name=f"Give a seat to {bob.email}").click()
-    founder.says("The seat is given.")
+    founder.open("Seats").get_by_role("button", name=f"Assign seat to {bob.email}").click()
+    founder.says("The seat was assigned.")
     bob.page.reload()
     expect(studio).to_contain_text("You can use it.")
 
@@ -104,25 +112,49 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     bob.page.reload()
     expect(bob.page.get_by_role("heading", name="There is no such page")).to_be_visible()
     log = founder.open("Log").get_by_role("list", name="Changes, newest first")
-    expect(log.get_by_role("listitem").first).to_contain_text(f"took the seat for Studio from {bob.email}")
+    expect(log.get_by_role("listitem").first).to_contain_text(f"removed the seat for Studio from {bob.email}")
     expect(log).to_contain_text(f"removed {bob.email} (member)")
+
+
+def test_removing_a_seat_is_asked_first(founder: Founder) -> None:
+    founder.open("Products").get_by_role("button", name="Enable Studio").click()
+    email = founder.person.email
+    founder.open("Seats").get_by_role("button", name=f"Assign seat to {email}").click()
+    founder.says("The seat was assigned.")
+    page = founder.open("Products")
+    page.get_by_role("spinbutton", name="Seat limit").fill("1")
+    page.get_by_role("button", name="Save the seat limit of Studio").click()
+    founder.open("Seats").get_by_role("link", name=f"Remove seat of {email}").click()
+    expect(page.get_by_role("heading", name="Remove your seat?")).to_be_visible()
+    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("link", name=f"Remove seat of {email}").click()
+    page.get_by_role("button", name="Remove seat").click()
+    founder.says("The seat was removed.")
+    expect(page.get_by_role("button", name=f"Assign seat to {email}")).to_be_enabled()
+
+
+def test_an_owner_renames_the_organization(founder: Founder) -> None:
+    page = founder.open("Overview")
+    page.get_by_role("textbox", name="Name").fill("Acme and Sons")
+    page.get_by_role("button", name="Rename").click()
+    founder.says("The organization is now called Acme and Sons.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Acme and Sons")
 
 
 def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Open, house: AppHouse) -> None:
     used, taken_back = founder.invite(), founder.invite()
-    founder.page.get_by_role("button", name="Take back").first.click()
-    founder.says("The invitation was taken back.")
+    founder.page.get_by_role("button", name="Revoke").first.click()
+    founder.says("The invitation was revoked.")
     bob, told = opened(), []
     bob.sign_up_at_the_portal()
     bob.page.goto(used)
     bob.page.get_by_role("button", name="Accept").click()
-    expect(bob.page.get_by_role("heading", name="Acme")).to_be_visible()
-    bob.window.expect(r"status of 404 .*/api/organizations/invitations/accept")
+    expect(bob.page.get_by_role("heading", name="Acme", exact=True)).to_be_visible()
+    bob.window.expect(r"status of 404 .*/organizations/invitation/about")
     unknown = f"{house.base_url}/organizations/invitation#token={'x' * 43}"
     for link in (used, taken_back, unknown):
         bob.page.goto("about:blank")
         bob.page.goto(link)
-        bob.page.get_by_role("button", name="Accept").click()
         told.append(bob.page.get_by_role("alert").inner_text())
     assert len(set(told)) == 1
     assert "cannot be used" in told[0]
@@ -131,7 +163,7 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
 def test_a_link_without_its_end_says_so(opened: Open, house: AppHouse) -> None:
     guest = opened()
     guest.page.goto(f"{house.base_url}/organizations/invitation")
-    expect(guest.page.get_by_role("alert")).to_have_text(re.compile("not complete"))
+    expect(guest.page.get_by_role("alert")).to_have_text(re.compile("is incomplete"))
     expect(guest.page.get_by_role("link", name="Sign up")).to_be_hidden()
 
 
@@ -175,6 +207,14 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(founder: Founder) -
         page = founder.open(tab)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate(BEYOND_THE_EDGE) == [], tab
+
+
+def test_on_a_phone_the_tabs_are_one_row_that_scrolls_to_the_open_one(founder: Founder) -> None:
+    founder.page.set_viewport_size({"width": 375, "height": 700})
+    founder.open("Log")
+    tabs = founder.page.get_by_role("navigation", name="Acme")
+    assert tabs.evaluate("(row) => row.scrollWidth > row.clientWidth && row.clientHeight < 64")
+    expect(tabs.get_by_role("link", name="Log")).to_be_in_viewport(ratio=1)
 
 
 def test_scripts_of_the_page_use_the_api_by_session(founder: Founder, house: AppHouse) -> None:

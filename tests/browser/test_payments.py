@@ -1,7 +1,6 @@
 """People pay: from the wallet's page, or an organization's, to the provider's page and back."""
 
 import re
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from tests.browser.test_organizations import Founder
 from tests.support.stripe import FakeStripe
 
 Open = Callable[..., Person]
-CONFIRMED_SECONDS = 60
+CONFIRMED_MS = 60_000
 
 
 def add_money(page: Page, amount: str) -> None:
@@ -30,14 +29,9 @@ def pay(page: Page, provider: FakeStripe, amount: str) -> None:
 
 
 def await_paid(page: Page) -> None:
-    """Look again, as the page offers, until the confirmation has arrived."""
+    """Touch nothing until the page says by itself that the money has arrived."""
     expect(page).to_have_url(re.compile(r"/payments/txn_\w+$"))
-    deadline = time.monotonic() + CONFIRMED_SECONDS
-    heading = page.get_by_role("heading", level=1)
-    while heading.inner_text() != "Paid":
-        assert heading.inner_text() == "Waiting for confirmation"
-        assert time.monotonic() < deadline
-        page.get_by_role("link", name="Look again").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Paid", timeout=CONFIRMED_MS)
 
 
 def fact(page: Page, name: str) -> str:
@@ -61,9 +55,43 @@ def test_a_newcomer_adds_money(at_the_wallet: Page, house: AppHouse, provider: F
     pay(page, provider, "$12.50")
     expect(page).to_have_url(re.compile(f"^{re.escape(house.base_url)}/wallet/payments/txn_"))
     await_paid(page)
-    page.get_by_role("link", name="Back to the wallet").click()
+    page.get_by_role("link", name="View receipt").click()
+    expect(page.get_by_role("button", name="Print")).to_be_visible()
+    page.get_by_role("link", name="Back to the payment").click()
+    page.get_by_role("link", name="Back to payments").click()
+    expect(page.get_by_role("row").filter(has_text="$12.50")).to_contain_text("Paid")
+    page.get_by_role("navigation", name="Wallet").get_by_role("link", name="Wallet").click()
     assert fact(page, "Available") == "$12.50"
-    expect(page.get_by_role("listitem").filter(has_text="$12.50")).to_contain_text("Paid")
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no scripts"])
+def test_a_waiting_page_turns_to_paid_by_itself(opened: Open, provider: FakeStripe, scripts: bool) -> None:
+    person = opened(java_script_enabled=scripts)
+    person.sign_up_at_the_portal()
+    page = person.page
+    page.get_by_role("link", name="Wallet").first.click()
+    add_money(page, "6")
+    page.get_by_role("link", name="Cancel").click()
+    page.goto(page.url.partition("?")[0])
+    expect(page.get_by_role("heading", level=1)).to_have_text("Waiting for confirmation")
+    elsewhere = person.window.page()
+    elsewhere.goto(str(page.get_by_role("link", name="Continue to payment").get_attribute("href")))
+    pay(elsewhere, provider, "$6.00")
+    await_paid(page)
+    expect(page.get_by_role("link", name="View receipt")).to_be_visible()
+
+
+def test_one_of_the_usual_amounts(at_the_wallet: Page, provider: FakeStripe) -> None:
+    page = at_the_wallet
+    page.get_by_label("another amount").fill("3")
+    page.get_by_label("$50").check()
+    expect(page.get_by_label("another amount")).to_have_value("")
+    page.get_by_label("another amount").fill("4")
+    expect(page.get_by_label("$50")).not_to_be_checked()
+    page.get_by_label("$25").check()
+    page.get_by_role("button", name="Add money").click()
+    pay(page, provider, "$25.00")
+    await_paid(page)
 
 
 def test_leaving_the_payment_page(at_the_wallet: Page, provider: FakeStripe) -> None:
@@ -72,7 +100,7 @@ def test_leaving_the_payment_page(at_the_wallet: Page, provider: FakeStripe) -> 
     page.get_by_role("link", name="Cancel").click()
     expect(page.get_by_role("heading", name="Cancelled")).to_be_visible()
     expect(page.get_by_role("status")).to_have_text("You left the payment page. Nothing was charged.")
-    page.get_by_role("link", name="Go on to pay").click()
+    page.get_by_role("link", name="Continue to payment").click()
     pay(page, provider, "$5.00")
     await_paid(page)
 
@@ -127,15 +155,16 @@ def test_somebody_with_the_billing_role_pays_for_the_organization(
     bill.page.get_by_role("button", name="Accept").click()
     money = bill.page.get_by_role("navigation", name="Acme").get_by_role("link", name="Money")
     money.click()
-    bill.page.get_by_label("To be spent on").select_option(label="Studio")
+    bill.page.get_by_label("Spend it on").select_option(label="Studio")
     add_money(bill.page, "100")
     pay(bill.page, provider, "$100.00")
     await_paid(bill.page)
-    bill.page.get_by_role("link", name="Back to the money page").click()
+    bill.page.get_by_role("navigation", name="Money").get_by_role("link", name="Wallet").click()
     assert (fact(bill.page, "Available"), fact(bill.page, "Credits")) == ("$100.00", "$100.00")
-    bill.page.get_by_role("button", name="Keep a payment method").click()
+    bill.page.get_by_role("navigation", name="Money").get_by_role("link", name="Payments").click()
+    bill.page.get_by_role("button", name="Save a payment method").click()
     bill.page.get_by_role("button", name="Save card").click()
-    expect(bill.page.get_by_text(re.compile("Waiting|is kept for later")).first).to_be_visible()
+    expect(bill.page.get_by_text(re.compile("Waiting|is saved for later")).first).to_be_visible()
 
     log = founder.open("Log").get_by_role("list", name="Changes, newest first")
     expect(log).to_contain_text(bill.email)
@@ -151,12 +180,13 @@ def test_an_owner_leaves_seats_to_a_partner(person: Person, provider: FakeStripe
     wrong, right = (provider.connect(metadata={"org_id": name})["id"] for name in ("org_other", org_id))
     person.window.expect(r"status of 409 .*/external-billing")
     page.get_by_label("Account at the provider").fill(wrong)
-    page.get_by_role("button", name="Ask the provider").click()
-    founder.says("The provider does not confirm")
+    page.get_by_role("button", name="Confirm with the provider").click()
+    founder.says("The payment provider does not confirm")
     page.get_by_label("Account at the provider").fill(right)
-    page.get_by_role("button", name="Ask the provider").click()
+    page.get_by_role("button", name="Confirm with the provider").click()
     founder.says("The seats of Studio are billed by that account from now on.")
-    expect(founder.open("Money").get_by_role("row").filter(has_text="Studio")).to_contain_text("Billed elsewhere")
+    founder.open("Money").get_by_role("link", name="Usage").click()
+    expect(page.get_by_role("row").filter(has_text="Studio")).to_contain_text("Billed elsewhere")
 
 
 @pytest.mark.parametrize("look", LOOKS)
@@ -168,8 +198,9 @@ def test_looks(opened: Any, house: AppHouse, provider: FakeStripe, look: Look) -
     look_at(page)
     page.get_by_role("link", name="Who bills the seats of Studio").click()
     look_at(page)
-    founder.open("Money")
-    look_at(page)
+    for name in ("Payments", "Budgets", "Usage", "Wallet"):
+        founder.open("Money").get_by_role("link", name=name).last.click()
+        look_at(page)
     add_money(page, "250")
     page.get_by_role("link", name="Cancel").click()
     look_at(page)
@@ -178,8 +209,11 @@ def test_looks(opened: Any, house: AppHouse, provider: FakeStripe, look: Look) -
     pay(page, provider, "$20.00")
     await_paid(page)
     look_at(page)
-    page.get_by_role("link", name="Back to the wallet").click()
+    page.get_by_role("link", name="View receipt").click()
     look_at(page)
+    for path in ("/wallet/payments", "/wallet/usage", "/wallet"):
+        page.goto(house.base_url + path)
+        look_at(page)
     person.window.expect(r"status of 400 .*/wallet/payments")
     page.get_by_label("Amount in US dollars").evaluate("(input) => (input.form.noValidate = true)")
     add_money(page, "0.10")

@@ -6,8 +6,6 @@ from typing import Any
 
 from bench.config import INPUT_PRICE, OUTPUT_PRICE
 
-MAX_OUTPUT_TOKENS = 60
-
 
 @dataclass(frozen=True, slots=True)
 class Model:

@@ -6,15 +6,15 @@ It is not the gateway and knows nothing of money: it stands in only for what a g
 
 import asyncio
 import json
-import threading
 import time
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
 from tests.clients.verifier import Refused, verify_assertion, verify_proof
+from tests.support.server_thread import ServerThread
 
 AUDIENCE = "https://gateway.example"
 HOLD, CHARGE = "900", 420
@@ -34,34 +34,21 @@ class Orders:
     exchange_seconds: float = 0.0
 
 
-class Stand:
+class Stand(ServerThread):
     """The server, running in a thread of its own. `served` is the work it did, one entry a key."""
 
     def __init__(self, jwks: dict[str, Any]) -> None:
+        super().__init__()
         self.jwks = jwks
         self.orders = Orders()
-        self.base_url = ""
         self.exchanges: list[dict[str, Any]] = []
         self.attempts: list[dict[str, str]] = []
         self.served: dict[str, dict[str, Any]] = {}
         self.foreign: list[dict[str, str]] = []
         self._tokens: dict[str, str] = {}
         self._seen: set[str] = set()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result(10)
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
-
-    async def _listen(self) -> None:
+    def application(self) -> web.Application:
         app = web.Application()
         app.router.add_post("/v1/auth/token/exchange", self._exchange)
         app.router.add_post("/v1/chat/completions", self._chat)
@@ -74,12 +61,11 @@ class Stand:
         app.router.add_route("*", "/moved/{status}", self._moved)
         app.router.add_route("*", "/elsewhere", self._elsewhere)
         app.router.add_route("*", "/foreign", self._foreign)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-        self.base_url = f"http://127.0.0.1:{self.port}"
+        return app
+
+    @property
+    def base_url(self) -> str:
+        return self.origin
 
     # Tokens
 

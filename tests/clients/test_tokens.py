@@ -1,15 +1,14 @@
 """Tokens are fetched once, kept, and renewed in time."""
 
 import asyncio
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from account_gateway_client import CachedTokens, Gateway, GatewayError, ProductKey, ProductServer
 from tests.clients.conftest import ALICE, CAPABILITIES
 from tests.clients.stand import AUDIENCE, Stand
+from tests.support.concurrency import at_once
 
 
 def test_an_assertion_says_who_for_what_and_for_which_key(stand: Stand, tokens: CachedTokens) -> None:
@@ -72,14 +71,7 @@ def test_forgetting_a_token_that_was_replaced_keeps_the_new_one(tokens: CachedTo
 
 def test_threads_that_ask_at_once_share_one_exchange(stand: Stand, tokens: CachedTokens) -> None:
     stand.orders.exchange_seconds = 0.1
-    together = threading.Barrier(8)
-
-    def ask(_: int) -> str:
-        together.wait()
-        return tokens.token()
-
-    with ThreadPoolExecutor(8) as pool:
-        assert len(set(pool.map(ask, range(8)))) == 1
+    assert len(set(at_once(*[tokens.token] * 8))) == 1
     assert len(stand.exchanges) == 1
 
 

@@ -48,6 +48,14 @@ def answer_schema(operation: dict[str, Any], status: int, media: str = "applicat
     return schema
 
 
+def error_codes(answer: dict[str, Any]) -> set[str]:
+    """Return the codes of the errors that an answer of an operation may carry."""
+    schema = answer["content"]["application/json"]["schema"]
+    names = [one["$ref"].rpartition("/")[2] for one in schema.get("oneOf", [schema])]
+    errors = [document()["components"]["schemas"][name]["properties"]["error"] for name in names]
+    return {code for error in errors for code in (error.get("enum") or error["properties"]["code"]["enum"])}
+
+
 @cache
 def _validator(schema: str) -> Draft202012Validator:
     """Make a validator; the document's components stand beside the schema, where its references point."""

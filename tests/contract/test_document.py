@@ -5,8 +5,8 @@ import io
 from django.core.management import call_command
 from django.test import Client
 
-from gateway.core.contract.errors import CATALOGUE
-from tests.contract.document import document, operations
+from gateway.core.contract.errors import CATALOGUE, InvalidGrant, InvalidRequest
+from tests.contract.document import document, error_codes, operations
 from tests.contract.routes import mapped_routes
 
 DESCRIBED = operations()
@@ -46,10 +46,36 @@ def test_every_error_is_of_the_catalogue_and_every_route_describes_its_refusals(
     for key in MAPPED:
         for status, answer in DESCRIBED[key]["responses"].items():
             if int(status) >= 400:
-                error = answer["content"]["application/json"]["schema"]["allOf"][1]["properties"]["error"]
-                codes = error.get("enum") or error["properties"]["code"]["enum"]
-                assert set(codes) <= set(CATALOGUE), key
+                codes = error_codes(answer)
+                assert codes, key
+                assert codes <= set(CATALOGUE), key
         assert {"500", "503"} <= set(DESCRIBED[key]["responses"]), key
+
+
+def test_an_error_body_of_each_code_is_described_whole() -> None:
+    schemas = document()["components"]["schemas"]
+    for name in ("InvalidRequestError", "NotMemberError", "InsufficientFundsError"):
+        error = schemas[name]["properties"]["error"]
+        assert set(error["required"]) == set(error["properties"]) == set(InvalidRequest().body("req_1")["error"])
+    assert set(schemas["OAuthInvalidGrantError"]["required"]) == set(InvalidGrant().oauth_body("req_1"))
+
+
+def test_members_that_answers_always_have_are_required_and_have_no_default() -> None:
+    for name, schema in document()["components"]["schemas"].items():
+        if name.endswith("Response"):
+            optional = set(schema["properties"]) - set(schema["required"])
+            assert optional <= {"refresh_token", "device_session", "y"}, name
+            assert not [member for member, described in schema["properties"].items() if "default" in described], name
+
+
+def test_no_answer_is_an_object_without_members() -> None:
+    for key, operation in DESCRIBED.items():
+        for status, answer in operation["responses"].items():
+            for content in answer.get("content", {}).values():
+                assert content["schema"] not in ({"type": "object"}, {"type": "object", "additionalProperties": {}}), (
+                    key,
+                    status,
+                )
 
 
 def test_it_says_nothing_twice_and_names_everything() -> None:

@@ -15,7 +15,7 @@ from schemathesis import GenerationMode
 
 from account_gateway_client import Gateway
 from gateway.core.contract.errors import CATALOGUE
-from tests.contract.document import document, operations, validate
+from tests.contract.document import document, error_codes, operations, validate
 from tests.support.demo_house import DemoHouse
 
 # With 12 requests at most, a route takes a few tenths of a second; a slow machine makes fewer, of every route.
@@ -122,7 +122,4 @@ def check(case: schemathesis.Case, response: requests.Response) -> None:
 def codes_of(operation: dict[str, Any], status: int) -> set[str]:
     """Return the codes that the document gives for this status of a route."""
     answer = operation.get("responses", {}).get(str(status))
-    if answer is None:
-        return set()
-    error = answer["content"]["application/json"]["schema"]["allOf"][1]["properties"]["error"]
-    return set(error.get("enum") or error["properties"]["code"]["enum"])
+    return error_codes(answer) if answer else set()

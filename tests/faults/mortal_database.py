@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 
 from gateway.run.postgres import Cluster
+from tests.support.concurrency import eventually
 from tests.support.database import make_home
 
 OTHERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
@@ -112,18 +113,20 @@ class MortalDatabase:
 
     def _wait_for_recovery(self) -> None:
         time.sleep(0.1)
-        until(lambda: self.execute("SELECT 1"), 30)
+        until(lambda: self.execute("SELECT 1"))
 
 
-def until(is_so: Callable[[], object], seconds: float) -> float:
+def until(is_so: Callable[[], object]) -> float:
     """Wait until something holds, however it fails before; return how many seconds that took."""
     began = time.monotonic()
-    while True:
+
+    def holds() -> object:
         with suppress(psycopg.Error):
-            if is_so():
-                return time.monotonic() - began
-        assert time.monotonic() - began < seconds, f"waited {seconds} s in vain"
-        time.sleep(0.1)
+            return is_so()
+        return False
+
+    eventually(holds)
+    return time.monotonic() - began
 
 
 def _children(parent: int) -> list[int]:

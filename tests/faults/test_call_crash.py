@@ -1,7 +1,6 @@
 """`kill -9` at every moment between hold and answer: each call ends settled once, released, or in review with its hold."""
 
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +15,7 @@ from billing.models import Transfer, UsageRecord
 from billing.operations import ledger, reviews
 from billing.queries import audit
 from inference.metering import recovery
+from tests.support.concurrency import eventually
 from tests.support.processes import gateway_process
 from tests.support.stage import Caller, Stage, chat
 
@@ -148,13 +148,12 @@ def test_a_stream_killed_on_its_way_is_charged_by_its_last_checkpoint(stage: Sta
 
 @pytest.mark.parametrize("with_journal", [True, False])
 def test_a_killed_call_that_was_sent_is_left_to_the_operator(stage: Stage, journals: Path, with_journal: bool) -> None:
-    alias, caller = stage.model("small-1?delay_ms=3000", max_output_tokens=20), stage.caller(balance=BALANCE)
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with gateway_process(CALL_JOURNAL_DIR=str(journals)) as (origin, server):
         caller.origin = origin
-        with ThreadPoolExecutor() as threads:
+        with ThreadPoolExecutor() as threads, stage.upstream.holding():
             pending = threads.submit(send_and_die, caller, chat(alias), origin)
-            while not stage.upstream.ledger.entries:
-                time.sleep(0.01)
+            eventually(lambda: stage.upstream.ledger.entries)
             server.send_signal(signal.SIGKILL)
             pending.result()
     recover_later() if with_journal else reap_later()

@@ -20,7 +20,9 @@ from psycopg import sql
 from billing.queries import audit
 from gateway.server.lifespan import DRAIN_SECONDS
 from inference.metering import recovery
-from tests.support.processes import database_url, gateway_process
+from tests.support.concurrency import eventually
+from tests.support.database import connect, database_url
+from tests.support.processes import gateway_process
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.unreliable import UnreliableWay
 
@@ -57,19 +59,12 @@ def known(stage: Stage, model: Any, **fields: Any) -> Any:
     """Make a model and a caller, and wait until the other process knows both."""
     alias, caller = stage.model(model, **fields), stage.caller(balance=BALANCE)
     probe = stage.caller()
-    wait_for(lambda: probe.post(chat(alias), max_cost=1).json()["error"]["code"] == "max_cost_exceeded", 20)
+    eventually(lambda: probe.post(chat(alias), max_cost=1).json()["error"]["code"] == "max_cost_exceeded")
     return alias, caller
 
 
-def wait_for(condition: Any, seconds: Any = 15.0) -> Any:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.1)
-
-
 def settles(caller: Caller) -> Any:
-    wait_for(lambda: caller.only_call.state == "settled", 30)
+    eventually(lambda: caller.only_call.state == "settled")
     call = caller.only_call
     assert caller.wallet == {"balance": BALANCE - call.charge_microusd, "held": 0, "debt": 0}
     assert audit.findings() == []
@@ -77,11 +72,12 @@ def settles(caller: Caller) -> Any:
 
 def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(world: Any) -> None:
     stage, way = world
-    alias, caller = known(stage, "small-1?delay_ms=600", max_output_tokens=20)
-    with ThreadPoolExecutor() as threads:
+    alias, caller = known(stage, "small-1", max_output_tokens=20)
+    with ThreadPoolExecutor() as threads, stage.upstream.holding():
         pending = threads.submit(caller.post, chat(alias), key="one")
-        wait_for(lambda: len(stage.upstream.ledger) == 1)
+        eventually(lambda: len(stage.upstream.ledger) == 1)
         way.cut()
+        stage.upstream.release()
         answer = pending.result()
     assert answer.status_code == 200
     assert answer.headers["x-service-usage-id"] == caller.only_call.id
@@ -96,12 +92,12 @@ def test_an_answer_reaches_its_client_though_its_charge_cannot_be_written_yet(wo
 
 def test_a_stream_ends_without_its_charge_and_is_charged_later(world: Any) -> None:
     stage, way = world
-    alias, caller = known(stage, "small-1?tokens=20&token_delay_ms=30", max_output_tokens=50)
-    with caller.stream(chat(alias)) as answer:
+    alias, caller = known(stage, "small-1?tokens=20", max_output_tokens=50)
+    with stage.upstream.holding(), caller.stream(chat(alias)) as answer:
         lines = answer.iter_lines()
         next(lines)
-        time.sleep(0.1)
         way.cut()
+        stage.upstream.release()
         rest = [line for line in lines if line]
     assert rest[-2] == "data: [DONE]"
     receipt = orjson.loads(rest[-1].removeprefix(": service "))
@@ -120,7 +116,7 @@ def test_without_the_database_nothing_is_sent(world: Any) -> None:
     assert len(stage.upstream.ledger) == 0
     assert caller.calls == []
     way.mend()
-    wait_for(lambda: caller.post(chat(alias)).status_code == 200)
+    eventually(lambda: caller.post(chat(alias)).status_code == 200)
 
 
 def test_a_hold_whose_answer_was_lost_is_given_back(world: Any) -> None:
@@ -129,19 +125,19 @@ def test_a_hold_whose_answer_was_lost_is_given_back(world: Any) -> None:
     with ThreadPoolExecutor() as threads:
         way.swallowing = True
         pending = threads.submit(caller.post, chat(alias))
-        wait_for(lambda: caller.calls)
+        eventually(lambda: caller.calls)
         way.cut()
         answer = pending.result()
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
     assert len(stage.upstream.ledger) == 0
     way.mend()
-    wait_for(lambda: caller.only_call.state == "released", 30)
+    eventually(lambda: caller.only_call.state == "released")
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}
 
 
 def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
     alias, stuck, other = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE), stage.caller()
-    with psycopg.connect(database_url()) as lock, ThreadPoolExecutor(15) as threads:
+    with connect() as lock, ThreadPoolExecutor(15) as threads:
         lock.execute("SELECT 1 FROM billing_wallet WHERE owner_key = %s FOR UPDATE", [stuck.did])
         waiting = [threads.submit(stuck.post, chat(alias)) for _ in range(12)]
         time.sleep(0.5)
@@ -161,7 +157,7 @@ def test_a_locked_wallet_does_not_keep_others_waiting(stage: Stage) -> None:
 def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     assert caller.post(chat(alias)).status_code == 200
-    with psycopg.connect(database_url(), autocommit=True) as operator:
+    with connect(autocommit=True) as operator:
         operator.execute(END_CONNECTIONS)
     time.sleep(0.2)
     assert [caller.post(chat(alias)).status_code for _ in range(3)] == [200, 200, 200]
@@ -169,11 +165,12 @@ def test_connections_that_the_server_ended_while_idle_are_not_used(stage: Stage)
 
 def test_a_charge_waits_for_a_database_that_refuses_writes(stage: Stage) -> None:
     """As a failover does: the server answers, and every write is an error that has nothing to do with the call."""
-    alias, caller = stage.model("small-1?delay_ms=1000", max_output_tokens=20), stage.caller(balance=BALANCE)
-    with psycopg.connect(database_url(), autocommit=True) as operator, ThreadPoolExecutor() as threads:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
+    with connect(autocommit=True) as operator, ThreadPoolExecutor() as threads, stage.upstream.holding():
         pending = threads.submit(caller.post, chat(alias), key="one")
-        wait_for(lambda: len(stage.upstream.ledger) == 1)
+        eventually(lambda: len(stage.upstream.ledger) == 1)
         with refusing_writes(operator):
+            stage.upstream.release()
             answer = pending.result()
             refused = caller.post(chat(alias), key="two")
         assert answer.status_code == 200
@@ -201,16 +198,17 @@ def test_a_server_that_is_stopped_while_the_database_is_away_leaves_its_charge_t
 ) -> None:
     settings.CALL_JOURNAL_DIR = tmp_path
     at, home = connection.settings_dict, stage.origin
-    alias, caller = stage.model("small-1?delay_ms=600", max_output_tokens=20), stage.caller(balance=BALANCE)
+    alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
     with (
         UnreliableWay(at["HOST"], int(at["PORT"])) as way,
         gateway_process(DATABASE_URL=database_url(way.port), CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
     ):
         caller.origin = origin
-        with ThreadPoolExecutor() as threads:
+        with ThreadPoolExecutor() as threads, stage.upstream.holding():
             pending = threads.submit(caller.post, chat(alias), key="one")
-            wait_for(lambda: len(stage.upstream.ledger) == 1)
+            eventually(lambda: len(stage.upstream.ledger) == 1)
             way.cut()
+            stage.upstream.release()
             assert pending.result().status_code == 200
         server.terminate()
         assert server.wait(timeout=DRAIN_SECONDS + 5) in (0, -signal.SIGTERM)
@@ -242,7 +240,7 @@ def test_a_call_that_cannot_be_noted_is_refused_and_its_proof_serves_once(stage:
 
 def test_a_hold_whose_answer_nobody_can_read_is_given_back(stage: Stage) -> None:
     alias, caller = stage.model(max_output_tokens=20), stage.caller(balance=BALANCE)
-    with psycopg.connect(database_url(), autocommit=True) as operator:
+    with connect(autocommit=True) as operator:
         row = operator.execute("SELECT pg_get_functiondef('inference_open_admitted'::regproc)").fetchone()
         assert row is not None
         operator.execute(row[0].replace("'outcome', v_found.outcome", "'outcome', 'of a later release'").encode())
@@ -252,5 +250,5 @@ def test_a_hold_whose_answer_nobody_can_read_is_given_back(stage: Stage) -> None
             operator.execute(row[0].encode())
     assert answer.status_code == 500
     assert len(stage.upstream.ledger) == 0
-    wait_for(lambda: caller.only_call.state == "released", 5)
+    eventually(lambda: caller.only_call.state == "released")
     assert caller.wallet == {"balance": BALANCE, "held": 0, "debt": 0}

@@ -1,7 +1,6 @@
 """A server process that is stopped for so long that others decided on its calls, and then goes on."""
 
 import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ from django.utils import timezone
 from billing.operations import ledger, reviews
 from billing.queries import audit
 from inference.metering import recovery
+from tests.support.concurrency import eventually
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage, chat
 
@@ -25,16 +25,16 @@ def test_what_others_decided_meanwhile_stays_and_is_what_the_answer_says(
     stage: Stage, tmp_path: Path, settings: Any, stream: bool, decided: str
 ) -> None:
     settings.CALL_JOURNAL_DIR = tmp_path
-    alias = stage.model("small-1?tokens=20&token_delay_ms=60&delay_ms=800", max_output_tokens=50)
+    alias = stage.model("small-1?tokens=20", max_output_tokens=50)
     caller = stage.caller(balance=BALANCE)
     with (
         gateway_process(CALL_JOURNAL_DIR=str(tmp_path)) as (origin, server),
         ThreadPoolExecutor() as threads,
+        stage.upstream.holding(),
     ):
         home, caller.origin = caller.origin, origin
         pending = threads.submit(caller.post, chat(alias, stream=stream), key="one", timeout=30)
-        while not len(stage.upstream.ledger):
-            time.sleep(0.01)
+        eventually(lambda: len(stage.upstream.ledger) == 1)
         server.send_signal(signal.SIGSTOP)
         try:
             for hours in (0, 2):
@@ -46,7 +46,8 @@ def test_what_others_decided_meanwhile_stays_and_is_what_the_answer_says(
                 assert reviews.charge(call.id, cost_microusd=3)
             if decided == "released":
                 assert reviews.release(call.id)
-            time.sleep(1.5)
+            stage.upstream.release()
+            eventually(lambda: stage.upstream.ledger.entries[0].outcome == "complete")
         finally:
             server.send_signal(signal.SIGCONT)
         answer = pending.result()

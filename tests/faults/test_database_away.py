@@ -18,7 +18,7 @@ from account_gateway_client import Gateway, GatewayError, ProductKey, ProductSer
 from gateway.core import filequeue
 from tests.faults.mortal_database import MortalDatabase, until
 from tests.support.demo_house import ALICE, ISSUER
-from tests.support.launching import RunningGateway
+from tests.support.gateways import GatewayProcess
 
 ANSWERED_SECONDS = 10.0
 HEALED_SECONDS = 5.0
@@ -45,7 +45,7 @@ class World:
     """A whole gateway as `make run` starts it, on a database that may fail."""
 
     database: MortalDatabase
-    gateway: RunningGateway
+    gateway: GatewayProcess
     product: ProductServer
     alice: Gateway
     queue: Celery
@@ -82,7 +82,7 @@ class World:
         """Tell whether the worker does a task that writes to the database."""
         self.database.execute(EXPIRED_PROOF)
         self.queue.send_task("accounts.tasks.purge_proofs")
-        until(lambda: self.expired_proofs() == 0, HEALED_SECONDS)
+        until(lambda: self.expired_proofs() == 0)
         return True
 
     def expired_proofs(self) -> int:
@@ -99,7 +99,7 @@ class World:
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
     database = MortalDatabase(max_connections="40")
-    gateway = RunningGateway(settings={"DATABASE_URL": database.url, "WEB_CONCURRENCY": "1"}).start()
+    gateway = GatewayProcess(settings={"DATABASE_URL": database.url, "WEB_CONCURRENCY": "1"}).start()
     try:
         gateway.wait_until_ready()
         told = gateway.manage("demo")
@@ -110,7 +110,7 @@ def world() -> Iterator[World]:
         database.stop()
 
 
-def _world(database: MortalDatabase, gateway: RunningGateway) -> World:
+def _world(database: MortalDatabase, gateway: GatewayProcess) -> World:
     key = ProductKey.load(gateway.data_dir / "demo-product.pem")
     product = ProductServer(gateway.base_url, issuer=ISSUER, product="studio", key=key)
     alice = Gateway(gateway.base_url, product.tokens_for(ALICE, ["wallet:read"]))
@@ -136,7 +136,7 @@ def same_processes(world: World) -> Iterator[None]:
     warm(world)
     processes = world.gateway.children()
     yield
-    assert until(world.is_served, 30) < HEALED_SECONDS
+    assert until(world.is_served) < HEALED_SECONDS
     assert world.purges()
     assert world.gateway.children() == processes
 
@@ -187,7 +187,7 @@ def test_a_crash(world: World) -> None:
         caller.start()
     # Long enough that a pause which doubles with each failure would outlast the five seconds.
     world.database.crash(away_seconds=8.0)
-    back = until(world.is_served, 30)
+    back = until(world.is_served)
     stop.set()
     for caller in callers:
         caller.join()
@@ -206,7 +206,7 @@ def test_a_database_that_hangs(world: World) -> None:
         assert_not_ready(ask_all(world, 30))
     assert {answer.status for answer in ready} == {503}
     assert max(answer.seconds for answer in ready) < HEALTH_SECONDS
-    assert until(world.is_served, 30) < HEALED_SECONDS
+    assert until(world.is_served) < HEALED_SECONDS
     warm(world)
     assert world.threads <= threads + 4
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from billing.queries import audit
-from tests.support.leftovers import connect
+from tests.support.database import connect
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage, chat
 

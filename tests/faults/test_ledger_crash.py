@@ -11,11 +11,11 @@ from billing.models import Reservation
 from billing.operations import ledger, reviews
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
-from tests.billing.parallel import conninfo
 from tests.factories import batches, payers
 from tests.factories.billing import Purse, price_version, state
 from tests.factories.payers import Payer
 from tests.faults.ledger_steps import COST, HOLD, NOTED, POINTS
+from tests.support.database import database_url
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,7 +39,15 @@ def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
 def kill_calls(purse: Purse, calls: dict[str, str]) -> None:
     arguments = [part for pair in calls.items() for part in pair]
     subprocess.run(
-        [sys.executable, "-m", "tests.faults.ledger_steps", conninfo(), purse.key, str(price_version()), *arguments],
+        [
+            sys.executable,
+            "-m",
+            "tests.faults.ledger_steps",
+            database_url(),
+            purse.key,
+            str(price_version()),
+            *arguments,
+        ],
         check=True,
         timeout=60,
     )

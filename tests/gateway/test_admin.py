@@ -169,7 +169,7 @@ def test_an_operator_with_one_right_sees_one_table() -> None:
     assert client.get(page(("inference", "alias"), "changelist")).status_code == 200
     assert client.get(page(("inference", "alias"), "add")).status_code == 403
     assert client.get(page(("billing", "wallet"), "changelist")).status_code == 403
-    assert b"Review queue" not in client.get(reverse("admin:index")).content
+    assert b"Calls in review" not in client.get(reverse("admin:index")).content
 
 
 @pytest.mark.usefixtures("furnished")

@@ -8,6 +8,7 @@ from django.test import Client
 
 from accounts.models import Account
 from billing.models import CreditLot, Reservation, Transfer, UsageRecord
+from tests.factories.billing import settle
 from tests.gateway.console import make_call, make_review
 from tests.gateway.operators import address, clerk, logged
 
@@ -109,3 +110,33 @@ def test_a_page_without_its_csrf_token_does_nothing() -> None:
     release = f"{address('billing_reservation_changelist')}{call.pk}/release/"
     assert client.post(release, {"_form_submitted": "on", "reason": "r"}).status_code == 403
     assert Reservation.objects.get(pk=call.pk).state == "review"
+
+
+def shown(operator: Client, page: str, label: str) -> str:
+    """Give the text that a page shows beside a label."""
+    text = re.sub(r"<[^>]+>", "\n", operator.get(page).content.decode())
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[lines.index(label) + 1]
+
+
+def test_the_credits_of_a_call_are_what_was_charged_and_not_what_was_held(operator: Client) -> None:
+    usage_id, lot = make_call(hold_microusd=50_000), CreditLot.objects.get(source_key="welcome-alice")
+    page = address("billing_reservation_change", usage_id)
+    assert shown(operator, page, "Paid from credits") == f"$0.05 of {lot.pk} held"
+    settle(usage_id, 321, quantities={"input_tokens": 7})
+    assert shown(operator, page, "Paid from credits") == f"$0.000321 of {lot.pk}"
+    assert "output_token 0.60" in shown(operator, page, "Price").split(", ")
+
+    released = make_review()
+    operator.post(
+        f"{address('billing_reservation_changelist')}{released.pk}/release/", {"_form_submitted": "on", "reason": "no"}
+    )
+    assert shown(operator, address("billing_reservation_change", released.pk), "Paid from credits") == "none"
+
+
+def test_usage_shows_the_model_in_the_list_and_on_its_page(operator: Client) -> None:
+    usage_id = make_call()
+    settle(usage_id, 321, quantities={"input_tokens": 7})
+    assert shown(operator, address("billing_usagerecord_change", usage_id), "Model") == "fast"
+    listed = operator.get(address("billing_usagerecord_changelist")).content.decode()
+    assert re.search(r">\s*fast\s*<", listed)

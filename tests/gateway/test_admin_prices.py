@@ -7,7 +7,7 @@ from django.test import Client
 
 from billing.models import PriceVersion
 from billing.rules.prices import COMPONENTS
-from inference.admin.prices import PRICE_FIELDS
+from inference.admin.price_form import PRICE_FIELDS
 from tests.gateway.operators import address, errors, logged
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]

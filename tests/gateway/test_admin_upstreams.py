@@ -1,6 +1,8 @@
 """Upstreams in the console: checked as in the file, and their credentials shown nowhere."""
 
 import json
+from datetime import UTC, datetime
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -28,9 +30,9 @@ def test_a_blank_credential_is_kept_and_a_typed_one_replaces_it(operator: Client
     page = address("inference_upstream_change", upstream.pk)
     assert b"sk-primary-secret" not in operator.get(page).content
 
-    assert operator.post(page, upstream_form(timeout_seconds="30")).status_code == 303
+    assert operator.post(page, upstream_form(timeout_seconds="30", fetches_images="on")).status_code == 303
     upstream.refresh_from_db()
-    assert (upstream.api_key, upstream.timeout_seconds) == ("sk-primary-secret", 30)
+    assert (upstream.api_key, upstream.timeout_seconds, upstream.fetches_images) == ("sk-primary-secret", 30, True)
 
     operator.post(page, upstream_form(api_key="sk-typed-secret"))
     upstream.refresh_from_db()
@@ -85,3 +87,16 @@ def test_an_upstream_is_checked_as_in_the_file(operator: Client, members: dict[s
     response = operator.post(address("inference_upstream_add"), upstream_form(name="other", **members))
     assert list(errors(response)) == [field]
     assert not Upstream.objects.filter(name="other").exists()
+
+
+def test_alarms_come_first_and_only_where_there_were_any(operator: Client) -> None:
+    upstream = Upstream.objects.get(name="primary")
+    page = address("inference_upstream_change", upstream.pk)
+    assert [title for title, _ in operator.get(page).context["adminform"].fieldsets] == [None, "Credential", "Calls"]
+    assert "Alarms" not in operator.get(address("inference_upstream_add")).content.decode()
+    told = "the upstream refuses the gateway's credential (401)"
+    Upstream.objects.update(alarms=3, last_alarm=told, last_alarm_at=datetime(2026, 11, 1, 12, tzinfo=UTC))
+    shown = operator.get(page)
+    assert shown.context["adminform"].fieldsets[0][0] == "Alarms"
+    text = unescape(shown.content.decode())
+    assert text.index(told) < text.index("2026-11-01 12:00:00") < text.index("Alarms so far") < text.index("Base URL")

@@ -50,7 +50,9 @@ def test_upstreams_aliases_and_raw_models_are_set(tmp_path: Path) -> None:
 
     primary = Upstream.objects.get(name="primary")
     assert (primary.adapter, primary.base_url, primary.timeout_seconds) == ("openai", "https://models.example/v1", 60)
-    assert (primary.api_key, primary.bills_errors) == ("sk-primary-secret", False)
+    assert (primary.api_key, primary.bills_errors, primary.fetches_images) == ("sk-primary-secret", False, False)
+    apply_text(tmp_path, WHOLE.replace("timeout_seconds: 60", "timeout_seconds: 60\n    fetches_images: true"))
+    assert Upstream.objects.get(name="primary").fetches_images
     fast = Alias.objects.get(name="fast")
     assert (fast.enabled, fast.max_output_tokens, fast.context_tokens) == (True, 4096, 128000)
     deployments = fast.deployments.order_by("priority").values_list("upstream__name", "model", "priority", "weight")

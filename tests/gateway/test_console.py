@@ -1,13 +1,14 @@
 """What the tables of the console share: filters, search, money."""
 
+from typing import Any
+
 import pytest
 from django.contrib import admin
 from django.db.models import Field, ForeignKey
 from django.test import Client, RequestFactory
 
-from accounts.models import Account
 from gateway.core.contract.amounts import usd
-from tests.gateway.console import ALICE
+from gateway.settings.console import UNFOLD
 from tests.gateway.operators import clerk
 from tests.gateway.test_admin import SECRETS, TABLES, page
 
@@ -54,15 +55,28 @@ def test_the_key_of_a_portal_session_cannot_be_guessed_letter_by_letter() -> Non
         assert answer.status_code == 400
 
 
-@pytest.mark.usefixtures("furnished")
 @pytest.mark.parametrize(
-    ("table", "right"), [("mfa/authenticator", "authenticator"), ("usersessions/usersession", "usersession")]
+    "path",
+    [table for group in UNFOLD["SIDEBAR"]["navigation"] for table in group["items"]],
+    ids=lambda row: str(row["icon"]),
 )
-def test_a_persons_address_is_found_whole_or_not_at_all(table: str, right: str) -> None:
-    Account.objects.filter(did=ALICE).update(email="alice@studio.example")
-    curious = clerk(f"view_{right}")
-    pages = [curious.get(f"/admin/{table}/", {"q": text}) for text in ("alice@", "@studio", "alice@studio.example")]
-    assert [len(each.context["cl"].result_list) for each in pages] == [0, 0, 1]
+def test_a_page_is_called_what_the_navigation_calls_it(operator: Client, path: dict[str, Any]) -> None:
+    link = path["link"](None) if callable(path["link"]) else str(path["link"])
+    shown = operator.get(link)
+    is_table = "?" not in link and link != "/admin/"
+    assert shown.status_code == 200
+    assert not is_table or shown.context["title"] == str(path["title"])
+    assert (
+        not is_table
+        or f">{shown.context['cl'].opts.verbose_name_plural}<".lower()
+        in shown.content.decode().lower().replace("\n", "").replace("  ", "")
+    )
+
+
+def test_calls_usage_credits_and_the_ledger_are_called_so(operator: Client) -> None:
+    names = {"reservation": "Calls", "usagerecord": "Usage", "creditlot": "Credits", "transfer": "Ledger"}
+    for table, name in names.items():
+        assert operator.get(page(("billing", table), "changelist")).context["title"] == name
 
 
 @pytest.mark.parametrize("page_number", ["0", "2", "abc", "9" * 5000, ""])

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from gateway.core.api.exceptions import as_api_error
-from tests.support.leftovers import connect
+from tests.support.database import connect
 
 RAISE = "DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{}'; END $$"
 UNIQUE = "CREATE TEMP TABLE once (name text PRIMARY KEY); INSERT INTO once VALUES ('a'), ('a')"

@@ -9,7 +9,7 @@ from psycopg import OperationalError
 
 from gateway.core.database.absence import Absence
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs
-from tests.support.leftovers import connect
+from tests.support.database import connect
 
 
 @pytest.mark.django_db(transaction=True)

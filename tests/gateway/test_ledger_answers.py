@@ -15,8 +15,8 @@ from gateway.core.database import BatchFunction, Unanswered
 from gateway.core.database.batches import LANES, Batches
 from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import _parameters
-from tests.billing.parallel import conninfo
 from tests.gateway.test_ledger_batches import all_of, element, on_loop
+from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +31,7 @@ FITTING = "answer := json_build_object('n', p_elements->0->'n'); RETURN NEXT;"
 @pytest.fixture
 def operator() -> Iterator[psycopg.Connection[Any]]:
     """Lend a connection beside the pool."""
-    with psycopg.connect(conninfo(), autocommit=True) as connection:
+    with connect(autocommit=True) as connection:
         yield connection
         connection.execute("DROP FUNCTION IF EXISTS test_answer")
 

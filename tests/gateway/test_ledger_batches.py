@@ -18,7 +18,7 @@ from gateway.core.database import connection as connections
 from gateway.core.database.batches import BATCH_ELEMENTS_MAX, HELD_UP_LANES, LANES, Batches
 from gateway.core.database.connection import LedgerConnection
 from gateway.core.database.pool import _parameters
-from tests.billing.parallel import conninfo
+from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,7 +62,7 @@ LATER = BatchFunction(1, "test_batch")
 @pytest.fixture(autouse=True)
 def operator() -> Iterator[psycopg.Connection[Any]]:
     """Make the test's function, and lend a connection beside the pool."""
-    with psycopg.connect(conninfo(), autocommit=True) as connection:
+    with connect(autocommit=True) as connection:
         connection.execute("CREATE TABLE test_batch_run (n bigserial)")
         connection.execute(FUNCTION)
         yield connection

@@ -139,7 +139,7 @@ def test_a_value_satisfies_its_schema(schema: object) -> None:
     ],
 )
 def test_a_schema_without_end_comes_to_one_soon(schema: object) -> None:
-    started = time.monotonic()
+    started = time.thread_time()
     with contextlib.suppress(ValueError, RecursionError):
         value_for(schema)
-    assert time.monotonic() - started < 0.5
+    assert time.thread_time() - started < 0.5

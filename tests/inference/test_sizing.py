@@ -19,9 +19,7 @@ from inference.rules.model import PriceVersion, ServedModel
 
 def version(**components: Any) -> Any:
     book = PriceBook.parse(components)
-    return PriceVersion(
-        1, datetime(2026, 1, 1, tzinfo=UTC), book, book.worst_case(), book.worst_case(audio_input=True), components
-    )
+    return PriceVersion(1, datetime(2026, 1, 1, tzinfo=UTC), book, book.worst_case(), components)
 
 
 def demand(tokens: Any, **fields: Any) -> Any:

@@ -8,27 +8,16 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from account_gateway_client import ProductKey
-from gateway.run.ports import free_port
-from tests.support.demo_house import ALICE, ISSUER, DemoHouse
+from tests.support.demo_house import ALICE, ISSUER, DemoHouse, running_demo
 
 HERE = Path(__file__).parent
 MARK = HERE / "node_modules" / ".installed"
 INSTALL_SECONDS = 300
-
-
-@dataclass
-class NonceHouse(DemoHouse):
-    """A gateway whose every proof must carry a nonce of its own."""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return super().environment | {"DPOP_NONCES": "true"}
 
 
 @pytest.fixture(scope="session")
@@ -44,22 +33,20 @@ def npm_packages() -> None:
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NonceHouse]:
-    folder = tmp_path_factory.mktemp("nonce-house")
-    folder.chmod(0o755)
-    house = NonceHouse(folder, free_port())
-    house.start()
-    try:
-        told = house.run("manage.py", "demo")  # makes the demo's product and its credit
-        assert told.returncode == 0, told.stdout + told.stderr + house.log
+def house() -> Iterator[DemoHouse]:
+    """Run a gateway whose every proof must carry a nonce of its own."""
+    with running_demo(DPOP_NONCES="true") as house:
         yield house
-    finally:
-        house.stop()
 
 
 @pytest.fixture
-def assertion(house: NonceHouse) -> str:
+def assertion(house: DemoHouse) -> str:
     """Sign an assertion of the demo's product that any key may redeem."""
+    return signed_assertion(house, "wallet:read", "usage:read", "infer:fast")
+
+
+def signed_assertion(house: DemoHouse, *capabilities: str) -> str:
+    """Sign an assertion for these capabilities that no key is named in."""
     key = ProductKey.load(house.data_dir / "demo-product.pem")
     now = int(time.time())
     claims = {
@@ -67,7 +54,7 @@ def assertion(house: NonceHouse) -> str:
         "aud": house.base_url,
         "sub": ALICE,
         "product": "studio",
-        "capabilities": ["wallet:read", "usage:read", "infer:fast"],
+        "capabilities": list(capabilities),
         "iat": now,
         "exp": now + 60,
         "jti": secrets.token_urlsafe(24),

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,11 @@ from tests.interop.portal import approve
 SCRIPTS = Path(__file__).parent / "node"
 
 
-def run_script(name: str, *arguments: str) -> dict[str, Any]:
-    """Run a script to its end; an error of its own fails the test."""
+def run_script(name: str | Path, *arguments: str, answer: Callable[[str], Any] = approve) -> dict[str, Any]:
+    """Run a script of `node/`, or one with a path of its own, to its end; an error of its own fails the test.
+
+    What it asks to be approved is given to `answer`.
+    """
     command = ["node", str(SCRIPTS / name), *arguments]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -24,7 +28,7 @@ def run_script(name: str, *arguments: str) -> dict[str, Any]:
             if "done" in told:
                 found: dict[str, Any] = told["done"]
                 return found
-            process.stdin.write(json.dumps(approve(told["approve"])) + "\n")
+            process.stdin.write(json.dumps(answer(told["approve"])) + "\n")
             process.stdin.flush()
         assert process.stderr is not None
         raise AssertionError(process.stderr.read())

@@ -3,8 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from tests.interop.conftest import NonceHouse
 from tests.interop.node_script import run_script
+from tests.support.demo_house import DemoHouse
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
 
@@ -16,7 +16,7 @@ def test_its_own_tests_pass() -> None:
     assert told.returncode == 0, told.stdout + told.stderr
 
 
-def test_speaks_to_a_gateway_that_asks_for_nonces(house: NonceHouse, assertion: str) -> None:
+def test_speaks_to_a_gateway_that_asks_for_nonces(house: DemoHouse, assertion: str) -> None:
     found = run_script("ours.js", house.base_url, assertion)
     assert found["sent"][:2] == [["/v1/auth/token/exchange", 400], ["/v1/auth/token/exchange", 200]]
     assert 401 not in [status for _, status in found["sent"]], "the nonce is kept"
@@ -31,7 +31,7 @@ def test_speaks_to_a_gateway_that_asks_for_nonces(house: NonceHouse, assertion: 
     assert found["usage"][0]["usageId"] == first["usageId"]
 
 
-def test_errors_say_what_the_gateway_said(house: NonceHouse, assertion: str) -> None:
+def test_errors_say_what_the_gateway_said(house: DemoHouse, assertion: str) -> None:
     refusals = run_script("ours.js", house.base_url, assertion)["refusals"]
     assert refusals["model"][:3] == ["GatewayError", 403, "insufficient_scope"]
     assert refusals["cost"][:3] == ["GatewayError", 402, "max_cost_exceeded"]

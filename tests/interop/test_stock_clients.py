@@ -2,13 +2,13 @@
 
 import pytest
 
-from tests.interop.conftest import NonceHouse
 from tests.interop.node_script import run_script
+from tests.support.demo_house import DemoHouse
 
 pytestmark = pytest.mark.usefixtures("npm_packages")
 
 
-def test_oauth4webapi(house: NonceHouse, assertion: str) -> None:
+def test_oauth4webapi(house: DemoHouse, assertion: str) -> None:
     found = run_script("oauth4webapi.js", house.base_url, assertion)
     assert found["as"]["token_endpoint"] == f"{house.base_url}/v1/oauth/token"
     tokens, refreshed = found["tokens"], found["refreshed"]
@@ -22,7 +22,7 @@ def test_oauth4webapi(house: NonceHouse, assertion: str) -> None:
     assert found["nonceErrors"] == ["use_dpop_nonce"], "asked once, then the client keeps the nonce"
 
 
-def test_openid_client(house: NonceHouse, assertion: str) -> None:
+def test_openid_client(house: DemoHouse, assertion: str) -> None:
     found = run_script("openid_client.js", house.base_url, assertion)
     account, wallet, paid = found["account"], found["wallet"], found["paid"]
     assert account["status"] == 200
@@ -36,7 +36,7 @@ def test_openid_client(house: NonceHouse, assertion: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["ES256", "Ed25519"])
-def test_dpop(house: NonceHouse, assertion: str, algorithm: str) -> None:
+def test_dpop(house: DemoHouse, assertion: str, algorithm: str) -> None:
     found = run_script("dpop.js", house.base_url, algorithm, assertion)
     assert (found["minted"]["status"], found["minted"]["attempt"]) == (200, 2)
     assert (found["account"]["status"], found["account"]["attempt"]) == (200, 1)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.journeys.caller import Caller, Key
-from tests.journeys.house import House, configuration, running
+from tests.journeys.configuration import configuration, configured_gateway
+from tests.support.gateways import GatewayProcess
 from tests.support.stripe import FakeStripe
 from tests.support.upstream import FakeUpstream
+from tests.support.upstream.fixtures import running_upstream, upstream  # noqa: F401
 
 SCOPES = (
     "wallet:read",
@@ -23,12 +25,6 @@ CREDITS = {"alice": 5_000_000, "bob": 500_000, "carol": 1_000, "dave": 2_000_000
 
 
 @pytest.fixture(scope="session")
-def provider() -> Iterator[FakeUpstream]:
-    with FakeUpstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="session")
 def bank() -> Iterator[FakeStripe]:
     """Run the payment provider that the gateway is configured for."""
     with FakeStripe() as stripe:
@@ -36,31 +32,28 @@ def bank() -> Iterator[FakeStripe]:
 
 
 @pytest.fixture(scope="session")
-def house(provider: FakeUpstream, bank: FakeStripe, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    key = Key()
+def product_key() -> Key:
+    return Key()
+
+
+@pytest.fixture(scope="session")
+def house(running_upstream: FakeUpstream, bank: FakeStripe, product_key: Key) -> Iterator[GatewayProcess]:  # noqa: F811
     payments = {
         "STRIPE_SECRET_KEY": bank.secret_key,
         "STRIPE_WEBHOOK_SECRET": bank.webhooks.secret,
         "STRIPE_API_BASE": bank.origin,
     }
-    config = configuration(provider, key, CREDITS)
-    with running(tmp_path_factory.mktemp("house"), config, key, payments) as house:
+    with configured_gateway(configuration(running_upstream, product_key, CREDITS), payments) as house:
         yield house
 
 
 @pytest.fixture
-def upstream(provider: FakeUpstream) -> FakeUpstream:
-    provider.reset()
-    return provider
-
-
-@pytest.fixture
-def signed_in(house: House) -> Iterator[Callable[[str], Caller]]:
+def signed_in(house: GatewayProcess, product_key: Key) -> Iterator[Callable[[str], Caller]]:
     """Sign an account in by its name, with every capability that these journeys use."""
     with contextlib.ExitStack() as open_callers:
 
         def sign_in(name: str) -> Caller:
-            caller = open_callers.enter_context(Caller(house.base_url, house.product_key, name))
+            caller = open_callers.enter_context(Caller(house.base_url, product_key, name))
             return caller.sign_in(*SCOPES)
 
         yield sign_in

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.journeys.caller import Caller, chat_body
-from tests.journeys.house import House
+from tests.support.gateways import GatewayProcess
 from tests.support.upstream import FakeUpstream
 
 SignIn = Callable[[str], Caller]
@@ -202,7 +202,7 @@ def test_charges_a_client_that_leaves_for_what_was_delivered(signed_in: SignIn, 
     assert dave.wallet()["heldMicrousd"] == 0
 
 
-def test_finds_its_books_in_order(house: House) -> None:
+def test_finds_its_books_in_order(house: GatewayProcess) -> None:
     audit = house.manage("audit_ledger")
     assert audit.returncode == 0, audit.stdout + audit.stderr
 

@@ -1,6 +1,5 @@
 """Money from a customer's card to a call: checkout, the provider's page, a webhook, a worker, the wallet."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,8 @@ import httpx
 import pytest
 
 from tests.journeys.caller import Caller
-from tests.journeys.house import House
+from tests.support.concurrency import eventually
+from tests.support.gateways import GatewayProcess
 from tests.support.stripe import FakeStripe
 
 SignIn = Callable[[str], Caller]
@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
-def stripe(bank: FakeStripe, house: House) -> FakeStripe:
+def stripe(bank: FakeStripe, house: GatewayProcess) -> FakeStripe:
     bank.reset()
     bank.webhooks.send_to(f"{house.base_url}/webhooks/stripe")
     return bank
@@ -31,15 +31,12 @@ def checkout(caller: Caller, amount: int, key: str) -> dict[str, Any]:
 
 
 def wait_for_balance(caller: Caller, balance: int) -> dict[str, Any]:
-    """Look until a worker has done its work; what is wrong stays wrong and shows."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while (wallet := caller.wallet())["balanceMicrousd"] != balance and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert wallet["balanceMicrousd"] == balance
-    return wallet
+    """Look until a worker has done its work, and return the wallet then."""
+    eventually(lambda: caller.wallet()["balanceMicrousd"] == balance)
+    return caller.wallet()
 
 
-def test_a_top_up_is_paid_spent_and_refunded(signed_in: SignIn, stripe: FakeStripe, house: House) -> None:
+def test_a_top_up_is_paid_spent_and_refunded(signed_in: SignIn, stripe: FakeStripe, house: GatewayProcess) -> None:
     frank = signed_in("frank")
     assert frank.wallet()["availableMicrousd"] == 0
     assert frank.chat().json()["error"]["code"] == "insufficient_funds"

@@ -5,18 +5,19 @@ import subprocess
 from collections.abc import Callable
 
 from tests.journeys.caller import Caller
-from tests.journeys.house import House
+from tests.support.gateways import GatewayProcess
 from tests.support.upstream import FakeUpstream
 
 
 def test_replays_an_answer_after_a_restart(
-    house: House, signed_in: Callable[[str], Caller], upstream: FakeUpstream
+    house: GatewayProcess, signed_in: Callable[[str], Caller], upstream: FakeUpstream
 ) -> None:
     erin = signed_in("erin")
     first = erin.chat(key="before-the-restart")
     proof = erin.headers("GET", "/v1/wallet")
     assert erin.http.get("/v1/wallet", headers=proof).status_code == 200
-    house.restart()
+    house.stop()
+    house.start().wait_until_ready()
     again = signed_in("erin")
     second = again.chat(key="before-the-restart")
     assert second.content == first.content
@@ -25,7 +26,7 @@ def test_replays_an_answer_after_a_restart(
     assert again.http.get("/v1/wallet", headers=proof).json()["error"]["code"] == "invalid_dpop_proof"
 
 
-def test_leaves_no_process_behind(house: House) -> None:
+def test_leaves_no_process_behind(house: GatewayProcess) -> None:
     assert house.process is not None
     group = house.process.pid
     children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(group)], capture_output=True, text=True).stdout.split()
@@ -34,7 +35,7 @@ def test_leaves_no_process_behind(house: House) -> None:
     try:
         assert not [pid for pid in children if _alive(int(pid))]
     finally:
-        house.start()
+        house.start().wait_until_ready()
 
 
 def _alive(pid: int) -> bool:

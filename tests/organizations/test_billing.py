@@ -9,11 +9,11 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from billing.models import Budget, Reservation
+from billing.rules.months import month_around, month_before
 from gateway.core.contract import limits
 from organizations.models import AuditEntry, Entitlement, EntitlementInterval, Seat, SeatInterval
 from organizations.operations import members
 from organizations.rules.seat_billing import days_of_month
-from organizations.rules.usage_summary import month_around, month_before
 from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import Team, product
 from tests.organizations.test_api import Api, caller

@@ -16,9 +16,9 @@ from organizations.operations import checkouts
 from organizations.rules.roles import Role
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, product
-from tests.organizations.race import at_once
 from tests.organizations.test_api import Api, caller
 from tests.portal.test_organization_session import Browser
+from tests.support.concurrency import at_once
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db

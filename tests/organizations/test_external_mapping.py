@@ -17,8 +17,8 @@ from organizations.operations import external_mappings
 from organizations.operations.changes import changing
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team
-from tests.organizations.race import at_once, count
 from tests.organizations.test_api import Api, caller
+from tests.support.concurrency import at_once, count
 from tests.support.stripe import FakeStripe
 
 pytestmark = pytest.mark.django_db

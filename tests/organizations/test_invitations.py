@@ -12,7 +12,7 @@ from organizations.models import AuditEntry, Invitation, Membership
 from organizations.operations import invitations, members
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team, account
-from tests.organizations.race import at_once, count
+from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from organizations.models import AuditEntry, Membership, SeatInterval
 from organizations.operations import members, seats
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team
-from tests.organizations.race import at_once, count
+from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from organizations.models import Entitlement, EntitlementInterval, Organization,
 from organizations.operations import products, seats
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team, product
-from tests.organizations.race import at_once, count
+from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 

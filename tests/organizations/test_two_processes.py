@@ -13,9 +13,9 @@ from organizations.operations import invitations
 from organizations.rules.roles import Role
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, account
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
+from tests.support.processes import by_turns, send, two_processes
 from tests.support.stage_fixtures import db  # noqa: F401
-from tests.support.two_processes import by_turns, send, two_processes
 
 
 @pytest.fixture(scope="module")

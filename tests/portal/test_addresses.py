@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import Account
 from gateway.core.contract.limits import EMAIL_ADDRESSES_MAX
 from tests.factories.accounts import make_account
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -191,7 +191,7 @@ class TestPrimary:
         make_account("customer", email=OWNER)  # by an operator, meanwhile
         answer = browser.post("/account/email/", {"action_primary": "", "email": OWNER}, follow=True)
         assert answer.status_code == 200
-        assert b"Look again" in answer.content
+        assert b"Check them and try again" in answer.content
         assert self.addresses(owner) == ("me@example.com", ["me@example.com"])
 
     @pytest.mark.django_db(transaction=True)
@@ -208,6 +208,36 @@ class TestPrimary:
         assert set(statuses) == {303}
         email, primary = self.addresses(owner)
         assert primary == [email]
+
+
+@pytest.mark.usefixtures("_with_mail")
+class TestPage:
+    """/account/email/: each address with what can be done about it."""
+
+    @pytest.fixture
+    def rows(self) -> dict[str, str]:
+        owner = person(OWNER, OWNERS_PASSWORD)
+        EmailAddress.objects.create(user=owner, email="other@example.com", verified=True)
+        EmailAddress.objects.create(user=owner, email="new@example.com", verified=False)
+        page = signed_in(owner, OWNERS_PASSWORD).get("/account/email/").content.decode()
+        found = re.findall(r"<li>\s*<div><strong>(.*?)</strong>(.*?)</li>", page, re.DOTALL)
+        return dict(found)
+
+    def test_offers_what_can_be_done(self, rows: dict[str, str]) -> None:
+        actions = {email: re.findall(r'name="action_(\w+)"', row) for email, row in rows.items()}
+        assert actions == {
+            OWNER: [],
+            "other@example.com": ["primary", "remove"],
+            "new@example.com": ["send", "primary", "remove"],
+        }
+
+    def test_says_which_is_primary_and_which_is_verified(self, rows: dict[str, str]) -> None:
+        tags = {email: re.findall(r'class="tag[^"]*">([^<]+)<', row) for email, row in rows.items()}
+        assert tags == {
+            OWNER: ["Primary", "Verified"],
+            "other@example.com": ["Verified"],
+            "new@example.com": ["Not verified"],
+        }
 
 
 class TestWithoutMail:

@@ -29,9 +29,8 @@ CODES = "/account/2fa/recovery-codes/"
 
 @pytest.fixture
 def alice(client: Client) -> Account:
-    """Sign Alice up; the client is her browser, and she has just shown her password."""
+    """Sign Alice up; the client is her browser, and she has just chosen her password."""
     sign_up(client)
-    client.post("/account/reauthenticate/", {"password": PASSWORD})
     return Account.objects.get(email="alice@example.com")
 
 

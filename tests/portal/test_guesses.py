@@ -16,9 +16,9 @@ from accounts import tasks
 from accounts.models import Account, CacheEntry
 from accounts.operations.suspension import suspend, unsuspend
 from accounts.portal.known_devices import ACCOUNTS_MAX, SALT, device_of
-from tests.organizations.race import at_once
 from tests.portal.test_pages import PASSWORD, sign_up
-from tests.support.processes import database_url
+from tests.support.concurrency import at_once
+from tests.support.database import database_url
 
 pytestmark = pytest.mark.django_db
 

@@ -17,7 +17,7 @@ from accounts.models import Account
 from accounts.portal import provider_requests
 from accounts.portal.views.identity_providers import PLACES
 from tests.portal.test_identity_provider import come_back, is_error_page, sign_in
-from tests.server.crowd import wait_until
+from tests.support.concurrency import eventually
 from tests.support.identity_provider import CLIENT_ID, CLIENT_SECRET, PAT, IdentityProvider, serving
 
 pytestmark = pytest.mark.django_db
@@ -193,7 +193,7 @@ def test_an_answer_that_does_not_end_is_ended(
     provider.endless = {path}
     answer = client.post("/account/oidc/sso/login/") if path == DESCRIPTION else come_back(client)
     assert is_error_page(answer)
-    wait_until(lambda: provider.left == [path], 30)
+    eventually(lambda: provider.left == [path])
 
 
 @pytest.mark.parametrize("path", [DESCRIPTION, "/userinfo"])
@@ -215,7 +215,7 @@ def test_a_provider_that_hangs_takes_few_places(provider: IdentityProvider) -> N
     waiting = [Thread(target=ask) for _ in range(PLACES)]
     for thread in waiting:
         thread.start()
-    wait_until(lambda: len(provider.asked) == len(waiting), 10)
+    eventually(lambda: len(provider.asked) == len(waiting))
     assert Client().post("/account/oidc/sso/login/").status_code == 503
     provider.closed[DESCRIPTION].set()
     for thread in waiting:

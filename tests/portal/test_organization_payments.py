@@ -74,20 +74,20 @@ class TestAddMoney:
         assert checkout.product == "studio"
         provider.pay(str(checkout.session_ref))
         converged(checkout)
-        words = text_of(house["owner"].get(house.path("money")))
+        words = text_of(house["owner"].get(house.path("wallet")))
         assert "Available $12.50 Balance $0.00 Credits $12.50" in words
         assert "$12.50 of $12.50, for studio only" in words
-        assert "$12.50 for studio only Paid" in words
+        assert "Credit for studio only Paid $12.50" in text_of(house["owner"].get(house.path("payments")))
         assert audit.findings() == []
 
     def test_a_product_of_elsewhere_is_refused(self, house: House) -> None:
         answer = add(house, product="courier")
         assert answer.status_code == 400
-        assert 'id="id_top_up_product_error"' in answer.content.decode()
+        assert 'id="id_product_error"' in answer.content.decode()
         assert not Checkout.objects.exists()
 
     def test_the_form_twice_is_one_payment(self, house: House, provider: FakeStripe) -> None:
-        page = house["billing"].get(house.path("money")).content.decode()
+        page = house["billing"].get(house.path("wallet")).content.decode()
         key = page.partition(f'action="{house.path("payments")}"')[2].partition('name="key" value="')[2][:30]
         assert add(house, key=key)["Location"] == add(house, key=key)["Location"]
         assert len(provider.sessions) == Checkout.objects.count() == 1
@@ -97,7 +97,7 @@ class TestAddMoney:
         add(house, key=key)
         answer = add(house, amount="7", key=key)
         assert answer.status_code == 422
-        assert "This form was sent before" in message(answer)
+        assert "This form was already sent" in message(answer)
         assert Checkout.objects.count() == 1
 
     def test_a_provider_that_is_away(self, house: House, provider: FakeStripe) -> None:
@@ -105,29 +105,30 @@ class TestAddMoney:
         key = new_id("frm")
         answer = add(house, key=key, product="studio")
         assert answer.status_code == 503
-        assert "The payment provider does not answer just now." in message(answer)
+        assert "The payment provider is not responding." in message(answer)
         page = answer.content.decode()
         assert f'name="key" value="{key}"' in page
         assert '<option value="studio" selected>' in page
 
     def test_the_policy_lets_the_form_lead_there(self, house: House, provider: FakeStripe) -> None:
-        for page in (house["owner"].get(house.path("money")), add(house, amount="")):
+        for page in (house["owner"].get(house.path(part)) for part in ("wallet", "payments")):
             assert page["Content-Security-Policy"].endswith(f"https://checkout.stripe.com {provider.origin}")
         assert house["owner"].get(house.path("log"))["Content-Security-Policy"].endswith("form-action 'self'")
 
     def test_no_button_without_a_provider(self, house: House, settings: Settings) -> None:
         settings.STRIPE_SECRET_KEY = ""
-        page = house["owner"].get(house.path("money"))
-        assert "Money cannot be added here: no payment provider is set up." in text_of(page)
-        assert "Keep a payment method" not in page.content.decode()
+        page = house["owner"].get(house.path("wallet"))
+        assert "Money cannot be added here because no payment provider is set up." in text_of(page)
+        assert "Save a payment method" not in house.get("owner", "payments")
 
     def test_the_page_takes_few_queries(
         self, house: House, django_assert_max_num_queries: DjangoAssertNumQueries
     ) -> None:
         for _ in range(4):
             add(house)
-        with django_assert_max_num_queries(FRAME_QUERIES_MAX + 18):
-            house["owner"].get(house.path("money"))
+        for part in ("wallet", "payments", "budgets", "usage"):
+            with django_assert_max_num_queries(FRAME_QUERIES_MAX + 12):
+                house["owner"].get(house.path(part))
 
 
 class TestPaymentMethod:
@@ -142,7 +143,7 @@ class TestPaymentMethod:
         provider.pay(str(checkout.session_ref))
         converged(checkout)
         words = text_of(house["owner"].get(house.path("payments", checkout.pk)))
-        assert "Kept The payment method was saved for later. Nothing was charged. For Payment method" in words
+        assert "Saved The payment method is saved for later. Nothing was charged. For Payment method" in words
 
     def test_twice_is_one(self, house: House, provider: FakeStripe) -> None:
         key = new_id("frm")
@@ -152,8 +153,8 @@ class TestPaymentMethod:
     def test_a_provider_that_is_away(self, house: House, provider: FakeStripe) -> None:
         provider.script("error", times=5)
         answer = keep(house)
-        assert (answer.status_code, answer["Location"]) == (303, house.path("money"))
-        assert "does not answer just now" in text_of(house["billing"].get(answer["Location"]))
+        assert (answer.status_code, answer["Location"]) == (303, house.path("payments"))
+        assert "is not responding" in text_of(house["billing"].get(answer["Location"]))
 
 
 class TestState:
@@ -167,10 +168,21 @@ class TestState:
         provider.pay(str(checkout.session_ref))
         assert "Waiting for confirmation" in text_of(house["billing"].get(path)), "only our own books count"
         converged(checkout)
-        assert "Paid The money is in the wallet. For $12.50" in text_of(house["owner"].get(path))
-        words = text_of(house["owner"].get(house.path("money")))
-        assert "Available $12.50 Balance $12.50" in words
-        assert "$12.50 Paid" in words
+        assert "Paid The money is in the wallet. For Wallet balance Amount $12.50" in text_of(house["owner"].get(path))
+        assert "Available $12.50 Balance $12.50" in text_of(house["owner"].get(house.path("wallet")))
+        assert "Wallet balance Paid $12.50" in text_of(house["owner"].get(house.path("payments")))
+
+    def test_a_receipt_names_the_organization_and_who_paid(self, house: House, provider: FakeStripe) -> None:
+        add(house, product="studio")
+        checkout = Checkout.objects.get()
+        path = house.path("payments", checkout.pk, "receipt")
+        assert house["owner"].get(path).status_code == 404, "nothing is paid yet"
+        provider.pay(str(checkout.session_ref))
+        converged(checkout)
+        words = text_of(house["owner"].get(path))
+        assert f"For the account of Acme Paid by Billing, {account('billing').did}" in words
+        assert "Description Credit for studio only Amount paid $12.50 USD" in words
+        assert house["admin"].get(path).status_code == 403
 
     def test_another_organizations_payment_is_not_found(self, house: House) -> None:
         add(house)
@@ -190,9 +202,9 @@ class TestExternalBilling:
 
     def test_says_what_must_be_true(self, house: House) -> None:
         words = text_of(house["owner"].get(house.path("products", "studio", "external-billing")))
-        assert "This gateway counts them: $20.00 a seat and month." in words
+        assert "This gateway bills them: $20.00 per seat per month." in words
         assert f"its metadata has org_id set to {house.team.id}" in words
-        assert "in test mode as this gateway is" in words
+        assert "in test mode like this gateway" in words
 
     def test_a_confirmed_account_bills(self, house: House, provider: FakeStripe) -> None:
         account_id = provider.connect(metadata={"org_id": house.team.id})["id"]
@@ -203,12 +215,12 @@ class TestExternalBilling:
         products = text_of(house["owner"].get(answer["Location"]))
         assert "The seats of Studio are billed by that account from now on." in products
         assert "Its seats are billed elsewhere." in products
-        money = text_of(house["owner"].get(house.path("money")))
-        assert "Studio Billed elsewhere 1 $0.00 $0.00 Together $0.00 $0.00" in money
+        money = text_of(house["owner"].get(house.path("usage")))
+        assert "Studio Billed elsewhere 1 $0.00 $0.00 Total $0.00 $0.00" in money
         page = text_of(house["owner"].get(house.path("products", "studio", "external-billing")))
         assert f"The account {account_id} at the payment provider (in test mode) bills them." in page
         log = house.get("admin", "log")
-        assert f"left the seats of Studio to be billed by {account_id} (test)" in log
+        assert f"had the seats of Studio billed by {account_id} (test)" in log
 
     def test_an_unfit_account_is_told_and_changes_nothing(self, house: House, provider: FakeStripe) -> None:
         account_id = provider.connect(metadata={})["id"]
@@ -239,5 +251,5 @@ class TestExternalBilling:
     def test_without_a_provider(self, house: House, settings: Settings) -> None:
         settings.STRIPE_SECRET_KEY = ""
         page = house["owner"].get(house.path("products", "studio", "external-billing"))
-        assert "No payment provider is set up here, so nobody can confirm it." in text_of(page)
-        assert "Ask the provider" not in page.content.decode()
+        assert "No payment provider is set up here, so this cannot be confirmed." in text_of(page)
+        assert "Confirm with the provider" not in page.content.decode()

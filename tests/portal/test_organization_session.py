@@ -134,3 +134,26 @@ def test_wrong_bodies_get_the_apis_errors(alice: Browser) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_json")
     answer = alice.client.post(ROOT, b'{"name": "Acme"}', content_type="text/plain", headers=alice.csrf)
     assert (answer.status_code, answer.json()["error"]["code"]) == (415, "unsupported_media_type")
+
+
+def test_an_owner_renames_and_nobody_else(alice: Browser) -> None:
+    _, founded = alice("POST", ROOT, {"name": "Acme"})
+    org = f"{ROOT}/{founded['orgId']}"
+    status, renamed = alice("PUT", org, {"name": "Zenith"})
+    assert (status, renamed["name"]) == (200, "Zenith")
+    assert alice("GET", org) == (200, renamed)
+    for body in ({}, {"name": ""}, {"name": 5}, {"name": "x" * 121}, {"name": "Mine", "role": "owner"}):
+        status, refused = alice("PUT", org, body)
+        assert (status, refused["error"]["code"]) == (400, "invalid_request")
+    _, invitation = alice("POST", f"{org}/invitations", {"role": "admin"})
+    admin, stranger = Browser("bob@example.com"), Browser("carol@example.com")
+    admin("POST", f"{ROOT}/invitations/accept", {"token": invitation["token"]})
+    for other, code in ((admin, "forbidden"), (stranger, "not_member")):
+        status, refused = other("PUT", org, {"name": "Mine"})
+        assert (status, refused["error"]["code"]) == (403, code)
+    assert Organization.objects.get().name == "Zenith"
+
+
+def test_renaming_is_no_route_for_tokens(alice: Browser) -> None:
+    _, founded = alice("POST", ROOT, {"name": "Acme"})
+    assert alice("PUT", f"/v1/organizations/{founded['orgId']}", {"name": "Mine"})[0] == 405

@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AppearanceProduct, DeviceSession, Product
 from tests.factories.accounts import make_account
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -83,9 +83,13 @@ def test_a_wrong_password_and_an_unknown_address_look_alike(client: Client) -> N
 
 
 def test_no_page_promises_a_mail_that_will_not_come(client: Client, settings: Settings) -> None:
+    page = client.get("/account/password/reset/").content
+    assert b"sends no email yet" in page
+    assert b"<form" not in page, "there is nothing to ask for"
     page = client.post("/account/password/reset/", {"email": "nobody@example.com"}, follow=True).content
-    assert b"sends no mail yet" in page
+    assert b"sends no email yet" in page
     settings.MAIL_IS_CONFIGURED = True
+    assert b"Send the link" in client.get("/account/password/reset/").content
     page = client.post("/account/password/reset/", {"email": "nobody@example.com"}, follow=True).content
     assert b"is on its way" in page
 
@@ -228,3 +232,24 @@ class TestDevices:
             response = client.get(path)
             assert response.status_code == 302
             assert response["Location"].startswith("/account/login/?next=")
+
+
+class TestConfirmingAgain:
+    """Pages that ask for the password once more."""
+
+    def test_who_signed_up_just_now_is_not_asked_for_the_password_again(self, client: Client) -> None:
+        sign_up(client)
+        assert client.get("/account/2fa/webauthn/add/").status_code == 200
+
+    def test_later_it_is_asked_for(self, client: Client, settings: Settings) -> None:
+        settings.ACCOUNT_REAUTHENTICATION_TIMEOUT = 0
+        sign_up(client)
+        assert client.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")
+
+    def test_a_sign_up_counts_for_its_own_account_alone(self, client: Client) -> None:
+        sign_up(client)
+        other = Client()
+        sign_up(other, email="bob@example.com")
+        other.logout()
+        other.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
+        assert other.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")

@@ -1,18 +1,21 @@
 """Passkeys in the hands of an attacker: answers that come again, copies, stolen keys, and the last one removed."""
 
+import json
+import re
 from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import Account
 from accounts.operations import enrolments
 from accounts.operations.suspension import suspend
 from tests.factories.accounts import make_account
-from tests.organizations.race import at_once
 from tests.portal.test_pages import PASSWORD, sign_up
+from tests.support.concurrency import at_once
 from tests.support.passkey import Passkey
 
 pytestmark = pytest.mark.django_db
@@ -126,8 +129,9 @@ def test_renaming_a_passkey_keeps_its_count(client: Client, alice: Account) -> N
 
 
 def test_a_key_that_asks_nobody_is_no_more_than_a_second_factor(client: Client, alice: Account) -> None:
-    stolen = Passkey(verifies=False)
+    stolen = Passkey()
     add(client, stolen)
+    stolen.verifies = False  # whoever has it knows no PIN
     assert not signs_in(stolen, alice)
     second = Client()
     second.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
@@ -139,8 +143,9 @@ def test_a_key_that_asks_nobody_is_no_more_than_a_second_factor(client: Client, 
 def test_a_challenge_of_ones_own_second_factor_signs_nobody_in_with_a_stolen_key(
     client: Client, alice: Account
 ) -> None:
-    stolen = Passkey(verifies=False)
+    stolen = Passkey()
     add(client, stolen)
+    stolen.verifies = False
     thief = Client()
     sign_up(thief, email="mallory@example.com")
     thief.post("/account/reauthenticate/", {"password": PASSWORD})
@@ -198,6 +203,102 @@ def test_an_operator_leaves_no_recovery_codes_behind(client: Client, alice: Acco
         path = "/admin/mfa/authenticator/" if form else f"/admin/mfa/authenticator/{row.pk}/delete/"
         console.post(path, {**form, "_selected_action": [row.pk]} if form else {"post": "yes"})
         assert types() == []
+
+
+class TestAdding:
+    """Every new passkey can sign in by itself."""
+
+    def test_the_browser_is_asked_for_one_that_can(self, client: Client, alice: Account) -> None:
+        page = client.get(ADD).content.decode()
+        told = json.loads(page.partition('<script id="js_data" type="application/json">')[2].partition("</script>")[0])
+        chosen = told["creation_options"]["publicKey"]["authenticatorSelection"]
+        assert (chosen["residentKey"], chosen["userVerification"]) == ("required", "required")
+        assert challenge_of(client) == told["creation_options"]["publicKey"]["challenge"]
+        assert "forms.signupForm" in page, "the script that leaves these options as they are"
+        assert "passwordless" not in page.lower()
+
+    def test_one_of_an_unverified_person_is_refused(self, client: Client, alice: Account) -> None:
+        assert add(client, Passkey(verifies=False)).status_code == 200
+        assert not Authenticator.objects.exists()
+
+    def test_one_of_an_unverified_person_is_refused_by_any_challenge(self, client: Client, alice: Account) -> None:
+        add(client, Passkey())
+        client.get("/account/2fa/webauthn/reauthenticate/")  # its challenge asks for no verification
+        made = Passkey(verifies=False).made(challenge_of(client))
+        assert client.post(ADD, {"name": "Key", "credential": made}).status_code == 200
+        assert Authenticator.objects.filter(type="webauthn").count() == 1
+
+    @pytest.mark.parametrize(("says", "kept"), [(False, 0), (True, 1), (None, 1)])
+    def test_one_that_says_it_is_not_discoverable_is_refused(
+        self, client: Client, alice: Account, says: bool | None, kept: int
+    ) -> None:
+        client.get(ADD)
+        made = json.loads(Passkey().made(challenge_of(client)))
+        made["clientExtensionResults"] = {} if says is None else {"credProps": {"rk": says}}
+        client.post(ADD, {"name": "Key", "credential": json.dumps(made)})
+        assert Authenticator.objects.filter(type="webauthn").count() == kept
+
+    @pytest.mark.parametrize("odd", [[1], "x", 5, {"credProps": [1]}, {"credProps": "x"}])
+    def test_odd_extensions_are_no_error_of_ours(self, client: Client, alice: Account, odd: Any) -> None:
+        client.get(ADD)
+        made = {**json.loads(Passkey().made(challenge_of(client))), "clientExtensionResults": odd}
+        assert client.post(ADD, {"name": "Key", "credential": json.dumps(made)}).status_code == 200
+        assert not Authenticator.objects.exists()
+
+    def test_without_a_name_they_are_counted(self, client: Client, alice: Account) -> None:
+        for _ in range(2):
+            client.get(ADD)
+            client.post(ADD, {"name": "", "credential": Passkey().made(challenge_of(client))})
+        rows = Authenticator.objects.filter(type="webauthn").order_by("pk")
+        assert [row.data["name"] for row in rows] == ["Passkey", "Passkey 2"]
+
+
+PAGES = (
+    "/account/2fa/",
+    ADD,
+    "/account/2fa/webauthn/",
+    "/account/2fa/webauthn/keys/{pk}/edit/",
+    "/account/2fa/webauthn/keys/{pk}/remove/",
+    "/account/2fa/webauthn/reauthenticate/",
+    "/account/2fa/recovery-codes/",
+    "/account/2fa/recovery-codes/generate/",
+    "/account/2fa/totp/activate/",
+    "/account/reauthenticate/",
+)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_says_passkey_and_no_other_word(client: Client, alice: Account, path: str) -> None:
+    add(client, Passkey())
+    row = Authenticator.objects.get(type="webauthn")
+    page = client.get(path.format(pk=row.pk)).content.decode()
+    words = re.sub(r"<script.*?</script>|<[^>]+>", " ", page, flags=re.DOTALL).lower()
+    assert page.count("<h1") == 1
+    for other in ("security key", "webauthn", "two-factor", "master key", "e-mail"):
+        assert other not in words
+
+
+def test_the_second_step_offers_a_passkey(client: Client, alice: Account) -> None:
+    add(client, Passkey())
+    second = Client()
+    second.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
+    page = second.get(SECOND).content.decode()
+    assert ">Use a passkey</button>" in page
+    assert "security key" not in page.lower()
+
+
+@pytest.mark.parametrize("mail", [True, False])
+def test_security_leads_to_everything_that_protects_the_account(
+    client: Client, alice: Account, settings: Settings, mail: bool
+) -> None:
+    settings.MAIL_IS_CONFIGURED = mail
+    add(client, Passkey())
+    page = client.get("/account/2fa/").content.decode()
+    for path in ("webauthn/", "webauthn/add/", "recovery-codes/", "totp/activate/"):
+        assert f'href="/account/2fa/{path}"' in page
+    for path in ("/account/password/change/", "/account/sessions/", "/devices"):
+        assert f'href="{path}"' in page
+    assert ('href="/account/email/"' in page) is mail
 
 
 @pytest.mark.django_db(transaction=True)

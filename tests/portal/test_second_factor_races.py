@@ -18,8 +18,8 @@ from allauth.mfa.totp.internal.auth import (
 
 from accounts.models import Account
 from tests.factories.accounts import make_account
-from tests.organizations.race import at_once
 from tests.portal.browser import Browser
+from tests.support.concurrency import at_once
 from tests.support.processes import gateway_process
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -65,7 +65,13 @@ def told(client: Client, checkout: Checkout, query: str = "") -> str:
 
 
 def test_asks_a_stranger_to_sign_in() -> None:
-    for path in ("/wallet", "/wallet/payments/txn_1"):
+    for path in (
+        "/wallet",
+        "/wallet/payments",
+        "/wallet/payments/txn_1",
+        "/wallet/payments/txn_1/receipt",
+        "/wallet/usage",
+    ):
         answer = Client().get(path)
         assert (answer.status_code, answer["Location"]) == (302, f"/account/login/?next={path}")
     assert add(Client())["Location"].startswith("/account/login/")
@@ -79,7 +85,8 @@ def test_home_leads_to_it(client: Client) -> None:
 def test_an_empty_wallet(client: Client, provider: FakeStripe) -> None:
     words = text_of(client.get("/wallet"))
     assert "Available $0.00 Balance $0.00 Credits $0.00 Held by open calls $0.00 Add money" in words
-    assert "There are no payments yet." in words
+    assert "There are no payments yet." in text_of(client.get("/wallet/payments"))
+    assert "No calls yet." in text_of(client.get("/wallet/usage"))
     assert "Debt" not in words
 
 
@@ -92,9 +99,22 @@ def test_shows_balance_credits_holds_and_calls(client: Client, purse: Purse) -> 
     shown = "Available $2.000225 Balance $1.999975 Credits $0.0003 Held by open calls $0.00005"
     assert shown in words
     assert "$0.0003 of $0.0003, for studio only" in words
-    assert "fast under way" in words
-    assert "fast nothing" in words
-    assert "fast $0.000025" in words
+
+
+def test_usage_shows_the_month_and_the_latest_calls(client: Client, purse: Purse) -> None:
+    purse.pay(2 * MILLION)
+    settle(purse.call(100), 25)
+    settle(purse.call(900_000), 500_000)
+    release(purse.call(60))
+    purse.call(50)
+    page = client.get("/wallet/usage")
+    words = text_of(page)
+    assert re.search(r"Spent in \w+ 20\d\d \$0\.500025 Requests in \w+ 20\d\d 3 ", words)
+    assert "fast In progress" in words
+    assert "fast Not charged" in words
+    cells = re.findall(r'<td class="money">(.*?)</td>', page.content.decode())
+    assert cells == ["In progress", "Not charged", "$0.500000", "$0.000025"], "as many decimals in every row"
+    assert "$0.500025" not in text_of(client_of("bob").get("/wallet/usage"))
 
 
 def test_says_in_words_what_a_debt_is(client: Client, purse: Purse) -> None:
@@ -103,13 +123,13 @@ def test_says_in_words_what_a_debt_is(client: Client, purse: Purse) -> None:
     purse.refund(100)
     words = text_of(client.get("/wallet"))
     assert "Available $0.00 Balance $0.00" in words
-    assert "Debt $0.00006. A refund or a dispute took back money that was spent already." in words
+    assert "Debt $0.00006. A refund or dispute took back money that was already spent." in words
 
 
 def test_no_button_without_a_provider(client: Client, settings: Settings) -> None:
     settings.STRIPE_SECRET_KEY = ""
     page = client.get("/wallet")
-    assert "Money cannot be added here: no payment provider is set up." in text_of(page)
+    assert "Money cannot be added here because no payment provider is set up." in text_of(page)
     assert "Add money</button>" not in page.content.decode()
     answer = add(client)
     assert answer.status_code == 503
@@ -155,7 +175,9 @@ def test_a_hosted_page_elsewhere_is_reached_by_a_link(client: Client, provider: 
     answer = add(client, key=key)
     assert (answer.status_code, answer["Location"]) == (303, f"/wallet/payments/{checkout.pk}")
     page = client.get(answer["Location"]).content.decode()
-    assert '<a class="button second" href="https://pay.shop.example/c/1" rel="noreferrer">Go on to pay</a>' in page
+    assert (
+        '<a class="button second" href="https://pay.shop.example/c/1" rel="noreferrer">Continue to payment</a>' in page
+    )
 
 
 def test_sending_the_form_twice_asks_for_one_payment(client: Client, provider: FakeStripe) -> None:
@@ -170,7 +192,7 @@ def test_another_amount_under_the_same_form_is_asked_about(client: Client, provi
     add(client, "5", key)
     answer = add(client, "7", key)
     assert answer.status_code == 422
-    assert "This form was sent before with something else in it." in text_of(answer)
+    assert "This form was already sent with different details." in text_of(answer)
     assert 'name="amount" value="7"' in answer.content.decode()
     assert add(client, "7", key_of(answer)).status_code == 303
     amounts = Checkout.objects.order_by("created_at").values_list("amount_microusd", flat=True)
@@ -191,7 +213,7 @@ def test_a_provider_that_is_away_can_be_tried_again(client: Client, provider: Fa
     key = new_id("frm")
     answer = add(client, key=key)
     assert answer.status_code == 503
-    assert "The payment provider does not answer just now. Nothing was charged." in text_of(answer)
+    assert "The payment provider is not responding. Nothing was charged." in text_of(answer)
     assert key_of(answer) == key, "the same form asks for the same payment"
     provider.api.scripts.clear()
     assert add(client, key=key).status_code == 303
@@ -227,19 +249,28 @@ def test_coming_back_before_the_confirmation(client: Client, provider: FakeStrip
     words = told(client, checkout)
     assert "Waiting for confirmation" in words
     assert "has not confirmed a payment yet" in words
-    assert "Look again" in words
     assert "Paid" not in words
+
+
+def test_a_page_that_waits_looks_again_by_itself(client: Client, provider: FakeStripe) -> None:
+    add(client)
+    path = f"/wallet/payments/{Checkout.objects.get().pk}"
+    for query, waits in (("", True), ("?cancelled=1", False)):
+        page = client.get(path + query).content.decode()
+        assert ('<noscript><meta http-equiv="refresh" content="5"></noscript>' in page) is waits
+        assert (" data-awaited" in page) is waits
+    page = client.get(f"/wallet/payments/{paid(client, provider).pk}").content.decode()
+    assert "refresh" not in page
+    assert " data-awaited" not in page
 
 
 def test_coming_back_paid(client: Client, provider: FakeStripe) -> None:
     checkout = paid(client, provider)
     words = told(client, checkout)
-    assert "Paid The money is in the wallet. For $12.50" in words
+    assert "Paid The money is in the wallet. For Wallet balance Amount $12.50" in words
     assert checkout.pk in words
-    assert "Look again" not in words
-    wallet = text_of(client.get("/wallet"))
-    assert "Available $12.50" in wallet
-    assert "$12.50 Paid" in wallet
+    assert "Available $12.50" in text_of(client.get("/wallet"))
+    assert "Wallet balance Paid $12.50" in text_of(client.get("/wallet/payments"))
     assert audit.findings() == []
 
 
@@ -248,7 +279,7 @@ def test_coming_back_cancelled(client: Client, provider: FakeStripe) -> None:
     checkout = Checkout.objects.get()
     words = told(client, checkout, "?cancelled=1")
     assert "Cancelled You left the payment page. Nothing was charged." in words
-    assert "Go on to pay" in words
+    assert "Continue to payment" in words
 
 
 def test_cancelled_is_not_said_of_what_was_paid(client: Client, provider: FakeStripe) -> None:
@@ -271,7 +302,7 @@ def test_a_payment_that_is_looked_at(client: Client, provider: FakeStripe) -> No
     provider.pay(str(checkout.session_ref))
     provider.amend(str(checkout.session_ref), amount_total=1)
     checkout = checkouts.converge(checkout, now=checkout.created_at)
-    assert "Being looked at" in told(client, checkout)
+    assert "Under review" in told(client, checkout)
     assert "Available $0.00" in text_of(client.get("/wallet"))
     assert "came 10000" not in told(client, checkout), "the provider's record is the operator's to read"
 
@@ -280,15 +311,86 @@ def test_a_refund_is_told(client: Client, provider: FakeStripe) -> None:
     checkout = paid(client, provider)
     provider.refund(str(checkout.session_ref), amount=250)
     checkout = checkouts.converge(checkout, now=checkout.created_at)
-    assert "$2.50 of it was taken back by a refund or a dispute." in told(client, checkout)
+    assert "$2.50 of it was refunded or disputed." in told(client, checkout)
     assert "Available $10.00" in text_of(client.get("/wallet"))
 
 
 def test_another_persons_payment_is_not_found(client: Client, provider: FakeStripe) -> None:
     checkout = paid(client, provider)
     assert client_of("bob").get(f"/wallet/payments/{checkout.pk}").status_code == 404
+    assert client_of("bob").get(f"/wallet/payments/{checkout.pk}/receipt").status_code == 404
+    assert checkout.pk not in client_of("bob").get("/wallet/payments").content.decode()
     assert client.get("/wallet/payments/txn_nobody").status_code == 404
     assert "$12.50" not in text_of(client_of("bob").get("/wallet"))
+
+
+def test_a_receipt_says_what_was_paid_and_for_what(client: Client, provider: FakeStripe) -> None:
+    checkout = paid(client, provider)
+    path = f"/wallet/payments/{checkout.pk}/receipt"
+    assert f'href="{path}"' in client.get(f"/wallet/payments/{checkout.pk}").content.decode()
+    words = text_of(client.get(path))
+    assert checkout.paid_at is not None
+    assert re.search(r"Receipt From Account Gateway Date \d+ \w+ 20\d\d, \d\d:\d\d UTC Paid by \S+", words)
+    assert "Description Wallet balance Amount paid $12.50 USD" in words
+    assert f"Payment ID {checkout.pk} Provider's reference {checkout.payment_ref}" in words
+    assert "Test mode: no real money moved." in words
+    provider.refund(str(checkout.session_ref), amount=250)
+    checkouts.converge(checkout, now=checkout.created_at)
+    assert "Amount paid $12.50 USD Refunded or disputed $2.50 USD" in text_of(client.get(path))
+
+
+def test_what_is_not_paid_has_no_receipt(client: Client, provider: FakeStripe) -> None:
+    add(client)
+    path = f"/wallet/payments/{Checkout.objects.get().pk}"
+    assert client.get(f"{path}/receipt").status_code == 404
+    assert "View receipt" not in client.get(path).content.decode()
+
+
+def test_payments_are_paged(client: Client, provider: FakeStripe) -> None:
+    for _ in range(3):
+        add(client)
+    first = Checkout.objects.get(pk=Checkout.objects.earliest("created_at").pk)
+    Checkout.objects.bulk_create(
+        Checkout(
+            id=new_id("txn"),
+            owner_kind="account",
+            owner_key=first.owner_key,
+            kind="top_up",
+            amount_microusd=MILLION,
+            idempotency_key=new_id("frm"),
+            requested_by=first.owner_key,
+            provider="stripe",
+            is_live=False,
+        )
+        for _ in range(20)
+    )
+    assert "Page 1 of 2" in text_of(client.get("/wallet/payments"))
+    assert first.pk in client.get("/wallet/payments?page=2").content.decode()
+
+
+class TestPresets:
+    """The usual amounts, and another that is typed."""
+
+    def test_are_offered(self, client: Client, provider: FakeStripe) -> None:
+        page = client.get("/wallet").content.decode()
+        assert re.findall(r'name="preset" value="(\d+)"', page) == ["10", "25", "50", "100"]
+        assert "$10" in page
+
+    @pytest.mark.parametrize("preset", ["10", "25", "50", "100"])
+    def test_one_is_enough(self, client: Client, provider: FakeStripe, preset: str) -> None:
+        assert add(client, "", preset=preset).status_code == 303
+        assert Checkout.objects.get().amount_microusd == int(preset) * MILLION
+
+    @pytest.mark.parametrize(
+        ("preset", "amount"), [("25", "12.50"), ("25", "25"), ("30", ""), ("-25", ""), ("25", "five"), ("", "")]
+    )
+    def test_what_is_not_one_clear_amount_is_refused(
+        self, client: Client, provider: FakeStripe, preset: str, amount: str
+    ) -> None:
+        answer = add(client, amount, preset=preset)
+        assert answer.status_code == 400
+        assert 'role="alert"' in answer.content.decode()
+        assert not Checkout.objects.exists()
 
 
 def test_needs_a_csrf_token(provider: FakeStripe) -> None:

@@ -11,12 +11,14 @@ import pytest
 import requests
 
 from gateway.run.environment import load
-from tests.support.launching import RunningGateway, eventually, processes_of
+from tests.run.machine import processes_of
+from tests.support.concurrency import eventually
+from tests.support.gateways import GatewayProcess
 
 
 @pytest.fixture(scope="module")
-def gateway() -> Iterator[RunningGateway]:
-    running = RunningGateway().start()
+def gateway() -> Iterator[GatewayProcess]:
+    running = GatewayProcess().start()
     try:
         yield running.wait_until_ready()
     finally:
@@ -25,7 +27,7 @@ def gateway() -> Iterator[RunningGateway]:
         assert processes_of(running.data_dir) == []
 
 
-def test_says_ready_once_and_nothing_else_than_news(gateway: RunningGateway) -> None:
+def test_says_ready_once_and_nothing_else_than_news(gateway: GatewayProcess) -> None:
     applied, operator, ready, *places = gateway.stdout.splitlines()
     assert applied.startswith("demo.yaml applied: ")
     assert operator.startswith("operator: operator@localhost (did:web:localhost:operator), password: ")
@@ -41,7 +43,7 @@ def test_says_ready_once_and_nothing_else_than_news(gateway: RunningGateway) -> 
 
 
 @pytest.mark.parametrize("page", ["/account/login/", "/admin/login/", "/docs"])
-def test_serves_static_files_compressed_and_for_ever(gateway: RunningGateway, page: str) -> None:
+def test_serves_static_files_compressed_and_for_ever(gateway: GatewayProcess, page: str) -> None:
     html = requests.get(f"{gateway.base_url}{page}", timeout=30).text
     scripts_and_styles = set(re.findall(r'"(/static/[^"]+\.(?:js|css))"', html))
     assert scripts_and_styles
@@ -54,34 +56,34 @@ def test_serves_static_files_compressed_and_for_ever(gateway: RunningGateway, pa
     assert gateway.stderr == "", "nothing is said about how a file is served"
 
 
-def test_is_found_by_a_command_in_another_shell(gateway: RunningGateway) -> None:
+def test_is_found_by_a_command_in_another_shell(gateway: GatewayProcess) -> None:
     code = "from django.conf import settings; from accounts.models import Account; print(settings.GATEWAY_BASE_URL, Account.objects.filter(is_staff=True).count())"
     outcome = gateway.manage("shell", "--no-imports", "-c", code)
     assert outcome.stdout == f"{gateway.base_url} 1\n", outcome.stderr
 
 
-def test_keeps_its_secrets_to_its_owner(gateway: RunningGateway) -> None:
+def test_keeps_its_secrets_to_its_owner(gateway: GatewayProcess) -> None:
     secret = {"secrets.json", "run.json", "postgres.password", "operator.txt", "prepare.log", "postgres.log"}
     for name in secret:
         assert stat.S_IMODE((gateway.data_dir / name).stat().st_mode) & 0o077 == 0, name
     assert set(load(gateway.data_dir)) == {"DATABASE_URL", "GATEWAY_BASE_URL", "SECRET_KEY", "FIELD_ENCRYPTION_KEYS"}
 
 
-def test_shows_no_secret_in_a_command_line(gateway: RunningGateway) -> None:
+def test_shows_no_secret_in_a_command_line(gateway: GatewayProcess) -> None:
     password = (gateway.data_dir / "postgres.password").read_text()
     for pid in processes_of(gateway.data_dir):
         assert password.encode() not in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
-def test_has_its_worker_take_tasks_from_the_queue(gateway: RunningGateway) -> None:
+def test_has_its_worker_take_tasks_from_the_queue(gateway: GatewayProcess) -> None:
     code = "from gateway.celery import app; app.send_task('celery.backend_cleanup'); app.send_task('celery.backend_cleanup')"
     outcome = gateway.manage("shell", "--no-imports", "-c", code)
     assert outcome.returncode == 0, outcome.stderr
     eventually(lambda: not list((gateway.data_dir / "celery" / "messages").iterdir()))
 
 
-def test_refuses_a_second_one_on_its_data(gateway: RunningGateway) -> None:
-    second = RunningGateway(data_dir=gateway.data_dir.parent / "link")
+def test_refuses_a_second_one_on_its_data(gateway: GatewayProcess) -> None:
+    second = GatewayProcess(data_dir=gateway.data_dir.parent / "link")
     second.data_dir.symlink_to(gateway.data_dir)
     assert second.start().wait() == 1
     assert second.stdout == ""
@@ -92,8 +94,8 @@ def test_refuses_a_second_one_on_its_data(gateway: RunningGateway) -> None:
     assert gateway.health() == 200
 
 
-def test_refuses_a_second_one_on_its_port(gateway: RunningGateway) -> None:
-    second = RunningGateway(port=gateway.port)
+def test_refuses_a_second_one_on_its_port(gateway: GatewayProcess) -> None:
+    second = GatewayProcess(port=gateway.port)
     assert second.start().wait() == 1
     assert second.stdout == ""
     assert second.stderr == (
@@ -103,7 +105,7 @@ def test_refuses_a_second_one_on_its_port(gateway: RunningGateway) -> None:
 
 
 @pytest.mark.parametrize("name", ["server", "worker", "beat"])
-def test_starts_a_killed_process_again(gateway: RunningGateway, name: str) -> None:
+def test_starts_a_killed_process_again(gateway: GatewayProcess, name: str) -> None:
     before = gateway.children()
     os.kill(before[name], signal.SIGKILL)
     eventually(lambda: gateway.children().get(name, before[name]) != before[name])
@@ -112,19 +114,19 @@ def test_starts_a_killed_process_again(gateway: RunningGateway, name: str) -> No
     assert {**gateway.children(), name: 0} == {**before, name: 0}
 
 
-def test_survives_the_death_of_its_database(gateway: RunningGateway) -> None:
+def test_survives_the_death_of_its_database(gateway: GatewayProcess) -> None:
     lock = (gateway.data_dir / "postgres").resolve() / "postmaster.pid"
     before = lock.read_text().split()[0]
     os.kill(int(before), signal.SIGKILL)
     eventually(lambda: lock.exists() and lock.read_text().split()[0] != before and gateway.health() == 200)
 
 
-def test_leaves_nothing_behind_when_it_is_killed_itself(gateway: RunningGateway) -> None:
+def test_leaves_nothing_behind_when_it_is_killed_itself(gateway: GatewayProcess) -> None:
     gateway.stop(signal.SIGKILL)
     eventually(lambda: processes_of(gateway.data_dir) == [])
 
 
-def test_finds_its_data_again(gateway: RunningGateway) -> None:
+def test_finds_its_data_again(gateway: GatewayProcess) -> None:
     known = load(gateway.data_dir)
     gateway.start().wait_until_ready()
     applied, ready, *_ = gateway.stdout.splitlines()
@@ -133,7 +135,7 @@ def test_finds_its_data_again(gateway: RunningGateway) -> None:
     assert load(gateway.data_dir) == known
 
 
-def test_stops_cleanly_and_frees_its_port(gateway: RunningGateway) -> None:
+def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
     assert gateway.stop(signal.SIGINT) == 0
     assert processes_of(gateway.data_dir) == []
     assert gateway.health() == 0

@@ -11,8 +11,9 @@ from psycopg import sql
 
 from gateway.run.environment import load
 from gateway.run.identity import database_identity
+from tests.run.machine import plain_user, processes_of, site_packages
 from tests.support.database import URL_VARIABLE
-from tests.support.launching import RunningGateway, plain_user, processes_of, site_packages
+from tests.support.gateways import GatewayProcess
 
 
 @pytest.fixture
@@ -25,9 +26,9 @@ def database_url() -> Iterator[str]:
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def start_as_plain_user() -> RunningGateway:
+def start_as_plain_user() -> GatewayProcess:
     """Start a gateway as a user without privileges, where this test may change users; as ourselves elsewhere."""
-    gateway = RunningGateway()
+    gateway = GatewayProcess()
     found = plain_user()
     if found:
         gateway.identity, python = found
@@ -38,7 +39,7 @@ def start_as_plain_user() -> RunningGateway:
 
 
 def test_two_run_side_by_side_and_end_by_sigterm(database_url: str) -> None:
-    made = RunningGateway(command=("make", "--silent", "run"), settings={"DATABASE_URL": database_url}).start()
+    made = GatewayProcess(command=("make", "--silent", "run"), settings={"DATABASE_URL": database_url}).start()
     plain = start_as_plain_user()
     try:
         for gateway in (made, plain):

@@ -18,8 +18,8 @@ from gateway.run.errors import StartError
 from gateway.run.identity import Identity, database_identity
 from gateway.run.options import PROJECT_DIR
 from gateway.run.postgres import Cluster
+from tests.support.concurrency import eventually
 from tests.support.database import make_home
-from tests.support.launching import eventually
 
 INSTALLATIONS = {binaries.major: binaries for binaries in _installations(os.environ)}
 

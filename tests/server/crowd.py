@@ -2,8 +2,7 @@
 
 import select
 import socket
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 CONNECT_SECONDS = 10.0
@@ -42,14 +41,6 @@ def count_open(connections: Iterable[socket.socket]) -> int:
     for number in numbers:
         poll.register(number, ENDED)
     return len(numbers) - len(poll.poll(0))
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    """Wait for what the gateway does within its limits, or fail."""
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.05)
 
 
 def read_to_the_end(connection: socket.socket) -> bytes:

@@ -10,7 +10,8 @@ import pytest
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.server.watch import source_of
 from tests.inference.calls.test_disconnects import raw_request
-from tests.server.crowd import connect, count_open, crowd, read_to_the_end, wait_until
+from tests.server.crowd import connect, count_open, crowd, read_to_the_end
+from tests.support.concurrency import eventually
 from tests.support.stage import Stage, chat
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: gateway\r\n"
@@ -82,19 +83,19 @@ def test_pipelined_requests_are_answered_in_order_up_to_a_limit(stage: Stage) ->
 
 
 def test_what_cannot_be_parsed_is_not_answered_within_another_answer(stage: Stage) -> None:
-    alias, caller = stage.model("small-1?delay_ms=300", max_output_tokens=20), stage.caller()
-    with connect(stage.origin) as connection:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    with stage.upstream.holding(), connect(stage.origin) as connection:
         connection.sendall(raw_request(caller, chat(alias)))
-        wait_until(lambda: len(stage.upstream.ledger) == 1, 10)
+        eventually(lambda: len(stage.upstream.ledger) == 1)
         connection.sendall(b"\x00\x00\r\n\r\n")
         assert read_to_the_end(connection) == b""
-    wait_until(lambda: [call.state for call in caller.calls] == ["settled"], 10)
+    eventually(lambda: [call.state for call in caller.calls] == ["settled"])
 
 
 def test_one_address_has_so_many_connections(stage: Stage, settings: Any) -> None:
     settings.CONNECTIONS_PER_ADDRESS_MAX = 20
     with crowd(stage.origin, [b""] * 30) as clients:
-        wait_until(lambda: count_open(clients) <= 20, 10)
+        eventually(lambda: count_open(clients) <= 20)
         refused = [read_to_the_end(client) for client in clients if not count_open([client])]
         assert all(answer.startswith(b"HTTP/1.1 429 ") for answer in refused)
         settings.TRUSTED_PROXIES = ["127.0.0.0/8"]
@@ -117,8 +118,8 @@ def test_websocket_handshakes_that_cannot_be_read_are_counted_and_end(
     with crowd(stage.origin, [handshake[1]] * 20) as clients:
         assert ask(stage, GET + b"\r\n").startswith(b"HTTP/1.1 429 ")
         settings.HEAD_SECONDS = 1.0
-        wait_until(lambda: count_open(clients) == 0, 10)
-    wait_until(lambda: ask(stage, GET + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 "), 10)
+        eventually(lambda: count_open(clients) == 0)
+    eventually(lambda: ask(stage, GET + b"Connection: close\r\n\r\n").startswith(b"HTTP/1.1 200 "))
 
 
 @pytest.mark.parametrize(("method", "status"), [(b"GET", b"404"), (b"POST", b"405")])
@@ -127,7 +128,7 @@ def test_an_answered_websocket_handshake_is_counted_no_longer(
 ) -> None:
     settings.CONNECTIONS_PER_ADDRESS_MAX = 20
     for _ in range(60):
-        wait_until(lambda: ask(stage, method + HANDSHAKE + b"\r\n").startswith(b"HTTP/1.1 " + status), 10)
+        eventually(lambda: ask(stage, method + HANDSHAKE + b"\r\n").startswith(b"HTTP/1.1 " + status))
 
 
 @pytest.mark.parametrize(
@@ -149,8 +150,8 @@ def test_a_stream_that_nobody_reads_ends_and_is_charged_by_what_was_delivered(st
     caller = stage.caller(balance=5_000_000)
     request = raw_request(caller, chat(alias, stream=True)).replace(b"100000", b"900000")
     with crowd(stage.origin, [request]) as clients:
-        wait_until(lambda: bool(caller.calls) and caller.calls[0].state == "settled", 30)
-        wait_until(lambda: count_open(clients) == 0, 10)
+        eventually(lambda: bool(caller.calls) and caller.calls[0].state == "settled")
+        eventually(lambda: count_open(clients) == 0)
     [entry], call = stage.upstream.ledger, caller.only_call
     record = call.usage_record
     assert (entry.outcome, record.basis) == ("left", "delivered")
@@ -161,17 +162,18 @@ def test_a_stream_that_nobody_reads_ends_and_is_charged_by_what_was_delivered(st
 
 
 def test_a_client_that_reads_slowly_is_served(stage: Stage, settings: Any) -> None:
-    settings.WRITE_SECONDS = 1.0
+    settings.WRITE_SECONDS = 5.0
     alias = stage.model("small-1?tokens=60000", max_output_tokens=60_000)
     caller = stage.caller(balance=5_000_000)
     with connect(stage.origin, 65_536) as connection:
         connection.sendall(raw_request(caller, chat(alias, stream=True)))
-        received = b""
+        received, began = b"", time.monotonic()
         while piece := connection.recv(65_536):
             received += piece
-            time.sleep(0.02)  # 3 MB a second: several seconds in all
+            time.sleep(0.03)  # 2 MB a second
             if b": service " in received[-500:]:
                 break
+    assert time.monotonic() - began > settings.WRITE_SECONDS
     assert b'"charge_microusd":' in received[-500:], received[-500:]
     assert caller.only_call.state == "settled"
 
@@ -184,7 +186,7 @@ def trickle(client: socket.socket) -> None:
             client.recv(1)
         return not count_open([client])
 
-    wait_until(is_ended, 20)
+    eventually(is_ended)
 
 
 def test_a_stream_that_is_read_by_the_byte_is_cut_and_charged_by_what_was_delivered(
@@ -196,7 +198,7 @@ def test_a_stream_that_is_read_by_the_byte_is_cut_and_charged_by_what_was_delive
     request = raw_request(caller, chat(alias, stream=True)).replace(b"100000", b"900000")
     with crowd(stage.origin, [request]) as [client]:
         trickle(client)
-    wait_until(lambda: caller.only_call.state == "settled", 30)
+    eventually(lambda: caller.only_call.state == "settled")
     charged = caller.only_call.charge_microusd
     assert 0 < charged < 900_000
     assert caller.wallet == {"balance": 5_000_000 - charged, "held": 0, "debt": 0}

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tests.inference.calls.test_disconnects import raw_request
-from tests.server.crowd import connect, crowd, read_to_the_end, wait_until
+from tests.server.crowd import connect, crowd, read_to_the_end
 from tests.server.test_connections import GET, HANDSHAKE, ask
+from tests.support.concurrency import eventually
 from tests.support.stage import Stage, chat
 
 HOST = b"Host: gateway\r\n"
@@ -125,13 +126,13 @@ def test_a_handshake_is_not_answered_before_the_request_that_came_first(
 
 
 def test_a_call_is_told_that_its_client_left_by_way_of_a_handshake(stage: Stage, caplog: Any) -> None:
-    alias, caller = stage.model("small-1?delay_ms=300", max_output_tokens=20), stage.caller()
-    with connect(stage.origin) as connection:
+    alias, caller = stage.model(max_output_tokens=20), stage.caller()
+    with stage.upstream.holding(), connect(stage.origin) as connection:
         connection.sendall(raw_request(caller, chat(alias)))
-        wait_until(lambda: len(stage.upstream.ledger) == 1, 10)
+        eventually(lambda: len(stage.upstream.ledger) == 1)
         connection.sendall(b"GET" + HANDSHAKE + b"\r\n")
         assert read_to_the_end(connection) == b""
-    wait_until(lambda: [call.state for call in caller.calls] == ["settled"], 10)
+    eventually(lambda: [call.state for call in caller.calls] == ["settled"])
     assert "Traceback" not in caplog.text
 
 
@@ -144,7 +145,8 @@ def unread(origin: str) -> list[str]:
 
 @pytest.mark.parametrize("last", [PAGE, PAGE[:-2] + b"Connection: close\r\n\r\n"], ids=["kept alive", "closed"])
 def test_the_system_too_forgets_what_nobody_reads(stage: Stage, settings: Any, last: bytes) -> None:
-    settings.WRITE_SECONDS = settings.HEAD_SECONDS = settings.KEEP_ALIVE_SECONDS = 1.0
+    # Long enough to be looked at before it ends; the system takes its own limit from it when a connection is made.
+    settings.WRITE_SECONDS = settings.HEAD_SECONDS = settings.KEEP_ALIVE_SECONDS = 5.0
     with crowd(stage.origin, [5 * PAGE + last] * 5):
-        wait_until(lambda: len(unread(stage.origin)) == 5, 10)
-        wait_until(lambda: not unread(stage.origin), 10)
+        eventually(lambda: len(unread(stage.origin)) == 5)
+        eventually(lambda: not unread(stage.origin))

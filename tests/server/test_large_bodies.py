@@ -1,6 +1,7 @@
 """Large bodies share a bounded memory, and nobody else waits for them."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -11,9 +12,10 @@ from gateway.core.api.lean.memory import parsed_bytes
 from tests.inference.calls.test_disconnects import raw_request
 from tests.server.crowd import crowd
 from tests.server.test_connections import ask
+from tests.support.concurrency import eventually
 from tests.support.stage import Caller, Stage, chat
 
-PATIENCE_SECONDS = 0.2
+REFUSED_AFTER_SECONDS = 0.2
 
 
 def large(alias: str, size_bytes: int = 300_000) -> dict[str, Any]:
@@ -26,25 +28,28 @@ def told(answer: httpx.Response) -> tuple[int, str | None]:
 
 @pytest.fixture
 def world(stage: Stage, settings: Any) -> tuple[Stage, str, Caller]:
-    settings.LARGE_BODIES_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 900_000, PATIENCE_SECONDS
-    alias = stage.model("small-1?delay_ms=500", max_output_tokens=20, context_tokens=1_000)
+    settings.LARGE_BODIES_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 900_000, 60.0
+    alias = stage.model(max_output_tokens=20, context_tokens=1_000)
     return stage, alias, stage.caller()
 
 
-def test_a_large_body_that_does_not_arrive_holds_up_large_ones_alone(world: Any) -> None:
+def test_a_large_body_that_does_not_arrive_holds_up_large_ones_alone(world: Any, settings: Any) -> None:
     stage, alias, caller = world
     begun = raw_request(caller, large(alias, 250_000))[:100_000]
     with crowd(stage.origin, [begun]):
         assert told(caller.post(chat(alias))) == (200, None)
+        settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
         refused = caller.post(large(alias))
         assert told(refused) == (503, "not_ready")
         assert refused.headers["retry-after"] == "5"
+        settings.LARGE_BODY_WAIT_SECONDS = 60.0
     assert told(caller.post(large(alias))) == (200, None)
     assert [call.state for call in caller.calls] == ["settled", "settled"]
 
 
-def test_a_length_behind_zeros_is_weighed_as_well(world: Any) -> None:
+def test_a_length_behind_zeros_is_weighed_as_well(world: Any, settings: Any) -> None:
     stage, alias, caller = world
+    settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
     with crowd(stage.origin, [raw_request(caller, large(alias, 250_000))[:100_000]]):
         request = raw_request(caller, large(alias)).replace(b"Content-Length: ", b"Content-Length: " + b"0" * 30)
         assert ask(stage, request).startswith(b"HTTP/1.1 503 ")
@@ -59,15 +64,15 @@ def test_what_a_body_takes_is_given_back_when_its_answer_is_out(world: Any) -> N
     assert told(caller.post(large(alias))) == (200, None)
 
 
-def test_large_calls_under_way_share_what_there_is(world: Any) -> None:
-    """Each is weighed with 600 kB, the half of a second that is sent on among them, and keeps it for half a second."""
-    _, alias, caller = world
-
-    async def at_once() -> list[httpx.Response]:
-        return await asyncio.gather(*(asyncio.to_thread(caller.post, large(alias)) for _ in range(3)))
-
-    answers = asyncio.run(at_once())
-    assert sorted(map(told, answers), key=str) == [(200, None), (503, "not_ready"), (503, "not_ready")]
+def test_large_calls_under_way_share_what_there_is(world: Any, settings: Any) -> None:
+    """Each is weighed with 600 kB, the half of a second that is sent on among them, and keeps it until it is answered."""
+    stage, alias, caller = world
+    settings.LARGE_BODY_WAIT_SECONDS = REFUSED_AFTER_SECONDS
+    with ThreadPoolExecutor() as threads, stage.upstream.holding():
+        sent = [threads.submit(caller.post, large(alias)) for _ in range(3)]
+        eventually(lambda: [call.done() for call in sent].count(True) == 2)
+    answers = sorted((told(call.result()) for call in sent), key=str)
+    assert answers == [(200, None), (503, "not_ready"), (503, "not_ready")]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One embedded PostgreSQL for a whole test session, shared by all pytest-xdist workers."""
+"""One embedded PostgreSQL for a whole test session, shared by all pytest-xdist workers, and ways to its databases."""
 
 import atexit
 import os
@@ -6,6 +6,11 @@ import shutil
 import signal
 from pathlib import Path
 from types import FrameType
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+from django.db import connection
 
 from gateway.run import temporary
 from gateway.run.postgres import Cluster
@@ -38,6 +43,18 @@ def make_home() -> Path:
     home = temporary.make_home("gateway-tests-")
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     return home
+
+
+def database_url(port: int | None = None) -> str:
+    """Return the URL of the database that this test uses, by way of another port where one is given."""
+    at = connection.settings_dict
+    user, password, host = (quote(str(at[name]), safe="") for name in ("USER", "PASSWORD", "HOST"))
+    return f"postgresql://{user}:{password}@{host}:{port or at['PORT']}/{at['NAME']}"
+
+
+def connect(**options: Any) -> psycopg.Connection[Any]:
+    """Open a connection to it beside Django's, which a file with an event loop of its own could not use."""
+    return psycopg.connect(database_url(), **options)
 
 
 def _start() -> str:

@@ -11,11 +11,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
+
+from tests.support.server_thread import http_server
 
 CLIENT_ID, CLIENT_SECRET = "gateway-portal", "client-secret"
 PAT = {"sub": "person-1", "email": "pat@example.com", "name": "Pat Person"}
@@ -89,16 +91,8 @@ def _is_verified(asked: dict[str, str], form: dict[str, str]) -> bool:
 def serving() -> Iterator[IdentityProvider]:
     """Run the provider on a free port of loopback."""
     provider = IdentityProvider()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider))
-    provider.issuer = f"http://127.0.0.1:{server.server_port}"
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with http_server(ThreadingHTTPServer(("127.0.0.1", 0), _handler(provider))) as provider.issuer:
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _handler(provider: IdentityProvider) -> type[BaseHTTPRequestHandler]:

@@ -1,23 +1,32 @@
-"""Takes away what a test file committed, so that no file sees another's rows in whatever order they run.
-
-Most tests roll back by themselves. Those whose servers and processes really commit cannot.
-"""
+"""Takes away what tests left: what a process remembers, and the rows of a file whose servers really committed them."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
 from django.test import TransactionTestCase
 from psycopg import sql
 
+from gateway.core.api import logs
+from tests.support.database import connect
 from tests.support.unguarded import unguarded
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname"
 # Without them the replay store may begin anew; it takes their loss alone for a loss of proofs and refuses what is as old.
 ALWAYS_EMPTIED = {"accounts_account", "accounts_replay_epoch"}
 _filled_by_migrations: set[str] = set()
+
+
+@pytest.fixture(autouse=True)
+def fresh_process() -> Iterator[None]:
+    """Let a test see its own log lines, which come once a minute, and its own signing keys, which it may roll back."""
+    from accounts.operations.keyring import keyring
+
+    logs.forget()
+    keyring.forget()
+    yield
+    keyring.forget()
 
 
 @pytest.fixture(scope="session")
@@ -48,14 +57,6 @@ def flush_passes_guards() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", unguarded_tear_down)
         yield
-
-
-def connect() -> psycopg.Connection[Any]:
-    """Open a connection beside Django's, which a file with an event loop of its own could not use here."""
-    given = connection.settings_dict
-    return psycopg.connect(
-        host=given["HOST"], port=given["PORT"], user=given["USER"], password=given["PASSWORD"], dbname=given["NAME"]
-    )
 
 
 def filled_tables(database: psycopg.Connection[Any]) -> set[str]:

@@ -1,24 +1,34 @@
-"""Runs a gateway in a process of its own, on the tests' database."""
+"""Servers in processes of their own, on the tests' database."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from itertools import cycle
+from typing import Any
 
-from django.db import connection
+import httpx
 
-from tests.support.upstream import closed_port
+from tests.factories.accounts import Caller
+from tests.support.database import database_url
+from tests.support.gateways import GatewayProcess
 
-START_SECONDS = 60.0
 
+class ServerProcess(GatewayProcess):
+    """A server on the tests' database, without database, worker and scheduler of its own."""
 
-def database_url(port: int | None = None) -> str:
-    """Name the tests' database, by way of another port where one is given."""
-    at = connection.settings_dict
-    return f"postgresql://{at['USER']}:{at['PASSWORD']}@{at['HOST']}:{port or at['PORT']}/{at['NAME']}"
+    def is_ready(self) -> bool:
+        """Tell whether it listens."""
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def __exit__(self, *exc: object) -> None:
+        self.stop(signal.SIGKILL)
+        sys.stdout.write(self.log)  # pytest shows it where a test fails
 
 
 @contextmanager
@@ -26,22 +36,27 @@ def gateway_process(
     module: str = "tests.faults.mortal_server", arguments: Sequence[str] = (), **environment: str
 ) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
     """Run `python -m module`, told its port by PORT and by "{port}" in its arguments; give its origin and process."""
-    port = closed_port()
-    command = [sys.executable, "-m", module, *(argument.format(port=port) for argument in arguments)]
-    variables = {**os.environ, "DATABASE_URL": database_url(), "PORT": str(port), **environment}
-    server = subprocess.Popen(command, env=variables)
-    try:
-        until = time.monotonic() + START_SECONDS
-        while not _listens(port):
-            assert server.poll() is None, "the server did not start"
-            assert time.monotonic() < until, "the server did not come up"
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port}", server
-    finally:
-        server.kill()
-        server.wait()
+    server = ServerProcess(settings={**os.environ, "DATABASE_URL": database_url(), **environment})
+    server.settings["PORT"] = str(server.port)
+    server.command = (sys.executable, "-m", module, *(argument.format(port=server.port) for argument in arguments))
+    with server:
+        assert server.process is not None
+        yield server.base_url, server.process
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+@contextmanager
+def two_processes(**environment: str) -> Iterator[list[str]]:
+    """Run two servers, for what comes to both at once, and give their origins."""
+    with gateway_process(**environment) as (one, _), gateway_process(**environment) as (other, _):
+        yield [one, other]
+
+
+def by_turns(origins: Sequence[str], send: Callable[..., Any], each: Sequence[Any]) -> list[Callable[[], Any]]:
+    """Make the calls `send(origin, one)` for each, to the processes by turns."""
+    return [partial(send, origin, one) for origin, one in zip(cycle(origins), each, strict=False)]
+
+
+def send(caller: Caller, origin: str, method: str, path: str, body: Any = None) -> httpx.Response:
+    """Send a request of the API with a new proof."""
+    headers = caller.headers(method, path)
+    return httpx.request(method, origin + path, json=body, headers=headers, timeout=60)

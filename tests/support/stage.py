@@ -125,7 +125,7 @@ class Stage:
         """Make an upstream, by default the fake one."""
         from inference.models import Upstream
 
-        row = {"adapter": "openai", "base_url": self.upstream.base_url, "api_key": self.api_key, "timeout_seconds": 5}
+        row = {"adapter": "openai", "base_url": self.upstream.base_url, "api_key": self.api_key, "timeout_seconds": 30}
         return Upstream.objects.create(name=f"upstream-{uuid.uuid4().hex}", **{**row, **fields})
 
     def model(

@@ -13,20 +13,9 @@ import requests
 import stripe
 from stripe import StripeClient
 
-from tests.support.demo_house import ROOT
+from gateway.run.options import PROJECT_DIR
+from tests.support.server_thread import http_server
 from tests.support.stripe import FakeStripe
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeStripe]:
-    with FakeStripe() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running: FakeStripe) -> FakeStripe:
-    running.reset()
-    return running
 
 
 def client_of(provider: FakeStripe, key: str | None = None, *, retries: int = 0) -> StripeClient:
@@ -373,13 +362,8 @@ class _Endpoint(BaseHTTPRequestHandler):
 @pytest.fixture
 def endpoint() -> Iterator[str]:
     _Endpoint.heard.clear()
-    server = HTTPServer(("127.0.0.1", 0), _Endpoint)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/webhooks/stripe"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with http_server(HTTPServer(("127.0.0.1", 0), _Endpoint)) as origin:
+        yield f"{origin}/webhooks/stripe"
 
 
 def test_webhooks_are_signed_and_come_in_order(provider: FakeStripe, client: StripeClient, endpoint: str) -> None:
@@ -415,7 +399,7 @@ def test_webhooks_can_be_late_twice_and_out_of_order(provider: FakeStripe, clien
 
 def test_it_runs_as_a_process_of_its_own() -> None:
     command = [sys.executable, "-m", "tests.support.stripe", "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, cwd=PROJECT_DIR, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         origin = process.stdout.readline().removeprefix("ready: ").strip()
         told = process.stdout.readline() + process.stdout.readline()

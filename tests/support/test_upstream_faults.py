@@ -2,31 +2,19 @@
 
 import asyncio
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import aiohttp
 import httpx
 import pytest
 
+from tests.support.concurrency import eventually
 from tests.support.upstream import LEAKS, PRESETS, FakeUpstream, closed_port, mute_port
 from tests.support.upstream.behaviours import Behaviour
 from tests.support.upstream.ledger import Entry
 
 MESSAGES = [{"role": "user", "content": "Count for me, please."}]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[FakeUpstream]:
-    with FakeUpstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture
-def upstream(running: FakeUpstream) -> FakeUpstream:
-    running.reset()
-    return running
 
 
 @pytest.fixture
@@ -52,16 +40,9 @@ def read_stream(client: httpx.Client, model: str) -> tuple[bytes, Exception | No
     return received, None
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 2) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it never came true"
-        time.sleep(0.01)
-
-
 def settled(upstream: FakeUpstream) -> Entry:
     [entry] = upstream.ledger
-    wait_for(lambda: entry.outcome != "open")
+    eventually(lambda: entry.outcome != "open")
     return entry
 
 
@@ -155,7 +136,7 @@ def test_a_hang_lasts_until_the_peer_leaves(upstream: FakeUpstream, client: http
     with pytest.raises(httpx.ReadTimeout):
         client.post("/chat/completions", json={"model": model, "messages": MESSAGES}, timeout=0.2)
     [entry] = upstream.ledger
-    wait_for(lambda: entry.outcome == "left")
+    eventually(lambda: entry.outcome == "left")
 
 
 async def test_a_leaving_peer_stops_the_count(upstream: FakeUpstream) -> None:
@@ -165,7 +146,7 @@ async def test_a_leaving_peer_stops_the_count(upstream: FakeUpstream) -> None:
         for _ in range(5):
             await response.content.readuntil(b"\n\n")
     [entry] = upstream.ledger
-    await asyncio.to_thread(wait_for, lambda: entry.outcome == "left")
+    await asyncio.to_thread(eventually, lambda: entry.outcome == "left")
     assert entry.left_after_tokens == entry.completion_tokens
     assert 4 <= entry.completion_tokens <= 6
 
@@ -176,7 +157,7 @@ def test_an_endless_stream_ignores_every_limit(upstream: FakeUpstream, client: h
         lines = response.iter_lines()
         words = [line for line in (next(lines) for _ in range(40)) if '"content"' in line]
     [entry] = upstream.ledger
-    wait_for(lambda: entry.outcome == "left")
+    eventually(lambda: entry.outcome == "left")
     assert len(words) > 2
     assert entry.completion_tokens > 2
 

@@ -1,4 +1,4 @@
-"""A person's e-mail addresses. Where no mail is sent there is nothing to manage: none could be verified."""
+"""A person's email addresses. Where no mail is sent there is nothing to manage: none could be verified."""
 
 from allauth.account import views
 from django.conf import settings
@@ -18,7 +18,7 @@ def manage(request: HttpRequest) -> HttpResponse:
         with transaction.atomic():
             return views.email(request)
     except IntegrityError:
-        messages.error(request, "Your addresses were changed elsewhere at the same time. Look again.")
+        messages.error(request, "Your addresses were changed elsewhere at the same time. Check them and try again.")
         return redirect("account_email")
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from allauth.mfa.recovery_codes import views as recovery_codes
 from allauth.mfa.totp import views as totp
 from allauth.mfa.webauthn import views as passkeys
+from allauth.mfa.webauthn.internal import auth
 from django.contrib.auth import HASH_SESSION_KEY, logout
 from django.db import transaction
 from django.http import HttpRequest
@@ -36,11 +37,21 @@ def _is_still_signed_in(request: HttpRequest, account: Account) -> bool:
     return current.is_live and constant_time_compare(known, current.get_session_auth_hash())
 
 
+class AddPasskey(passkeys.AddWebAuthnView):
+    """Asks for a passkey that can sign in: one that is discoverable, of a person whom the device verifies."""
+
+    def get_context_data(self, **context: Any) -> dict[str, Any]:
+        """Return what the page shows, with the options that the browser makes the passkey by."""
+        shown = super().get_context_data(**context)
+        options = auth.begin_registration(self.request.user, passwordless=True)
+        return {**shown, "js_data": {"creation_options": options}}
+
+
 activate_totp = _in_turn(totp.activate_totp)
 deactivate_totp = _in_turn(totp.deactivate_totp)
 view_codes = _in_turn(recovery_codes.view_recovery_codes)
 download_codes = _in_turn(recovery_codes.download_recovery_codes)
 generate_codes = _in_turn(recovery_codes.generate_recovery_codes)
-add_passkey = _in_turn(passkeys.add_webauthn)
+add_passkey = _in_turn(AddPasskey.as_view())
 remove_passkey = _in_turn(passkeys.remove_webauthn)
 rename_passkey = _in_turn(passkeys.edit_webauthn)

@@ -2,9 +2,9 @@
 "use strict";
 
 const WORDS = {
-  NotAllowedError: "The passkey was not used: it was cancelled, or this device has none for this account.",
-  InvalidStateError: "This device has a passkey for this account already.",
-  SecurityError: "Passkeys do not work at this address. They need a name such as localhost, not a number.",
+  NotAllowedError: "No passkey was used. You cancelled, or this device has none for this account.",
+  InvalidStateError: "This device already has a passkey for this account.",
+  SecurityError: "Passkeys do not work at this address. They need a host name such as localhost, not a number.",
 };
 
 document.addEventListener("allauth.error", (event) => {
@@ -13,6 +13,6 @@ document.addEventListener("allauth.error", (event) => {
   said.id = "passkey-problem";
   said.className = "message error";
   said.setAttribute("role", "alert");
-  said.textContent = WORDS[event.detail.exception.name] ?? "The passkey could not be used. Please try again.";
+  said.textContent = WORDS[event.detail.exception.name] ?? "The passkey could not be used. Try again.";
   document.querySelector("main h1").after(said);
 });

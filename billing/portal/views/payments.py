@@ -1,15 +1,18 @@
-"""A person's payments: begin one, and see what became of it."""
+"""A person's payments: list them, begin one, see what became of it, and keep its receipt."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from billing.models import CheckoutKind
 from billing.operations import checkouts
+from billing.portal import pages
 from billing.portal.forms import TopUpForm
 from billing.portal.views import wallet
 from billing.queries import checkouts as queries
@@ -17,16 +20,50 @@ from billing.queries import payment_pages
 from billing.rules import payment_words
 from gateway.core.contract.errors import ApiError
 
+TAB = "portal_payments"
+
 
 @login_required
 @never_cache
-@require_POST
-def add(request: HttpRequest) -> HttpResponse:
+@require_http_methods(["GET", "POST"])
+def index(request: HttpRequest) -> HttpResponse:
+    """List the payments; a form begins a top-up."""
+    if request.method == "POST":
+        return _add(request)
+    rows = Paginator(queries.of_owner(pages.owner_of(request)), queries.PAGE).get_page(request.GET.get("page"))
+    return pages.show(request, TAB, "payments", rows=rows)
+
+
+@login_required
+@never_cache
+@require_GET
+def show(request: HttpRequest, transaction_id: str) -> HttpResponse:
+    """Say what became of a payment, whether one comes back from the provider or looks later."""
+    checkout = get_object_or_404(queries.of_owner(pages.owner_of(request)), pk=transaction_id)
+    about = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
+    return pages.show(request, TAB, "payment", **about)
+
+
+@login_required
+@never_cache
+@require_GET
+def receipt(request: HttpRequest, transaction_id: str) -> HttpResponse:
+    """Show the receipt of a payment that has arrived."""
+    checkout = get_object_or_404(queries.paid_by(pages.owner_of(request)), pk=transaction_id)
+    about = {
+        "checkout": checkout,
+        "payer": pages.person(request),
+        "back": reverse("portal_payment", args=[checkout.pk]),
+    }
+    return render(request, "billing/receipt.html", about)
+
+
+def _add(request: HttpRequest) -> HttpResponse:
     """Begin a top-up and lead to the provider's page; the same form again leads to the same page."""
     form = TopUpForm(request.POST)
     if not form.is_valid():
         return wallet.page(request, form, status=400)
-    owner = wallet.owner_of(request)
+    owner = pages.owner_of(request)
     try:
         checkout = checkouts.begin_and_place(
             owner,
@@ -41,12 +78,3 @@ def add(request: HttpRequest) -> HttpResponse:
         messages.error(request, payment_words.of_refusal(error.code))
         return wallet.page(request, form.to_try_again(error), status=error.status)
     return redirect(payment_pages.next_step(checkout))
-
-
-@login_required
-@never_cache
-@require_GET
-def show(request: HttpRequest, transaction_id: str) -> HttpResponse:
-    """Say what became of a payment, whether one comes back from the provider or looks later."""
-    checkout = get_object_or_404(queries.of_owner(wallet.owner_of(request)), pk=transaction_id)
-    return render(request, "billing/payment.html", {"checkout": checkout, "cancelled": "cancelled" in request.GET})

@@ -4,8 +4,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
+from billing.queries.prices import in_force
 from gateway.config.prices import PriceRow
-from gateway.config.pricing import set_price
+from gateway.config.pricing import check_unsold, set_price
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
@@ -62,10 +63,14 @@ class ServedRow(SectionRow):
             "options": {name: value for name, value in options.items() if value is not None},
         }
 
-    def save_price(self, run: Run, name: str) -> None:
-        """Date a new price where the file states another one."""
+    def save_price(self, run: Run, path: Path, model: Alias | RawModel) -> None:
+        """Date a new price where the file states another one, and look for routes that it does not cover."""
+        before = in_force(str(model), run.now)
         if self.price is not None:
-            set_price(run, name, self.price)
+            set_price(run, str(model), self.price)
+        key = next((name for name in ("price", "routes") if getattr(self, name) is not None), None)
+        if key:
+            check_unsold(run, (*path, key), model, before, self.price, stated=self.routes is not None)
 
 
 class AliasRow(ServedRow):
@@ -85,7 +90,7 @@ class AliasRow(ServedRow):
         alias = run.upsert(Alias, f"alias {self.name}", lookup={"name": self.name}, values=self.values(stored))
         if "deployments" in self.model_fields_set:
             self._save_deployments(run, alias)
-        self.save_price(run, self.name)
+        self.save_price(run, path, alias)
 
     def _save_deployments(self, run: Run, alias: Alias) -> None:
         upstreams = {row.name: row for row in Upstream.objects.filter(name__in={d.upstream for d in self.deployments})}

@@ -34,7 +34,7 @@ class RawModelRow(ServedRow):
         row = run.upsert(RawModel, f"raw model {self.model}", lookup={"model": self.model}, values=values)
         if "integrations" in self.model_fields_set:
             self._save_integrations(run, row)
-        self.save_price(run, self.model)
+        self.save_price(run, path, row)
 
     def _save_integrations(self, run: Run, row: RawModel) -> None:
         wanted, stored = set(self.integrations), set(row.integrations.values_list("issuer", flat=True))

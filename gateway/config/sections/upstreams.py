@@ -36,6 +36,7 @@ class UpstreamRow(SectionRow):
         float, Field(ge=UPSTREAM_TIMEOUT_MIN_SECONDS, le=UPSTREAM_TIMEOUT_MAX_SECONDS, allow_inf_nan=False)
     ] = 120.0
     bills_errors: bool = False
+    fetches_images: bool = False
     enabled: bool = True
 
     @model_validator(mode="after")
@@ -46,7 +47,7 @@ class UpstreamRow(SectionRow):
 
     def save(self, run: Run, path: Path) -> None:
         """Set the upstream's row; a credential that the file does not state stays."""
-        values = self.stated("adapter", "timeout_seconds", "bills_errors", "enabled")
+        values = self.stated("adapter", "timeout_seconds", "bills_errors", "fetches_images", "enabled")
         values["base_url"] = self.base_url or ""
         if "api_key" in self.model_fields_set:
             values["api_key"] = self.api_key.get_secret_value() if self.api_key else ""

@@ -17,15 +17,14 @@ from drf_spectacular.utils import extend_schema
 from gateway.core.api.access import Access, declared_access
 from gateway.core.api.schema_components import (
     ANSWER_HEADERS,
-    API_ERROR,
     ERROR_HEADERS,
     METERED_ANSWER_HEADERS,
     METERED_PARAMETERS,
-    OAUTH_ERROR,
     REQUEST_ID_PARAMETER,
     SECURITY,
     reference,
 )
+from gateway.core.api.schema_errors import api_error_name, oauth_error_name, one_of
 from gateway.core.contract import errors
 from gateway.core.contract.errors import ApiError
 
@@ -142,9 +141,10 @@ class GatewaySchema(AutoSchema):
         by_status: dict[int, list[type[ApiError]]] = {}
         for code, status in sorted({**statuses, **operation.pop(CODES, {})}.items()):
             by_status.setdefault(status, []).append(errors.CATALOGUE[code])
-        style = OAUTH_ERROR if self._is_token_route else API_ERROR
+        name_of = oauth_error_name if self._is_token_route else api_error_name
         for status, refusals in by_status.items():
-            operation["responses"][str(status)] = _error_answer(status, refusals, style)
+            schema = one_of([name_of(refusal) for refusal in refusals])
+            operation["responses"][str(status)] = _error_answer(status, refusals, schema)
         operation["responses"] = dict(sorted(operation["responses"].items()))
 
     def _implied(self, operation: Operation) -> Iterable[type[ApiError]]:
@@ -185,11 +185,7 @@ def _needs(access: Access) -> str:
     return f"{needs} Roles: {', '.join(access.roles)}." if access.roles else needs
 
 
-def _error_answer(status: int, refusals: list[type[ApiError]], style: str) -> dict[str, Any]:
-    codes = [refusal.code for refusal in refusals]
-    member = {"enum": codes}
-    narrowed = {"error": member} if style == OAUTH_ERROR else {"error": {"properties": {"code": member}}}
-    schema = {"allOf": [reference("schemas", style), {"type": "object", "properties": narrowed}]}
+def _error_answer(status: int, refusals: list[type[ApiError]], schema: dict[str, Any]) -> dict[str, Any]:
     return {
         "description": "\n".join(f"- `{refusal.code}`: {refusal.default_message}" for refusal in refusals),
         "headers": {name: reference("headers", name) for name in (*ANSWER_HEADERS, *ERROR_HEADERS.get(status, ()))},

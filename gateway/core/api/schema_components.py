@@ -3,20 +3,7 @@
 from typing import Any
 
 from gateway.core.contract import headers
-from gateway.core.contract.errors import CATALOGUE
 from gateway.core.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
-
-API_ERROR = "Error"
-OAUTH_ERROR = "OAuthError"
-TYPES = (
-    "authentication_error",
-    "permission_error",
-    "invalid_request_error",
-    "conflict_error",
-    "billing_error",
-    "rate_limit_error",
-    "api_error",
-)
 
 SECURITY: dict[str, list[str]] = {"accessToken": [], "proof": []}
 SECURITY_SCHEMES: dict[str, Any] = {
@@ -95,38 +82,6 @@ HEADERS: dict[str, Any] = {
     },
 }
 
-SCHEMAS: dict[str, Any] = {
-    API_ERROR: {
-        "type": "object",
-        "properties": {
-            "error": {
-                "type": "object",
-                "properties": {
-                    "code": {"type": "string", "enum": sorted(CATALOGUE), "description": "Stable, for programs."},
-                    "message": {"type": "string", "description": "For people."},
-                    "type": {"type": "string", "enum": list(TYPES)},
-                    "param": {"type": "string", "nullable": True, "description": "The member or header at fault."},
-                    "details": {"type": "object", "additionalProperties": {}},
-                    "request_id": {"type": "string"},
-                },
-                "required": ["code", "message", "type", "param", "details", "request_id"],
-            }
-        },
-        "required": ["error"],
-    },
-    OAUTH_ERROR: {
-        "type": "object",
-        "description": "RFC 6749 section 5.2.",
-        "properties": {
-            "error": {"type": "string"},
-            "error_description": {"type": "string"},
-            "request_id": {"type": "string"},
-            "param": {"type": "string"},
-        },
-        "required": ["error", "error_description", "request_id"],
-    },
-}
-
 
 def reference(section: str, name: str) -> dict[str, str]:
     """Point at a shared component."""
@@ -137,10 +92,20 @@ def add_shared_components(result: dict[str, Any], **context: Any) -> dict[str, A
     """Put the shared components into a finished document; a hook of drf-spectacular."""
     components = result.setdefault("components", {})
     for section, shared in (
-        ("schemas", SCHEMAS),
         ("parameters", PARAMETERS),
         ("headers", HEADERS),
         ("securitySchemes", SECURITY_SCHEMES),
     ):
         components[section] = {**components.get(section, {}), **shared}
+    return result
+
+
+def require_answered_members(result: dict[str, Any], **context: Any) -> dict[str, Any]:
+    """Require what answers always have: a member with a default is never left out of one; a hook of drf-spectacular."""
+    for name, schema in result["components"]["schemas"].items():
+        if name.endswith("Response"):
+            always = [member for member, said in schema["properties"].items() if "default" in said]
+            for member in always:
+                del schema["properties"][member]["default"]
+            schema["required"] = sorted({*schema.get("required", ()), *always})
     return result

@@ -1,10 +1,10 @@
 """The HTTP client's connections, made safe against what a broken server sends.
 
-Both classes reach into aiohttp's own; tests over real sockets fail where a new release changes what they rely on.
+The classes reach into aiohttp's own; tests over real sockets fail where a new release changes what they rely on.
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
@@ -29,6 +29,14 @@ class CarefulHandler(ResponseHandler):
             body.set_exception(exc)
 
 
+class AbortingHandler(CarefulHandler):
+    """A connection that is cut, not closed: under TLS, a peer that goes on sending would keep a close waiting."""
+
+    def close(self) -> None:
+        """Cut the connection at once."""
+        self.abort()
+
+
 class CarefulConnector(aiohttp.TCPConnector):
     """A pool that never hands out a connection on which something arrived while nobody had asked.
 
@@ -36,10 +44,11 @@ class CarefulConnector(aiohttp.TCPConnector):
     be taken for the answer to the next call: one customer's answer given to another.
     """
 
+    handler: ClassVar[type[ResponseHandler]] = CarefulHandler
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        handler: type[ResponseHandler] = CarefulHandler
-        self._factory = partial(handler, loop=self._loop)
+        self._factory = partial(self.handler, loop=self._loop)
 
     async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
         while (connection := await super()._get(key, traces)) is not None:
@@ -47,3 +56,9 @@ class CarefulConnector(aiohttp.TCPConnector):
                 return connection
             connection.close()
         return None
+
+
+class AbortingConnector(CarefulConnector):
+    """A pool whose connections are cut, for peers that nobody knows."""
+
+    handler = AbortingHandler

@@ -6,6 +6,7 @@ from typing import Any
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
+from gateway.core.contract.errors import InvalidRequest
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.stream import ChatFormat, whole_as_events
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
@@ -15,6 +16,9 @@ from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.output_limit import fixed_limit, largest_limit
 from inference.rules.request import StreamedRequest, StreamMeter
 from inference.rules.usage import read_part, read_total
+
+SPOKEN_MARGIN = 4
+"""Sound may have so many times fewer tokens than it is estimated to have; then its stream is not cut too early."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,10 @@ class BoundedChat(BoundedJson):
         return self.read_usage(answer.usage or {})
 
     def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
-        """Read `prompt_tokens`, `completion_tokens` and what of them was cached or audio."""
+        """Read `prompt_tokens`, `completion_tokens` and what of them was cached or audio.
+
+        Reasoning, and accepted and rejected tokens of a prediction, are in `completion_tokens`, at its price.
+        """
         if not self.prices.needs_token_usage and not usage:
             return Quantities()
         return Quantities(
@@ -38,6 +45,7 @@ class BoundedChat(BoundedJson):
             cached_input_tokens=read_part(usage, "prompt_tokens_details", "cached_tokens"),
             input_audio_tokens=read_part(usage, "prompt_tokens_details", "audio_tokens"),
             output_tokens=read_total(usage, "completion_tokens"),
+            output_audio_tokens=read_part(usage, "completion_tokens_details", "audio_tokens"),
         )
 
 
@@ -65,18 +73,21 @@ class ChatMeter(StreamMeter):
     def __init__(self, request: BoundedChat) -> None:
         self._request = request
         self._delivered = Delivered()
+        self._spoken_tokens = 0
         self._usage: Mapping[str, Any] = {}
 
     def add(self, chunk: Chunk) -> None:
         """Count one more chunk."""
         self._delivered.add(chunk.output_deltas, chunk.output_bytes)
+        self._spoken_tokens += chunk.audio_tokens
         if chunk.usage is not None:
             self._usage = chunk.usage
 
     @property
     def is_beyond_limit(self) -> bool:
         """Return whether more tokens came for certain than the limit allows."""
-        return self._delivered.tokens_at_least > self._request.output_tokens
+        certain = self._delivered.tokens_at_least + self._spoken_tokens // SPOKEN_MARGIN
+        return certain > self._request.output_tokens
 
     def reported(self) -> Quantities:
         """Read what the upstream reported."""
@@ -84,17 +95,25 @@ class ChatMeter(StreamMeter):
 
     def delivered(self) -> Quantities:
         """Estimate what the stream has cost: its input, and the output that was seen, within the limit."""
-        output_tokens = min(self._delivered.tokens_estimated, self._request.output_tokens)
-        return Quantities(input_tokens=self._request.asked.input_estimate, output_tokens=output_tokens)
+        most = self._request.output_tokens
+        spoken = min(self._spoken_tokens, most)
+        return Quantities(
+            input_tokens=self._request.asked.input_estimate,
+            output_tokens=min(self._delivered.tokens_estimated + spoken, most),
+            output_audio_tokens=spoken or None,
+        )
 
 
 def bound_chat(asked: ChatRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedChat:
     """Choose the output limit where the client set none, and compute the hold.
 
-    Raises MaxCostExceeded with what the request would need at least.
+    Raises MaxCostExceeded with what the request would need at least, or InvalidRequest where a spoken answer has no price.
     """
-    book = price.worst_case_with_audio if asked.has_audio else price.worst_case
-    prompt, body = Quantities(input_tokens=asked.input_bound), asked.body
+    if asked.speaks and not _prices_speech(price.prices):
+        raise InvalidRequest("This model has no price for spoken answers.", param="modalities")
+    book = price.bounding(audio_input=asked.has_audio, audio_output=asked.speaks)
+    prompt = Quantities(input_tokens=asked.input_bound, output_tokens=asked.predicted_tokens * asked.choices)
+    body = asked.body
     if asked.output_limit is not None:
         limit = fixed_limit(asked.output_limit, asked.choices, prompt, book, max_cost_microusd)
     else:
@@ -102,3 +121,8 @@ def bound_chat(asked: ChatRequest, model: ServedModel, price: PriceVersion, max_
         body = {**body, asked.limit_field: limit.tokens}
     kind = StreamedChat if asked.streams else BoundedChat
     return kind(limit.hold_microusd, body, asked.is_large, asked, price.prices, limit.total_tokens)
+
+
+def _prices_speech(book: PriceBook) -> bool:
+    """Return whether spoken tokens have a price, be it that no token has."""
+    return "output_audio_token" in book.components or not book.needs_token_usage

@@ -1,22 +1,16 @@
 """What a chat request puts in: how much text, and which parts are not text."""
 
-import ipaddress
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
-from gateway.core.contract.errors import ImageRejected, InvalidRequest
+from gateway.core.contract.errors import InvalidRequest
+from inference.rules.images import is_inline
 
-_NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")  # clients repair these, each in its own way
-_NAME = re.compile(r"[a-z0-9._-]+")
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-
-TEXT_PARTS = frozenset({"text", "refusal"})
-DATA_URLS = ("data:image/png;base64,", "data:image/jpeg;base64,", "data:image/webp;base64,", "data:image/gif;base64,")
+TEXT_PARTS = ("text", "refusal")
+OTHER_PARTS = ("image_url", "input_audio", "file")
 
 PART_TOKENS_ESTIMATE = 1000
 """What an image, audio clip or file weighs in an estimate; vendors count 85 to some thousands for an image."""
@@ -34,7 +28,7 @@ class ChatContent:
 
 
 def read_content(body: Mapping[str, Any]) -> ChatContent:
-    """Measure a chat body's messages and tools, or raise InvalidRequest or ImageRejected naming the member at fault."""
+    """Measure a chat body's messages and tools, or raise InvalidRequest naming the member at fault."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
@@ -89,61 +83,31 @@ def _list_parts(content: list[Any], path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _refuse_costly(member: Mapping[str, Any], path: str) -> None:
-    if member.get("cache_control") is not None:
-        raise InvalidRequest("cache_control is not supported here.", param=f"{path}.cache_control")
+    for name in ("cache_control", "prompt_cache_breakpoint"):
+        if member.get(name) is not None:
+            raise InvalidRequest(f"{name} is not supported here.", param=f"{path}.{name}")
     if member.get("audio") is not None:  # an earlier spoken answer, kept by the provider under its own id
         raise InvalidRequest("audio is not supported here.", param=f"{path}.audio")
 
 
 def _check_part(kind: Any, part: Mapping[str, Any], path: str) -> None:
-    if not isinstance(kind, str):
-        raise InvalidRequest("A content part needs a type.", param=f"{path}.type")
-    if kind == "image_url":
-        image = part.get("image_url")
-        _check_image(image.get("url") if isinstance(image, dict) else image, path)
-    # A file's id at the provider names any file of the operator's account, also another customer's.
-    if kind == "file" and isinstance(part.get("file"), dict) and part["file"].get("file_id") is not None:
-        raise InvalidRequest(
-            "Send the file's data; a provider's file id is not accepted.", param=f"{path}.file.file_id"
-        )
+    """Refuse a part of a kind that is not known: it may name a place that the upstream would fetch from."""
+    if kind not in OTHER_PARTS:
+        known = ", ".join(TEXT_PARTS + OTHER_PARTS)
+        raise InvalidRequest(f"A content part needs a type, one of {known}.", param=f"{path}.type")
+    if kind == "file":
+        _check_file(part.get("file"), f"{path}.file")
 
 
-def _check_image(url: Any, path: str) -> None:
-    if not isinstance(url, str):
-        raise InvalidRequest("image_url needs a url.", param=f"{path}.image_url.url")
-    if not url.startswith(DATA_URLS) and not _is_public_https(url):
-        raise ImageRejected(
-            "An image must be a public https URL or a base64 PNG, JPEG, WebP or GIF data URL.",
-            param=f"{path}.image_url.url",
-        )
-
-
-def _is_public_https(url: str) -> bool:
-    """Return whether a URL looks public: https, no credentials, no address or name of a private network."""
-    if _NOT_IN_A_URL.search(url):
-        return False
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
-        return False
-    if parts.scheme != "https" or "@" in parts.netloc:
-        return False
-    try:
-        return ipaddress.ip_address(host).is_global
-    except ValueError:
-        return _is_public_name(host.rstrip("."))
-
-
-def _is_public_name(host: str) -> bool:
-    """Return whether a host is a name with a dot in it, in ASCII, and no address in an old spelling.
-
-    A last label that is a number, decimal or hexadecimal, makes an address of it to browsers and some resolvers
-    (127.1, 0x7f.0.0.0x1; WHATWG URL, "ends in a number").
-    """
-    if "." not in host or not _NAME.fullmatch(host) or host.endswith((".local", ".internal")):
-        return False
-    return not _NUMBER.fullmatch(host.rpartition(".")[2])
+def _check_file(file: Any, path: str) -> None:
+    """Refuse a file's id at the provider, which names any file of the operator's account, and a place to fetch from."""
+    if not isinstance(file, dict):
+        raise InvalidRequest("file must be an object.", param=path)
+    if file.get("file_id") is not None:
+        raise InvalidRequest("Send the file's data; a provider's file id is not accepted.", param=f"{path}.file_id")
+    data = file.get("file_data")
+    if not isinstance(data, str) or (":" in data and not is_inline(data)):
+        raise InvalidRequest("file_data must be base64, or a data URL.", param=f"{path}.file_data")
 
 
 def _tools_bytes(body: Mapping[str, Any]) -> int:

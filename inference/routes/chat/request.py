@@ -7,6 +7,9 @@ from typing import Any
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
 from inference.routes.chat.content import PART_TOKENS_ESTIMATE, ChatContent, read_content
+from inference.routes.chat.images import ImageAt, read_images, with_urls
+from inference.routes.chat.members import CHAT_MEMBERS
+from inference.routes.chat.output import predicted_bytes, reads_aloud
 from inference.rules.delivery import tokens_of_bytes
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
@@ -21,7 +24,8 @@ class ChatRequest:
     """A valid chat request. `input_bound` is the most that its input can count, `input_estimate` what it probably counts.
 
     `output_limit` is the client's own, for each of `choices`, None where it set none; `limit_field` names the member for
-    one that is set here. `show_usage` says that the client asked for a stream's usage.
+    one that is set here. `predicted_tokens` is the most that a prediction can add to each choice. `speaks` says that the
+    answer may be spoken, `show_usage` that the client asked for a stream's usage. `remote_images` are to be fetched.
     """
 
     body: Mapping[str, Any]
@@ -34,34 +38,39 @@ class ChatRequest:
     limit_field: str
     streams: bool
     show_usage: bool
+    speaks: bool = False
+    predicted_tokens: int = 0
+    remote_images: tuple[ImageAt, ...] = ()
 
 
 def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
-    """Validate a chat request, or raise InvalidRequest naming the member at fault."""
+    """Validate a chat request, or raise InvalidRequest or ImageRejected naming the member at fault."""
     body = sent.members
-    refuse_members(body)
+    refuse_members(body, CHAT_MEMBERS)
     content = read_content(body)
-    _check_modalities(body)
     streams = read_flag(body, "stream")
-    choices = read_count(body, "n", most=CHOICES_MAX) or 1
-    output_limit = _output_limit(body, model)
+    predicts = body.get("prediction") is not None
+    relabelled, remote = read_images(body["messages"], fetched_upstream=_fetches_images(model))
     return ChatRequest(
-        body=body,
+        body=with_urls(body, relabelled),
         is_large=sent.is_large,
         input_bound=_input_bound(content, sent.size_bytes, model),
         input_estimate=_input_estimate(content, model),
         has_audio=content.has_audio,
-        choices=choices,
-        output_limit=output_limit,
-        limit_field=_limit_field(model),
+        speaks=reads_aloud(body),
+        choices=read_count(body, "n", most=CHOICES_MAX) or 1,
+        predicted_tokens=predicted_bytes(body),
+        output_limit=_output_limit(body, model),
+        limit_field="max_tokens" if predicts else _limit_field(model),
         streams=streams,
         show_usage=_shows_usage(body, streams),
+        remote_images=remote,
     )
 
 
-def _check_modalities(body: Mapping[str, Any]) -> None:
-    if body.get("modalities") not in (None, ["text"]):
-        raise InvalidRequest("Only the text modality is supported.", param="modalities")
+def _fetches_images(model: ServedModel) -> bool:
+    """Return whether wherever the call may go, an upstream fetches images for itself."""
+    return bool(model.deployments) and all(deployment.upstream.fetches_images for deployment in model.deployments)
 
 
 def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:

@@ -1,18 +1,20 @@
 """What chat completions tell the metering core of themselves."""
 
 from gateway.core.contract.aliases import Route
-from inference.metering.json_route import read_json
+from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
 from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.demo.endpoint import DemoChat
+from inference.routes.chat.fetching import fetch_images
 from inference.routes.chat.openai.endpoint import OpenAIChat
 from inference.routes.chat.request import read_request
 
 CHAT = MeteredRoute(
     name=Route.CHAT_COMPLETIONS,
     id_prefix="chatcmpl",
-    read=read_json,
+    read=read_json_with_images,
     check=read_request,
     bound=bound_chat,
+    prepare=fetch_images,
     endpoints={"openai": OpenAIChat(), "demo": DemoChat()},
 )

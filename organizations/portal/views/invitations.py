@@ -1,15 +1,17 @@
-"""Invitations: make one and show its link once, list open ones, take them back; and the page that accepts one."""
+"""Invitations: make one and show its link once, list open ones, revoke them; and the page that accepts one."""
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from gateway.core.contract.errors import InvitationUnavailable
 from organizations.models import Membership
 from organizations.operations import invitations as operations
+from organizations.portal import words
 from organizations.portal.forms import InvitationForm
 from organizations.portal.pages import back_to, member_page, name_of, person, show, told
 from organizations.queries import invitations
@@ -43,8 +45,8 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_POST
 @member_page(*PEOPLE_MANAGERS)
 def revoke(request: HttpRequest, membership: Membership, invitation_id: str) -> HttpResponse:
-    """Take an open invitation back."""
-    with told(request, "The invitation was taken back. Its link no longer works."):
+    """Revoke an open invitation."""
+    with told(request, "The invitation was revoked. Its link no longer works."):
         operations.revoke(org_id=membership.organization_id, invitation_id=invitation_id, actor_did=person(request).did)
     return back_to(TAB, membership)
 
@@ -55,6 +57,27 @@ def revoke(request: HttpRequest, membership: Membership, invitation_id: str) -> 
 def accept(request: HttpRequest) -> HttpResponse:
     """Ask for acceptance. The token is in the fragment, which only the person's browser knows."""
     return render(request, "organizations/invitation.html")
+
+
+@require_POST
+@never_cache
+def describe(request: HttpRequest) -> HttpResponse:
+    """Say to whoever holds a token who invites to what, and as what: `{organization, inviter, role, meaning}`, else 404.
+
+    The token comes in the body, so that no address and no log has it.
+    """
+    try:
+        invitation = operations.look_at(token=request.POST.get("token", ""), now=timezone.now())
+    except InvitationUnavailable:
+        return JsonResponse({}, status=404)
+    return JsonResponse(
+        {
+            "organization": invitation.organization.name,
+            "inviter": name_of(invitation.invited_by.account),
+            "role": invitation.role,
+            "meaning": words.of_role(invitation.role),
+        }
+    )
 
 
 def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) -> HttpResponse:

@@ -7,7 +7,7 @@ from accounts.models import Account, Product
 from organizations.models import AuditEntry, Membership
 from organizations.portal import words
 from organizations.portal.pages import member_page, name_of, paged, show
-from organizations.queries import audit
+from organizations.queries import audit, memberships
 from organizations.rules.roles import PEOPLE_MANAGERS
 
 TAB = "organization_log"
@@ -31,8 +31,7 @@ def _actors(entries: list[AuditEntry]) -> dict[str, str]:
 
 def _people(org_id: str, entries: list[AuditEntry]) -> dict[str, str]:
     subjects = {entry.subject for entry in entries}
-    found = Membership.objects.filter(organization=org_id, pk__in=subjects).select_related("account")
-    return {membership.pk: name_of(membership.account) for membership in found}
+    return {one.pk: name_of(one.account) for one in memberships.named(org_id, subjects)}
 
 
 def _products() -> dict[str, str]:

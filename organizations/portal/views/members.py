@@ -1,5 +1,7 @@
 """Members: find them, change their role, remove them."""
 
+from urllib.parse import urlencode
+
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -37,14 +39,16 @@ def change_role(request: HttpRequest, membership: Membership, membership_id: str
     """Give a member another role."""
     if (asked := request.POST.get("role")) not in list(Role):
         raise Http404
-    with told(request, f"The role is now {asked}."):
+    with told(request, f"The role is now {asked}.") as outcome:
         operations.change_role(
             org_id=membership.organization_id,
             membership_id=membership_id,
             role=Role(asked),
             actor_did=person(request).did,
         )
-    return back_to(TAB if membership_id != membership.pk else "organization", membership)
+    if membership_id == membership.pk and not outcome.error:
+        return back_to("organization", membership)  # the new role may not see the members
+    return back_to(TAB, membership, _where(request))
 
 
 @require_http_methods(["GET", "POST"])
@@ -56,14 +60,23 @@ def remove(request: HttpRequest, membership: Membership, membership_id: str) -> 
     except NotFound:
         raise Http404 from None
     if request.method == "GET":
-        ending = seats.visible_to(target, None).filter(membership=target).select_related("entitlement__product")
-        about = {"target": target, "name": name_of(target.account), "ending": ending}
-        return show(request, membership, TAB, template="organization_member_remove", **about)
-    with told(request, f"{name_of(target.account)} was removed."):
+        return _confirm(request, membership, target)
+    with told(request, f"{name_of(target.account)} was removed.") as outcome:
         operations.remove(org_id=membership.organization_id, membership_id=membership_id, actor_did=person(request).did)
-        if target.pk == membership.pk:
-            return redirect("organizations")
-    return back_to(TAB, membership)
+    if outcome.error:
+        return _confirm(request, membership, target, status=outcome.error.status)
+    return redirect("organizations") if target.pk == membership.pk else back_to(TAB, membership)
+
+
+def _confirm(request: HttpRequest, membership: Membership, target: Membership, status: int = 200) -> HttpResponse:
+    ending = seats.visible_to(target, None).filter(membership=target).select_related("entitlement__product")
+    about = {"target": target, "name": name_of(target.account), "ending": ending}
+    return show(request, membership, TAB, template="organization_member_remove", status=status, **about)
+
+
+def _where(request: HttpRequest) -> str:
+    """Return the query of the list that a form was sent from: what was searched for, and the page."""
+    return urlencode({name: request.POST[name] for name in ("q", "page") if request.POST.get(name)})
 
 
 def _named(sought: str) -> Q:

@@ -1,4 +1,4 @@
-"""Find and found organizations, and look at one."""
+"""Find and create organizations, look at one, and rename it."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -6,21 +6,22 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.portal import words
 from organizations.portal.forms import NameForm
-from organizations.portal.pages import member_page, person, show
+from organizations.portal.pages import back_to, member_page, person, show, told
 from organizations.queries import entitlements, memberships
+from organizations.rules.roles import OWNERS
 
 
 @login_required
 @never_cache
 @require_http_methods(["GET", "POST"])
 def index(request: HttpRequest) -> HttpResponse:
-    """List the person's organizations, and found one."""
+    """List the person's organizations, and create one."""
     form = NameForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         name = form.cleaned_data["name"]
@@ -36,6 +37,25 @@ def index(request: HttpRequest) -> HttpResponse:
 @member_page()
 def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show the organization, the person's part in it, and its products."""
+    return _overview(request, membership, NameForm(initial={"name": membership.organization.name}))
+
+
+@require_POST
+@member_page(*OWNERS)
+def rename(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Give the organization another name."""
+    form = NameForm(request.POST)
+    if not form.is_valid():
+        return _overview(request, membership, form, 400)
+    name = form.cleaned_data["name"]
+    with told(request, f"The organization is now called {name}.") as outcome:
+        organizations.rename(org_id=membership.organization_id, name=name, actor_did=person(request).did)
+    if outcome.error:
+        return _overview(request, membership, form, outcome.error.status)
+    return back_to("organization", membership)
+
+
+def _overview(request: HttpRequest, membership: Membership, form: NameForm, status: int = 200) -> HttpResponse:
     products = entitlements.with_counts().filter(organization=membership.organization, is_enabled=True)
     return show(
         request,
@@ -43,4 +63,6 @@ def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
         "organization",
         products=products.select_related("product"),
         role_words=words.of_role(membership.role),
+        rename=form if membership.role in OWNERS else None,
+        status=status,
     )

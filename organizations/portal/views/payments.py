@@ -1,52 +1,55 @@
-"""Payments into the organization's wallet: begin one, keep a payment method, see what became of it."""
+"""Payments into the organization's wallet: list them, begin one, save a payment method, see what became of it."""
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_GET, require_POST
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.models import Account
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
 from billing.queries import payment_pages
+from billing.rules.owners import Owner
 from gateway.core.contract.errors import ApiError
 from gateway.core.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import checkouts
 from organizations.portal import words
 from organizations.portal.forms import TopUpForm
-from organizations.portal.pages import back_to, member_page, person, show
-from organizations.portal.views import money
+from organizations.portal.pages import back_to, member_page, person, product_choices, show
+from organizations.portal.views import wallet
 from organizations.rules.roles import MONEY_MANAGERS
 
+TAB = "organization_payments"
 
-@require_POST
+
+@require_http_methods(["GET", "POST"])
 @member_page(*MONEY_MANAGERS)
-def add(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Begin a top-up and lead to the provider's page; the same form again leads to the same page."""
-    form = TopUpForm(request.POST).for_products(money.product_choices(membership.organization_id))
-    if not form.is_valid():
-        return money.page(request, membership, top_up=form)
-    asked = form.cleaned_data
-    try:
-        checkout = _begin(request, membership, CheckoutKind.TOP_UP, asked["key"], asked["amount"], asked["product"])
-    except ApiError as error:
-        messages.error(request, words.of_error(error))
-        return money.page(request, membership, top_up=form.to_try_again(error), status=error.status)
-    return redirect(payment_pages.next_step(checkout))
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """List the payments; a form begins a top-up."""
+    if request.method == "POST":
+        return _add(request, membership)
+    rows = Paginator(queries.of_owner(_owner(membership)), queries.PAGE).get_page(request.GET.get("page"))
+    can_pay, keep_method = payment_pages.are_configured(), OnceForm(auto_id="id_keep_%s")
+    response = show(request, membership, TAB, rows=rows, can_pay=can_pay, keep_method=keep_method)
+    response.form_targets = payment_pages.origins()  # type: ignore[attr-defined]
+    return response
 
 
 @require_POST
 @member_page(*MONEY_MANAGERS)
 def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Lead to the provider's page that keeps a payment method, and charges nothing."""
+    """Lead to the provider's page that saves a payment method, and charges nothing."""
     form = OnceForm(request.POST)
     if not form.is_valid():
-        return back_to(money.TAB, membership)
+        return back_to(TAB, membership)
     try:
         checkout = _begin(request, membership, CheckoutKind.PAYMENT_METHOD, form.cleaned_data["key"])
     except ApiError as error:
         messages.error(request, words.of_error(error))
-        return back_to(money.TAB, membership)
+        return back_to(TAB, membership)
     return redirect(payment_pages.next_step(checkout))
 
 
@@ -54,9 +57,37 @@ def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def state(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
     """Say what became of a payment, whether one comes back from the provider or looks later."""
-    checkout = get_object_or_404(queries.of_owner(("organization", membership.organization_id)), pk=transaction_id)
+    checkout = get_object_or_404(queries.of_owner(_owner(membership)), pk=transaction_id)
     about = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
-    return show(request, membership, money.TAB, template="organization_payment", **about)
+    return show(request, membership, TAB, template="organization_payment", **about)
+
+
+@require_GET
+@member_page(*MONEY_MANAGERS)
+def receipt(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
+    """Show the receipt of a payment that has arrived."""
+    checkout = get_object_or_404(queries.paid_by(_owner(membership)), pk=transaction_id)
+    about = {
+        "checkout": checkout,
+        "organization": membership.organization,
+        "payer": Account.objects.get(did=checkout.requested_by),
+        "back": reverse("organization_payment", args=[membership.organization_id, checkout.pk]),
+    }
+    return render(request, "billing/receipt.html", about)
+
+
+def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Begin a top-up and lead to the provider's page; the same form again leads to the same page."""
+    form = TopUpForm(request.POST).for_products(product_choices(membership.organization_id))
+    if not form.is_valid():
+        return wallet.page(request, membership, form, status=400)
+    asked = form.cleaned_data
+    try:
+        checkout = _begin(request, membership, CheckoutKind.TOP_UP, asked["key"], asked["amount"], asked["product"])
+    except ApiError as error:
+        messages.error(request, words.of_error(error))
+        return wallet.page(request, membership, form.to_try_again(error), status=error.status)
+    return redirect(payment_pages.next_step(checkout))
 
 
 def _begin(
@@ -75,3 +106,7 @@ def _begin(
         idempotency_key=key,
         actor_did=person(request).did,
     )
+
+
+def _owner(membership: Membership) -> Owner:
+    return "organization", membership.organization_id

@@ -22,19 +22,14 @@ NAMES_SHOWN = 20
 @member_page()
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     """List the catalogue with what the organization has of it."""
-    had = {one.product_id: one for one in entitlements.with_counts().filter(organization=membership.organization)}
-    rows = [(product, had.get(product.slug), usd(product.seat_price_microusd)) for product in _catalogue()]
-    rows.sort(key=lambda row: not (row[1] and row[1].is_enabled))
-    elsewhere = external_mappings.products_of(membership.organization_id)
-    is_owner = membership.role == Role.OWNER
-    return show(request, membership, TAB, rows=rows, elsewhere=elsewhere, is_owner=is_owner)
+    return _page(request, membership)
 
 
 @require_POST
 @member_page(*MONEY_MANAGERS)
 def enable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
     """Enable a product."""
-    with told(request, "The product is enabled. Now give seats to those who use it."):
+    with told(request, "The product is enabled. Now assign seats to those who use it."):
         operations.enable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
     return back_to(TAB, membership)
 
@@ -45,30 +40,50 @@ def disable(request: HttpRequest, membership: Membership, product: str) -> HttpR
     """Ask whether to disable a product, saying whose seats end, and do so."""
     entitlement = _enabled(membership.organization_id, product)
     if request.method == "GET":
-        ending = entitlement.seats.filter(assigned_at__isnull=False).select_related("membership__account")
-        names = [name_of(seat.membership.account) for seat in ending[:NAMES_SHOWN]]
-        more = max(entitlements.assigned_seats(entitlement) - len(names), 0)
-        about = {"entitlement": entitlement, "names": names, "more": more}
-        return show(request, membership, TAB, template="organization_product_disable", **about)
-    with told(request, "The product is disabled, and its seats have ended."):
+        return _confirm(request, membership, entitlement)
+    with told(request, "The product is disabled, and its seats have ended.") as outcome:
         operations.disable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
+    if outcome.error:
+        return _confirm(request, membership, entitlement, status=outcome.error.status)
     return back_to(TAB, membership)
 
 
 @require_POST
 @member_page(*MONEY_MANAGERS)
 def limit(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Set or clear the most seats."""
+    """Set or clear the limit of seats."""
     form = CapForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "The limit must be a whole number, or empty for none.")
-        return back_to(TAB, membership)
+        messages.error(request, "The limit must be a whole number. Leave it empty for no limit.")
+        return _page(request, membership, 400, product=product, typed=request.POST.get("max_seats", ""))
     cap = form.cleaned_data["max_seats"]
-    with told(request, f"There can be {cap} seats. Nobody loses one." if cap is not None else "Seats have no limit."):
+    with told(
+        request,
+        f"The limit is now {cap} seats. Nobody loses a seat." if cap is not None else "Seats have no limit now.",
+    ):
         operations.set_cap(
             org_id=membership.organization_id, product=product, max_seats=cap, actor_did=person(request).did
         )
     return back_to(TAB, membership)
+
+
+def _page(request: HttpRequest, membership: Membership, status: int = 200, **refused: str) -> HttpResponse:
+    """Render the list. A limit that was refused stays in its field: `product` and what was `typed`."""
+    had = {one.product_id: one for one in entitlements.with_counts().filter(organization=membership.organization)}
+    rows = [(product, had.get(product.slug), usd(product.seat_price_microusd)) for product in _catalogue()]
+    rows.sort(key=lambda row: not (row[1] and row[1].is_enabled))
+    elsewhere = external_mappings.products_of(membership.organization_id)
+    is_owner = membership.role == Role.OWNER
+    context = {"rows": rows, "elsewhere": elsewhere, "is_owner": is_owner, "refused": refused}
+    return show(request, membership, TAB, status=status, **context)
+
+
+def _confirm(request: HttpRequest, membership: Membership, entitlement: Entitlement, status: int = 200) -> HttpResponse:
+    ending = entitlement.seats.filter(assigned_at__isnull=False).select_related("membership__account")
+    names = [name_of(seat.membership.account) for seat in ending[:NAMES_SHOWN]]
+    more = max(entitlements.assigned_seats(entitlement) - len(names), 0)
+    about = {"entitlement": entitlement, "names": names, "more": more}
+    return show(request, membership, TAB, template="organization_product_disable", status=status, **about)
 
 
 def _catalogue() -> list[Product]:

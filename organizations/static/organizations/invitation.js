@@ -1,13 +1,13 @@
-// An invitation's token is in the fragment of its link, which browsers send nowhere. It leaves the address bar at once,
-// stays in this tab while its person signs in, and is sent when they accept, not before.
+// An invitation's token is in the fragment of its link, which browsers send nowhere. It leaves the address bar at once and
+// stays in this tab while its person signs in. It is sent in bodies alone: to learn what it invites to, and to accept.
 "use strict";
 
 (() => {
   const KEPT = "invitation_token";
   const UNUSABLE =
-    "This invitation cannot be used. It may have been used or taken back, or be too old, or you are a member already. " +
-    "Ask whoever sent it for a new one.";
-  const INCOMPLETE = "This link is not complete. Open the whole link that you were sent.";
+    "This invitation cannot be used. It may be used, revoked or expired, or you may already be a member. " +
+    "Ask the person who sent it for a new one.";
+  const INCOMPLETE = "This link is incomplete. Open the whole link that you were sent.";
   const FAILED = "That did not work. Check your connection and try again.";
 
   const arrived = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -20,15 +20,20 @@
     problem.hidden = false;
   };
 
+  const giveUp = (section) => {
+    sessionStorage.removeItem(KEPT);
+    section.hidden = true;
+    tell(UNUSABLE);
+  };
+
+  const csrf = (section) => section.querySelector("[name=csrfmiddlewaretoken]").value;
+
   const accept = async (section, button) => {
     button.disabled = true;
     try {
       const answer = await fetch(section.dataset.accept, {
         method: "POST",
-        headers: {
-          "Content-Type": "application/json",
-          "X-CSRFToken": section.querySelector("[name=csrfmiddlewaretoken]").value,
-        },
+        headers: { "Content-Type": "application/json", "X-CSRFToken": csrf(section) },
         body: JSON.stringify({ token: sessionStorage.getItem(KEPT) }),
       });
       if (answer.ok) {
@@ -37,9 +42,7 @@
       } else if (answer.status === 401) {
         location.reload();
       } else if (answer.status < 500) {
-        sessionStorage.removeItem(KEPT);
-        section.hidden = true;
-        tell(UNUSABLE);
+        giveUp(section);
       } else {
         tell(FAILED);
       }
@@ -49,16 +52,39 @@
     button.disabled = false;
   };
 
+  const describe = (section, about) => {
+    for (const name of ["organization", "inviter", "role", "meaning"]) {
+      section.querySelector(`[data-about-${name}]`).textContent = about[name];
+    }
+    document.querySelector("[data-heading]").textContent = `Join ${about.organization}?`;
+    section.hidden = false;
+  };
+
+  const learn = async (section) => {
+    try {
+      const answer = await fetch(section.dataset.about, {
+        method: "POST",
+        headers: { "X-CSRFToken": csrf(section) },
+        body: new URLSearchParams({ token: sessionStorage.getItem(KEPT) }),
+      });
+      if (answer.ok) describe(section, await answer.json());
+      else if (answer.status === 404) giveUp(section);
+      else tell(FAILED);
+    } catch {
+      tell(FAILED);
+    }
+  };
+
   const show = () => {
     const section = document.getElementById("invitation");
     if (!sessionStorage.getItem(KEPT)) {
       tell(INCOMPLETE);
       return;
     }
-    section.hidden = false;
     const button = document.getElementById("accept");
     button?.addEventListener("click", () => accept(section, button));
     document.getElementById("decline")?.addEventListener("click", () => sessionStorage.removeItem(KEPT));
+    learn(section);
   };
 
   document.addEventListener("DOMContentLoaded", show);

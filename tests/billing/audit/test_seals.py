@@ -14,7 +14,7 @@ from billing.models import Seal
 from billing.operations import seals
 from billing.queries import audit
 from tests.factories.billing import Purse, release, settle
-from tests.support.leftovers import connect
+from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = timedelta(0)

@@ -15,7 +15,7 @@ from billing.queries import checkouts as queries
 from billing.rules import checkouts as rules
 from gateway.schedule import INTERVAL_SECONDS
 from tests.billing.payments.payer import USD, Payer, payments, reconcile, status
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
 from tests.support.stripe import FakeStripe
 
 SESSION = "/v1/checkout/sessions/*"

@@ -11,7 +11,7 @@ from billing.operations import checkout_reviews, checkouts
 from billing.operations.checkout_reviews import NotCreditable
 from gateway.core.contract.errors import IntegrationUnavailable
 from tests.billing.payments.payer import Payer, payments, status
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
 from tests.support.stripe import FakeStripe
 
 ASKED, CAME = 12_500_000, 10_000_000
@@ -66,7 +66,7 @@ def test_a_refund_of_it_is_taken_back(payer: Payer, provider: FakeStripe) -> Non
         ({"livemode": True}, "other mode"),
         ({"payment_status": "no_payment_required"}, "no payment"),
         ({"metadata": {"transaction_id": "txn_other"}}, "another transaction"),
-        ({"amount_total": 0}, "nothing"),
+        ({"amount_total": 0}, "zero"),
     ],
 )
 def test_what_is_no_such_payment_is_not(payer: Payer, provider: FakeStripe, record: Any, words: str) -> None:

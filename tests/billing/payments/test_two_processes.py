@@ -16,9 +16,9 @@ from billing.models import Checkout, CreditLot, ProviderEvent, Transfer, UsageRe
 from gateway.core.contract.ids import new_id
 from tests.billing.payments.payer import USD, Payer, payments, reconcile, status
 from tests.factories.billing import Purse, review, settle, state
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
+from tests.support.processes import by_turns, two_processes
 from tests.support.stripe import FakeStripe
-from tests.support.two_processes import by_turns, two_processes
 
 TOKEN = "a" * 32
 WEBHOOK = "/webhooks/stripe"

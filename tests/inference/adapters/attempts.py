@@ -17,6 +17,7 @@ from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 from inference.rules.plan import CallPlan, DeploymentTarget
 from inference.rules.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken, UpstreamTarget
+from tests.support import concurrency
 
 USAGE_ID = "use_01k6wq5zj3y8r2v7n4m9tbcdef"
 API_KEY = "sk-upstream-secret-0001"
@@ -25,8 +26,8 @@ HELLO = {"model": "fast", "messages": [{"role": "user", "content": "hello"}], "m
 
 
 def target(base_url: str, **changes: Any) -> UpstreamTarget:
-    """Give an upstream as a process caches it, impatient enough for a test."""
-    settings: dict[str, Any] = {"adapter": "openai", "api_key": API_KEY, "timeout_seconds": 0.6} | changes
+    """Give an upstream as a process caches it, more patient than any machine is slow."""
+    settings: dict[str, Any] = {"adapter": "openai", "api_key": API_KEY, "timeout_seconds": 30} | changes
     return UpstreamTarget(name="primary", base_url=base_url, **settings)
 
 
@@ -132,8 +133,6 @@ async def read_all(stream: Stream) -> list[Chunk]:
         await stream.close()
 
 
-async def eventually(condition: Callable[[], bool]) -> None:
-    """Wait for what another thread is about to do."""
-    async with asyncio.timeout(2):
-        while not condition():  # noqa: ASYNC110 - what is waited for tells nobody
-            await asyncio.sleep(0.01)
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait for what another thread is about to do, and let this loop's tasks go on."""
+    await asyncio.to_thread(concurrency.eventually, condition)

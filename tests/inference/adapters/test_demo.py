@@ -186,7 +186,7 @@ async def test_it_streams_slowly_enough_to_watch_and_stops_when_left() -> None:
         if seen == 5:
             break
     await opened_stream.close()
-    assert 0.08 <= time.monotonic() - started < 1.0
+    assert 0.08 <= time.monotonic() - started < 10
     assert [chunk async for chunk in opened_stream] == []
 
 

@@ -15,6 +15,7 @@ from inference.routes.chat.stream import ChatFormat
 from inference.rules.answer import Answer
 from inference.rules.upstream import Outcome, Rejected
 from tests.inference.adapters.attempts import Endpoints, chat, embedding
+from tests.support.server_thread import listening
 
 adapter = Endpoints("demo")
 
@@ -32,13 +33,11 @@ async def client() -> AsyncIterator[openai.AsyncOpenAI]:
     app = web.Application()
     app.router.add_post("/v1/chat/completions", lambda request: serve(request, Route.CHAT_COMPLETIONS))
     app.router.add_post("/v1/embeddings", lambda request: serve(request, Route.EMBEDDINGS))
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    base_url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
-    async with openai.AsyncOpenAI(base_url=base_url, api_key="none", max_retries=0) as sdk:
+    async with (
+        listening(app) as port,
+        openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0) as sdk,
+    ):
         yield sdk
-    await runner.cleanup()
 
 
 async def serve(request: web.Request, route: Route) -> web.StreamResponse:

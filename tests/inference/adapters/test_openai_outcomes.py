@@ -29,7 +29,12 @@ async def test_an_answer_is_ours_but_for_what_it_says(upstream: FakeUpstream) ->
         "completion_tokens": 2,
         "total_tokens": 4,
         "prompt_tokens_details": {"cached_tokens": 1, "audio_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+        "completion_tokens_details": {
+            "reasoning_tokens": 0,
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+            "audio_tokens": 0,
+        },
     }
     assert outcome.body == {
         "id": PUBLIC_ID,

@@ -8,7 +8,7 @@ from django.test import Client
 from accounts.models import Account
 from inference.models import Upstream
 from tests.gateway.operators import address
-from tests.support.launching import eventually
+from tests.support.concurrency import eventually
 from tests.support.stage import Stage, chat
 
 REFUSALS = [("unauthorized", "401"), ("forbidden", "403"), ("missing-model", "404")]

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from tests.factories.proofs import BASE_URL
+from tests.support.concurrency import eventually
 from tests.support.stage import CHAT, Caller, Stage, chat
 from tests.support.upstream.tokens import count_text
 
@@ -33,13 +34,6 @@ def connect(caller: Caller) -> Any:
     return connection
 
 
-def wait_for(condition: Any, seconds: Any = 8.0) -> Any:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.02)
-
-
 def settled(caller: Caller) -> Any:
     return caller.calls and caller.calls[0].state == "settled"
 
@@ -48,8 +42,8 @@ def test_a_plain_call_goes_on_and_its_answer_waits_for_the_retry(stage: Stage) -
     alias, caller = stage.model("small-1?delay_ms=400", max_output_tokens=20), stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias)))
-        wait_for(lambda: len(stage.upstream.ledger) == 1)
-    wait_for(lambda: settled(caller))
+        eventually(lambda: len(stage.upstream.ledger) == 1)
+    eventually(lambda: settled(caller))
     call = caller.only_call
     again = caller.post(chat(alias), key="one")
     assert again.headers["idempotent-replayed"] == "true"
@@ -67,8 +61,8 @@ def test_leaving_mid_stream_cancels_the_upstream_and_charges_what_came(stage: St
         got = b""
         while got.count(b"\ndata: ") < 12:
             got += connection.recv(4096)
-    wait_for(lambda: settled(caller))
-    wait_for(lambda: stage.upstream.ledger.entries[0].outcome == "left")
+    eventually(lambda: settled(caller))
+    eventually(lambda: stage.upstream.ledger.entries[0].outcome == "left")
     call, [entry] = caller.only_call, stage.upstream.ledger
     record = call.usage_record
     assert record.basis == "delivered"
@@ -87,9 +81,9 @@ def test_leaving_before_the_first_byte_charges_the_input_alone(stage: Stage) -> 
     caller = stage.caller(balance=5_000)
     with connect(caller) as connection:
         connection.sendall(raw_request(caller, chat(alias, stream=True)))
-        wait_for(lambda: len(stage.upstream.ledger) == 1)
+        eventually(lambda: len(stage.upstream.ledger) == 1)
         time.sleep(0.15)
-    wait_for(lambda: settled(caller))
+    eventually(lambda: settled(caller))
     record = caller.only_call.usage_record
     assert record.output_tokens <= 1
     assert caller.wallet["held"] == 0
@@ -104,7 +98,7 @@ def test_leaving_at_any_moment_leaves_nothing_held(stage: Stage, pause: Any) -> 
             connection.sendall(raw_request(caller, chat(alias, stream=stream), key=f"{stream}"))
             time.sleep(pause)
     time.sleep(0.2)
-    wait_for(lambda: all(call.state in {"settled", "released"} for call in caller.calls))
+    eventually(lambda: all(call.state in {"settled", "released"} for call in caller.calls))
     charged = sum(call.charge_microusd or 0 for call in caller.calls)
     assert caller.wallet == {"balance": 5_000 - charged, "held": 0, "debt": 0}
 
@@ -117,7 +111,7 @@ def test_leaving_after_the_last_byte_changes_nothing(stage: Stage) -> None:
         got = b""
         while b"data: [DONE]" not in got:
             got += connection.recv(4096)
-    wait_for(lambda: settled(caller))
+    eventually(lambda: settled(caller))
     record = caller.only_call.usage_record
     assert record.basis == "upstream"
     assert record.input_tokens == count_text(body["messages"][0]["content"])

@@ -187,13 +187,13 @@ def test_a_body_beyond_the_limit_is_refused_before_it_is_read(world: Any, announ
     piece = b"x" * 65536
 
     def pieces() -> Any:
-        for _ in range(170):
+        for _ in range(260):
             yield piece
 
     headers = {**caller.headers(CHAT), "Content-Type": "application/json", "Idempotency-Key": "k"}
     headers["x-service-max-cost-microusd"] = "9"
     if announced:
-        headers["Content-Length"] = str(170 * 65536)
+        headers["Content-Length"] = str(260 * 65536)
     try:
         answer = stage.client.post(stage.origin + CHAT, content=pieces(), headers=headers)
     except httpx.TransportError:

@@ -1,6 +1,5 @@
 """A receipt states what the ledger says of its call, or no amount: also where somebody else decided on it meanwhile."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,6 +10,7 @@ from django.db import connection
 
 from billing.operations import reviews
 from tests.factories.billing import review
+from tests.support.concurrency import eventually
 from tests.support.stage import Caller, Stage, chat
 
 BALANCE = 5_000
@@ -31,10 +31,7 @@ DECISIONS: list[Any] = [
 
 def decide(caller: Caller, decision: Callable[[str], bool]) -> None:
     """Take a call out of its process's hands as soon as it is held."""
-    until = time.monotonic() + 10
-    while not caller.calls:
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    eventually(lambda: caller.calls)
     call = caller.only_call.id
     assert review(call, "deadline_passed")
     assert decision(call)

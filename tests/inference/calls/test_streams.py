@@ -1,6 +1,5 @@
 """Streams that do not simply run to their end."""
 
-import time
 from typing import Any
 
 import orjson
@@ -9,6 +8,7 @@ from django.utils import timezone
 
 from billing.operations import reviews
 from tests.factories.billing import release
+from tests.support.concurrency import eventually
 from tests.support.stage import Caller, Stage, chat
 from tests.support.upstream import LEAKS
 
@@ -21,13 +21,6 @@ def read(caller: Caller, alias: Any, **members: Any) -> Any:
 
 def receipt_of(lines: Any) -> Any:
     return orjson.loads(lines[-1].removeprefix(": service "))
-
-
-def wait_for(condition: Any, seconds: Any = 5.0) -> Any:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +61,7 @@ def test_a_stream_that_ignores_its_limit_is_cut_there(stage: Stage) -> None:
     assert call.charge_microusd <= call.hold_microusd
     assert call.usage_record.output_tokens == 30
     assert call.usage_record.basis == "delivered"
-    wait_for(lambda: stage.upstream.ledger.entries[0].outcome == "left")
+    eventually(lambda: stage.upstream.ledger.entries[0].outcome == "left")
     assert stage.upstream.ledger.entries[0].completion_tokens < 200
 
 

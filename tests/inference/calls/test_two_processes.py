@@ -11,9 +11,9 @@ from billing.queries import audit
 from gateway.core.contract.capabilities import Capability
 from tests.factories.accounts import Caller as Manager
 from tests.inference.calls.test_organizations import World
-from tests.organizations.race import at_once
+from tests.support.concurrency import at_once
+from tests.support.processes import by_turns, send, two_processes
 from tests.support.stage import Stage, chat
-from tests.support.two_processes import by_turns, send, two_processes
 
 CALLS = 16
 

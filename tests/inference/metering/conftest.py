@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from django.urls import path
 from gateway.core.api.lean import LeanHandler
 from gateway.server.lifespan import Lifespan
 from tests.inference.metering.pictures import FORGET_SQL, PICTURE, SQL, PictureViewSet
+from tests.support.server_thread import http_server
 from tests.support.serving import RunningGateway
 from tests.support.stage_fixtures import db, stage, upstream  # noqa: F401
 
@@ -62,9 +62,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def pictures() -> Iterator[PictureUpstream]:
-    with PictureUpstream() as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    server = PictureUpstream()
+    with http_server(server):
         yield server
-        server.shutdown()
-        thread.join()

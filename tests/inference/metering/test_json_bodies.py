@@ -25,6 +25,9 @@ class Request:
         """Give the body."""
         return self.body
 
+    def take_memory(self, size_bytes: int) -> None:
+        """There is room."""
+
 
 @pytest.mark.parametrize(("body", "is_large"), [(b'{"a":[1]}', False), (LARGE, True)])
 def test_the_event_loop_goes_on_while_a_large_body_is_parsed(body: bytes, is_large: bool) -> None:

@@ -22,5 +22,5 @@ def provider(running_provider: FakeStripe, settings: Settings) -> FakeStripe:
     settings.STRIPE_SECRET_KEY = running_provider.secret_key
     settings.STRIPE_WEBHOOK_SECRET = [running_provider.webhooks.secret]
     settings.STRIPE_API_BASE = running_provider.origin
-    settings.STRIPE_TIMEOUT_SECONDS = 2.0
+    settings.STRIPE_TIMEOUT_SECONDS = 30.0
     return running_provider

@@ -1,12 +1,11 @@
 """Runs the stand-in in a thread beside a test, and lets the test play customer, bank and partner."""
 
 import asyncio
-import threading
 from typing import Any, Self
 
-import uvloop
 from aiohttp import web
 
+from tests.support.server_thread import ServerThread
 from tests.support.stripe.accounts import Accounts
 from tests.support.stripe.api import Api, Asked
 from tests.support.stripe.disputes import Disputes
@@ -20,12 +19,10 @@ from tests.support.stripe.sessions import Sessions
 from tests.support.stripe.store import Json, Store, snapshot
 from tests.support.stripe.webhooks import Webhooks
 
-HOST = "127.0.0.1"
-STOP_SECONDS = 0.1
 SECRET_KEY, LIVE_SECRET_KEY = "sk_test_standin", "sk_live_standin"
 
 
-class FakeStripe:
+class FakeStripe(ServerThread):
     """A payment provider on a real socket, as a context manager:
 
         with FakeStripe() as stripe:
@@ -40,7 +37,7 @@ class FakeStripe:
     live_secret_key = LIVE_SECRET_KEY
 
     def __init__(self, *, port: int = 0) -> None:
-        self.port = port
+        super().__init__(port)
         self.store = Store()
         self.webhooks = Webhooks()
         self.events = Events(self.store)
@@ -52,15 +49,6 @@ class FakeStripe:
         self.accounts = Accounts(self.store)
         self.checkouts = Sessions(self.store, self.events, self.payments, self.keeping)
         self.api = Api(self.store, (SECRET_KEY, LIVE_SECRET_KEY))
-        self._loop = uvloop.new_event_loop()
-        self._started = threading.Event()
-        self._stop: asyncio.Event | None = None
-        self._thread = threading.Thread(target=self._run, name="fake-stripe", daemon=True)
-
-    @property
-    def origin(self) -> str:
-        """Give the scheme, host and port: what STRIPE_API_BASE names, and where the hosted pages are."""
-        return f"http://{HOST}:{self.port}"
 
     @property
     def asked(self) -> list[Asked]:
@@ -153,32 +141,12 @@ class FakeStripe:
         return snapshot(made)
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        self._started.wait()
+        super().__enter__()
+        self.checkouts.origin = self.origin
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        assert self._stop is not None
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        self._loop.close()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._serve())
-
-    async def _serve(self) -> None:
-        self._stop = asyncio.Event()
-        runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=STOP_SECONDS)
-        await runner.setup()
-        await web.TCPSite(runner, HOST, self.port, backlog=1024).start()
-        self.port = runner.addresses[0][1]
-        self.checkouts.origin = self.origin
-        self._started.set()
-        await self._stop.wait()
-        await runner.cleanup()
-
-    def _application(self) -> web.Application:
+    def application(self) -> web.Application:
+        """Build the API and the hosted pages."""
         app = web.Application()
         add_routes(app, self.api, self, Pages(self.checkouts, self._flush))
         return app

@@ -8,8 +8,8 @@ import sys
 
 import uvloop
 
+from tests.support.server_thread import listening
 from tests.support.upstream.app import Upstream
-from tests.support.upstream.server import serving
 
 
 async def serve(port: int, *, keep_bodies: bool, api_key: str | None) -> None:
@@ -17,7 +17,7 @@ async def serve(port: int, *, keep_bodies: bool, api_key: str | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    async with serving(Upstream(keep_bodies=keep_bodies, api_key=api_key), port) as taken:
+    async with listening(Upstream(keep_bodies=keep_bodies, api_key=api_key).application(), port) as taken:
         sys.stdout.write(f"ready: http://127.0.0.1:{taken}/v1\n")
         sys.stdout.flush()
         await stop.wait()

@@ -28,6 +28,8 @@ class Upstream:
         self.ledger = Ledger(keep_bodies=keep_bodies)
         self.scripts = Scripts()
         self.api_key = api_key
+        self.gate = asyncio.Event()
+        self.gate.set()
 
     def application(self) -> web.Application:
         """Build the aiohttp application."""
@@ -47,7 +49,7 @@ class Upstream:
             return refusal
         body = json.loads(raw)  # unlike orjson it reads integers of any length
         behaviour = self.scripts.choose(request.path, body["model"])
-        call = Call(request, body, behaviour, self._remember(request, body, behaviour))
+        call = Call(request, body, behaviour, self._remember(request, body, behaviour), self.gate)
         try:
             return await self._answer(call)
         except (PeerLeft, ConnectionError):
@@ -56,6 +58,8 @@ class Upstream:
 
     async def _answer(self, call: Call) -> web.StreamResponse:
         await asyncio.sleep(call.behaviour.delay_ms / 1000)
+        if not call.streaming:
+            await call.gate.wait()
         if call.behaviour.hang == "before_headers":
             await stay_silent(call)
         if call.behaviour.cut == "before_headers":

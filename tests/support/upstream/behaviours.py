@@ -23,6 +23,16 @@ class Behaviour:
     """Say this instead; one token a word."""
     cached_tokens: int = 0
     """Prompt tokens that usage reports as read from a cache."""
+    reasoning_tokens: int = 0
+    """Output tokens that are not shown."""
+    accepted_tokens: int = 0
+    """Tokens of a prediction that usage reports as part of the answer."""
+    rejected_tokens: int = 0
+    """Tokens of a prediction that usage reports on top of the answer."""
+    heard_tokens: int = 0
+    """Prompt tokens that usage reports as sound."""
+    spoken_tokens: int = 0
+    """Output tokens of sound beside the words, for a request that asks for it."""
     delay_ms: float = 0.0
     """Silence before the first byte of the answer."""
     token_delay_ms: float = 0.0

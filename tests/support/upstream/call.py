@@ -1,5 +1,6 @@
 """One request under way: what was asked, how to answer, and what is remembered of it."""
 
+import asyncio
 import socket
 import struct
 from collections.abc import Mapping
@@ -27,6 +28,8 @@ class Call:
     body: Mapping[str, Any]
     behaviour: Behaviour
     entry: Entry
+    gate: asyncio.Event
+    """What answers wait for: JSON before anything of it, a stream behind its first token."""
 
     @property
     def streaming(self) -> bool:

@@ -1,7 +1,8 @@
 """Chat completions as the vendor shapes them: one body, or chunks of a stream."""
 
 import time
-from collections.abc import Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tests.support.upstream.answers import Answer
@@ -10,17 +11,27 @@ from tests.support.upstream.stream import Frame
 from tests.support.upstream.usage import ABSENT, Usage, report
 
 FINGERPRINT = "fp_upstream-1"
+EXPIRES_AT = 1_795_000_000
 
 
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     """State truly what an answer cost."""
-    completion_tokens = answer.tokens * answer.choices
+    unseen = behaviour.reasoning_tokens + behaviour.rejected_tokens + behaviour.spoken_tokens
+    completion_tokens = answer.tokens * answer.choices + unseen
     return {
         "prompt_tokens": answer.prompt_tokens,
         "completion_tokens": completion_tokens,
         "total_tokens": answer.prompt_tokens + completion_tokens,
-        "prompt_tokens_details": {"cached_tokens": behaviour.cached_tokens, "audio_tokens": 0},
-        "completion_tokens_details": {"reasoning_tokens": 0, "audio_tokens": 0},
+        "prompt_tokens_details": {
+            "cached_tokens": behaviour.cached_tokens,
+            "audio_tokens": behaviour.heard_tokens,
+        },
+        "completion_tokens_details": {
+            "reasoning_tokens": behaviour.reasoning_tokens,
+            "accepted_prediction_tokens": behaviour.accepted_tokens,
+            "rejected_prediction_tokens": behaviour.rejected_tokens,
+            "audio_tokens": behaviour.spoken_tokens,
+        },
     }
 
 
@@ -31,7 +42,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         "object": "chat.completion",
         "created": int(time.time()),
         "model": body["model"],
-        "choices": [_choice(entry_id, answer, index) for index in range(answer.choices)],
+        "choices": [_choice(entry_id, answer, index, _sound(body, behaviour)) for index in range(answer.choices)],
         "system_fingerprint": FINGERPRINT,
         "service_tier": "default",
     }
@@ -56,6 +67,8 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         return Frame({**head, "choices": choices, **tail}, tokens)
 
     yield chunk([_delta(index, _opening(entry_id, answer)) for index in range(answer.choices)])
+    if sound := _sound(body, behaviour):
+        yield from _spoken(entry_id, sound, chunk)
     for position in range(answer.tokens):
         for index in range(answer.choices):
             yield chunk([_delta(index, _piece(answer, position))], 1)
@@ -65,9 +78,30 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         yield Frame({**head, "choices": [], "usage": usage})
 
 
-def _choice(entry_id: str, answer: Answer, index: int) -> Any:
+SAMPLES_PER_TOKEN = b"\0\1" * 1200
+"""What 50 ms of 16-bit sound at 24 kHz has, which counts as one token."""
+
+
+def _sound(body: Mapping[str, Any], behaviour: Behaviour) -> bytes:
+    """Give the sound that a request asks for."""
+    return SAMPLES_PER_TOKEN * behaviour.spoken_tokens if "audio" in (body.get("modalities") or ()) else b""
+
+
+def _spoken(entry_id: str, sound: bytes, chunk: Callable[[list[Any]], Frame]) -> Iterator[Frame]:
+    """Stream sound, a token an event, between its id and the time at which it expires."""
+    pieces = [sound[at : at + len(SAMPLES_PER_TOKEN)] for at in range(0, len(sound), len(SAMPLES_PER_TOKEN))]
+    yield chunk([_delta(0, {"audio": {"id": f"audio-{entry_id}"}})])
+    for piece in pieces:
+        yield chunk([_delta(0, {"audio": {"data": b64encode(piece).decode()}})])
+    yield chunk([_delta(0, {"audio": {"expires_at": EXPIRES_AT}})])
+
+
+def _choice(entry_id: str, answer: Answer, index: int, sound: bytes) -> Any:
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
-    if answer.tool_call:
+    if sound:
+        spoken = {"id": f"audio-{entry_id}", "expires_at": EXPIRES_AT, "data": b64encode(sound).decode()}
+        message["audio"] = {**spoken, "transcript": "".join(answer.words())}
+    elif answer.tool_call:
         function = {"name": answer.tool_call.name, "arguments": answer.tool_call.arguments}
         message["tool_calls"] = [{"id": _call_id(entry_id), "type": "function", "function": function}]
     else:

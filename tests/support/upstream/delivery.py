@@ -86,8 +86,10 @@ class _EventWriter:
 
     async def send(self, frame: Frame) -> None:
         """Send one event, its pause before it and the behaviour's cut after it."""
-        if frame.tokens and self.token_delay_seconds and self.call.entry.completion_tokens:
-            await asyncio.sleep(self.token_delay_seconds)
+        if frame.tokens and self.call.entry.completion_tokens:
+            await self.call.gate.wait()
+            if self.token_delay_seconds:
+                await asyncio.sleep(self.token_delay_seconds)
         await self._cut_inside(frame)
         await self.write(frame.encode())
         self.call.entry.completion_tokens += frame.tokens

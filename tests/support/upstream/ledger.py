@@ -69,10 +69,6 @@ class Ledger:
     def __iter__(self) -> Iterator[Entry]:
         return iter(list(self.entries))
 
-    def of_model(self, model: str) -> list[Entry]:
-        """List the requests for one model."""
-        return [entry for entry in self.entries if entry.model == model]
-
     def repeated_keys(self) -> list[str]:
         """List callers' keys under which work was done more than once."""
         served: dict[str, int] = {}

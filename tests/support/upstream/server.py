@@ -1,37 +1,19 @@
 """Ways to run the fake upstream: in a thread beside a test, or as a process of its own."""
 
-import asyncio
 import contextlib
 import socket
-import threading
-from collections.abc import AsyncIterator, Iterator
-from typing import Any, Self
+from collections.abc import Iterator
+from typing import Any
 
-import uvloop
 from aiohttp import web
 
+from tests.support.server_thread import HOST, ServerThread
 from tests.support.upstream.app import Upstream
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script
 from tests.support.upstream.ledger import Ledger
 
-HOST = "127.0.0.1"
-STOP_SECONDS = 0.1
 
-
-@contextlib.asynccontextmanager
-async def serving(upstream: Upstream, port: int = 0) -> AsyncIterator[int]:
-    """Serve on loopback and give the port; port 0 takes a free one."""
-    runner = web.AppRunner(upstream.application(), access_log=None, shutdown_timeout=STOP_SECONDS)
-    await runner.setup()
-    site = web.TCPSite(runner, HOST, port, backlog=1024)
-    await site.start()
-    try:
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
-
-
-class FakeUpstream:
+class FakeUpstream(ServerThread):
     """Run the upstream in a thread with its own event loop, as a context manager.
 
     Real sockets, and the ledger and the scripts are at hand as objects:
@@ -44,21 +26,12 @@ class FakeUpstream:
 
     def __init__(self, *, api_key: str | None = None, port: int = 0) -> None:
         self._upstream = Upstream(api_key=api_key)
-        self._port = port
-        self._started = threading.Event()
-        self._loop = uvloop.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="fake-upstream", daemon=True)
-        self._stop: asyncio.Event | None = None
+        super().__init__(port)
 
     @property
     def ledger(self) -> Ledger:
         """Give the live ledger."""
         return self._upstream.ledger
-
-    @property
-    def origin(self) -> str:
-        """Give the scheme, host and port."""
-        return f"http://{HOST}:{self._port}"
 
     @property
     def base_url(self) -> str:
@@ -81,31 +54,27 @@ class FakeUpstream:
         chosen = Behaviour.parse(behaviour, PRESETS[preset] if preset else None)
         self._upstream.scripts.add(Script(chosen, model=model, path=path, times=times))
 
+    @contextlib.contextmanager
+    def holding(self) -> Iterator[None]:
+        """Send nothing but the first token of streams until `release`, or the end of the block."""
+        self.loop.call_soon_threadsafe(self._upstream.gate.clear)
+        try:
+            yield
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Send what is held."""
+        self.loop.call_soon_threadsafe(self._upstream.gate.set)
+
     def reset(self) -> None:
         """Empty the ledger and forget every script."""
         self._upstream.ledger.clear()
         self._upstream.scripts.clear()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._started.wait()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        assert self._stop is not None
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        self._loop.close()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._serve())
-
-    async def _serve(self) -> None:
-        self._stop = asyncio.Event()
-        async with serving(self._upstream, self._port) as self._port:
-            self._started.set()
-            await self._stop.wait()
+    def application(self) -> web.Application:
+        """Build the routes."""
+        return self._upstream.application()
 
 
 def closed_port() -> int:

@@ -128,6 +128,10 @@ class LeanRequest(ASGIRequest):
         self._watch.watch()
         return body
 
+    def take_memory(self, size_bytes: int) -> None:
+        """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""
+        self._memory.take(size_bytes)
+
     def __getattr__(self, name: str) -> Any:
         """Fill in what Django's request has and nobody has asked for yet."""
         if name.startswith("__") or "META" in self.__dict__:

@@ -48,6 +48,14 @@ class BodyMemory:
         finally:
             self._bodies.arriving.give_back(expected)
 
+    def take(self, size_bytes: int) -> None:
+        """Add to the share, or raise NotReady: whoever has a share and waited for more would wait in a ring."""
+        if size_bytes <= UNCOUNTED_BYTES:
+            return
+        if not self._bodies.parsed.try_take(size_bytes):
+            raise _not_ready()
+        self._taken_bytes += size_bytes
+
     def release(self) -> None:
         """Return the share: the answer is out."""
         if self._taken_bytes:
@@ -75,5 +83,9 @@ async def _take(budget: ByteBudget, size_bytes: int) -> None:
     try:
         await budget.take(size_bytes, settings.LARGE_BODY_WAIT_SECONDS)
     except TimeoutError:
-        headers = {"Retry-After": "5", "Connection": "close"}
-        raise NotReady("Too many large requests are in progress.", headers=headers) from None
+        raise _not_ready() from None
+
+
+def _not_ready() -> NotReady:
+    headers = {"Retry-After": "5", "Connection": "close"}
+    return NotReady("Too many large requests are in progress.", headers=headers)

@@ -5,6 +5,7 @@ from typing import Any
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.openai.endpoint import JsonEndpoint, put_our_names
 from inference.routes.chat.bound import BoundedChat
+from inference.routes.chat.openai.audio import rename_audio
 from inference.routes.chat.openai.stream import ChatStream
 from inference.routes.chat.openai.tool_calls import rename_calls
 from inference.rules.upstream import Attempt
@@ -35,5 +36,6 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
             if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
                 raise NotJSONError("a choice without a message")
             rename_calls(attempt.public_id, position, choice["message"])
+            rename_audio(attempt.public_id, position, choice["message"])
         body.setdefault("id", attempt.public_id)
         put_our_names(attempt, body)

@@ -12,6 +12,7 @@ from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.openai.endpoint import put_our_names
 from inference.adapters.sse import event_bytes
 from inference.adapters.streams import EventStream
+from inference.routes.chat.openai.audio import rename_audio, tokens_of_audio, transcript_of
 from inference.routes.chat.openai.tool_calls import rename_calls
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt, StreamBroken
@@ -36,12 +37,12 @@ class ChatStream(EventStream):
         usage = _usage(event)
         choices = [] if usage and "choices" not in event else _choices(event)
         put_our_names(self._attempt, event)
-        deltas, size = _delivered(self._attempt.public_id, choices)
+        deltas, size, spoken = _delivered(self._attempt.public_id, choices)
         if not self._attempt.request.asked.show_usage and "usage" in event:
             del event["usage"]
             if not choices and event.keys() <= _ENVELOPE:
                 return Chunk(b"", usage=usage)
-        return Chunk(event_bytes(orjson.dumps(event)), deltas, size, usage)
+        return Chunk(event_bytes(orjson.dumps(event)), deltas, size, spoken, usage)
 
 
 def _usage(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -58,9 +59,9 @@ def _choices(event: Mapping[str, Any]) -> list[dict[str, Any]]:
     return choices
 
 
-def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int]:
-    """Count the choices that carry output and its UTF-8 bytes, and make the ids of tool calls ours."""
-    deltas = size = 0
+def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int, int]:
+    """Count the choices that carry text, its UTF-8 bytes and the tokens of sound, and make the ids in them ours."""
+    deltas = size = spoken = 0
     for choice in choices:
         delta = choice.get("delta")
         if not isinstance(delta, dict):
@@ -69,9 +70,13 @@ def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int]
         if "tool_calls" in delta:
             rename_calls(public_id, choice.get("index", 0), delta)
             carried += _bytes_of_calls(delta["tool_calls"])
+        if "audio" in delta:
+            rename_audio(public_id, choice.get("index", 0), delta)
+            carried += len(transcript_of(delta).encode())
+            spoken += tokens_of_audio(delta)
         size += carried
         deltas += carried > 0
-    return deltas, size
+    return deltas, size, spoken
 
 
 def _bytes_of(delta: Mapping[str, Any]) -> int:

@@ -1,0 +1,14 @@
+"""Accounts as the console names and finds them."""
+
+from accounts.models import Account
+from gateway.core.console import parties
+
+PEOPLE = parties.Source(Account, key="did", name="display_name", email="email")
+SEARCH_HELP = "A part of the name, the email address or the DID."
+
+parties.register("account", PEOPLE)
+
+
+def person_fields(relation: str) -> tuple[str, ...]:
+    """Name the columns by which a table with a relation to accounts is searched."""
+    return tuple(f"{relation}__{name}" for name in PEOPLE.columns)

@@ -1,0 +1,39 @@
+"""Makes operators: accounts with every right in the console."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from accounts.models import Account
+from accounts.operations import addresses, devices, suspension
+from accounts.rules.dids import portal_did
+from gateway.core.contract.ids import new_id
+
+
+@transaction.atomic
+def create(email: str, password: str) -> Account:
+    """Create an account that is an operator. Whoever merely claimed its address no longer does."""
+    addresses.release(email, keep=None)
+    did = portal_did(settings.PORTAL_URL, new_id("acc"))
+    return Account.objects.create_superuser(did, email, password, display_name="Operator")
+
+
+@transaction.atomic
+def promote(account: Account, password: str | None, *, now: datetime) -> list[str]:
+    """Make an account an operator that may sign in; return what was changed, in words. A new password ends its sessions."""
+    done = []
+    if not (account.is_staff and account.is_superuser):
+        account.is_staff = account.is_superuser = True
+        done.append("given every right")
+    if not account.is_active:
+        account.is_active = True
+        done.append("activated")
+    if password is not None:
+        account.set_password(password)
+        devices.revoke_all(account=account, now=now)
+        done.append("given the new password and signed out everywhere")
+    account.save()
+    if suspension.unsuspend(account=account):
+        done.append("unsuspended")
+    return done

@@ -1,0 +1,8 @@
+"""Browsers in templates."""
+
+from django import template
+
+from accounts.rules.user_agents import named
+
+register = template.Library()
+register.filter("browser_name", named)

@@ -1,0 +1,56 @@
+"""What settled calls used."""
+
+from django.contrib import admin
+from unfold.decorators import display
+
+from billing.admin.owners import SEARCH_HELP
+from billing.models import UsageRecord
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
+
+
+@admin.register(UsageRecord)
+class UsageRecordAdmin(ReadOnlyAdmin):
+    """What settled calls used: model, quantities, charge."""
+
+    owner = PartyColumn("Owner", "reservation.wallet.owner_key", kind_path="reservation.wallet.owner_kind")
+    charge = money("Charge", "charge_microusd")
+
+    list_display = (
+        "reservation_id",
+        "called_model",
+        "owner",
+        "input_tokens",
+        "output_tokens",
+        "charge",
+        "basis",
+        "settled_at",
+    )
+    list_filter = ("basis", "settled_at")
+    list_select_related = ("reservation", "reservation__wallet")
+    search_fields = ("reservation__id__exact", "reservation__wallet__owner_key__exact")
+    party_fields = ("reservation__wallet__owner_key", "reservation__actor_did")
+    search_help_text = SEARCH_HELP
+    ordering = ("-pk",)
+    fieldsets = (
+        (None, {"fields": ("reservation", "called_model", "route", "owner", "charge", "basis", "settled_at")}),
+        (
+            "Quantities",
+            {
+                "fields": (
+                    *("input_tokens", "cached_input_tokens", "output_tokens"),
+                    *("input_audio_tokens", "output_audio_tokens"),
+                    *("images", "input_characters", "seconds", "input_bytes", "items"),
+                )
+            },
+        ),
+    )
+
+    @display(description="Model")
+    def called_model(self, record: UsageRecord) -> str:
+        """Name the alias or raw model. `model` would be the table's own class."""
+        return record.reservation.model
+
+    @display(description="Route")
+    def route(self, record: UsageRecord) -> str:
+        """Name the route."""
+        return record.reservation.route

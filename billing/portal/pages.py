@@ -1,0 +1,29 @@
+"""The frame of every page about a person's own money."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts.models import Account
+from billing.rules.owners import Owner
+
+# Address and title.
+TABS = (("portal_wallet", "Wallet"), ("portal_payments", "Payments"), ("portal_usage", "Usage"))
+
+
+def show(request: HttpRequest, tab: str, template: str, **context: Any) -> HttpResponse:
+    """Render the page of a tab, with the context's `status`."""
+    status = context.pop("status", 200)
+    return render(request, f"billing/{template}.html", {"tabs": TABS, "tab": tab, **context}, status=status)
+
+
+def person(request: HttpRequest) -> Account:
+    """Return who is signed in."""
+    assert isinstance(request.user, Account)
+    return request.user
+
+
+def owner_of(request: HttpRequest) -> Owner:
+    """Name the signed-in person as the owner of a wallet."""
+    return "account", person(request).did

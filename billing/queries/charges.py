@@ -1,0 +1,11 @@
+"""What a closed call was charged, as the ledger has it."""
+
+from billing.models import Transfer
+
+LOT = "lot:"
+
+
+def to_lots(usage_id: str) -> list[tuple[str, int]]:
+    """List the credits that a call was charged to, each with its micro-USD, in the order of spending."""
+    charges = Transfer.objects.filter(source=usage_id, kind="charge", debit_account__startswith=LOT).order_by("seq")
+    return [(charge.debit_account.removeprefix(LOT), charge.amount_microusd) for charge in charges]

@@ -1,0 +1,91 @@
+"""The error bodies in the OpenAPI document: a schema for each code, so that a generated client has a type for each."""
+
+import re
+from typing import Any
+
+from gateway.core.contract.errors import CATALOGUE, ApiError
+
+Schema = dict[str, Any]
+
+API_ERROR, OAUTH_ERROR = "Error", "OAuthError"
+ERROR_TYPE, ERROR_DETAILS = "ErrorType", "ErrorDetails"
+TYPES = (
+    "authentication_error",
+    "permission_error",
+    "invalid_request_error",
+    "conflict_error",
+    "billing_error",
+    "rate_limit_error",
+    "api_error",
+)
+USED = re.compile(r"#/components/schemas/(\w+)")
+
+
+def api_error_name(error: type[ApiError]) -> str:
+    """Return the name of the schema of an error: `NotMemberError`."""
+    return f"{error.__name__.removesuffix('Error')}Error"
+
+
+def oauth_error_name(error: type[ApiError]) -> str:
+    """Return the name of its schema on the token routes: `OAuthInvalidGrantError`."""
+    return f"OAuth{api_error_name(error)}"
+
+
+def one_of(names: list[str]) -> Schema:
+    """Return a schema that allows each of the named ones; their codes tell them apart."""
+    references = [_reference(name) for name in names]
+    return references[0] if len(references) == 1 else {"oneOf": references}
+
+
+def add_error_schemas(result: Schema, **context: Any) -> Schema:
+    """Add the schemas of all errors together and of each that operations name; a hook of drf-spectacular."""
+    named = set(USED.findall(str(result["paths"])))
+    schemas = result["components"]["schemas"]
+    schemas |= {
+        ERROR_TYPE: {"type": "string", "enum": list(TYPES)},
+        ERROR_DETAILS: {"type": "object", "description": "For programs, by code.", "additionalProperties": {}},
+        API_ERROR: _api_error(sorted(CATALOGUE), "Any error."),
+        OAUTH_ERROR: _oauth_error(sorted(CATALOGUE), "Any error of a token route."),
+    }
+    for error in CATALOGUE.values():
+        if api_error_name(error) in named:
+            schemas[api_error_name(error)] = _api_error([error.code], error.default_message)
+        if oauth_error_name(error) in named:
+            schemas[oauth_error_name(error)] = _oauth_error([error.code], error.default_message)
+    return result
+
+
+def _api_error(codes: list[str], description: str) -> Schema:
+    members = {
+        "code": _one_of_codes(codes),
+        "message": {"type": "string", "description": "For people."},
+        "type": _reference(ERROR_TYPE),
+        "param": {"type": "string", "nullable": True, "description": "The member or header at fault."},
+        "details": _reference(ERROR_DETAILS),
+        "request_id": {"type": "string"},
+    }
+    inner = {"type": "object", "properties": members, "required": list(members)}
+    return {"type": "object", "description": description, "properties": {"error": inner}, "required": ["error"]}
+
+
+def _oauth_error(codes: list[str], description: str) -> Schema:
+    members = {
+        "error": _one_of_codes(codes),
+        "error_description": {"type": "string"},
+        "request_id": {"type": "string"},
+        "param": {"type": "string"},
+    }
+    return {
+        "type": "object",
+        "description": f"{description} RFC 6749 section 5.2.",
+        "properties": members,
+        "required": ["error", "error_description", "request_id"],
+    }
+
+
+def _one_of_codes(codes: list[str]) -> Schema:
+    return {"type": "string", "enum": codes, "description": "Stable, for programs."}
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}

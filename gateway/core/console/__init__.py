@@ -1,0 +1,25 @@
+"""What the console's pages of every app share: tables, columns, dialogs, filters and form fields."""
+
+from gateway.core.console.columns import links, money
+from gateway.core.console.dialogs import dialog, may_act
+from gateway.core.console.fields import LinesField, ReadableJSONField, SecretField, json_object
+from gateway.core.console.filters import WordFilter
+from gateway.core.console.party_columns import PartyColumn
+from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
+from gateway.core.console.tables import ConsoleAdmin
+
+__all__ = [
+    "ConsoleAdmin",
+    "LinesField",
+    "PartyColumn",
+    "ReadOnlyAdmin",
+    "ReadOnlyInline",
+    "ReadableJSONField",
+    "SecretField",
+    "WordFilter",
+    "dialog",
+    "json_object",
+    "links",
+    "may_act",
+    "money",
+]

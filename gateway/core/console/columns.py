@@ -1,0 +1,27 @@
+"""Columns, and lines of pages, that render money and links."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+from unfold.decorators import display
+
+from gateway.core.contract.amounts import usd
+
+
+def money(title: str, field: str, *, is_sortable: bool = False) -> Any:
+    """Make a column, or a line of a page, that renders the amount of a field in micro-USD."""
+
+    @display(description=title, ordering=field if is_sortable else None)
+    def show(admin: Any, row: Any) -> str:
+        return usd(getattr(row, field))
+
+    return show
+
+
+def links(pages: Iterable[tuple[str, str, str]]) -> SafeString:
+    """Render links to lists, each of a title, a table ("billing_wallet") and what to search it for."""
+    found = [(reverse(f"admin:{table}_changelist", query={"q": text}), title) for title, table, text in pages]
+    return format_html_join(", ", '<a class="underline" href="{}">{}</a>', found)

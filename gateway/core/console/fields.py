@@ -1,0 +1,77 @@
+"""Form fields of the console: lists, JSON, and secrets that are never shown."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib.postgres.forms import SimpleArrayField
+from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextareaWidget
+
+
+class LinesField(SimpleArrayField):
+    """A list of texts, one a line."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", UnfoldAdminTextareaWidget(attrs={"rows": 6}))
+        super().__init__(forms.CharField(), delimiter="\n", **kwargs)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Render a stored list."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
+        """Read the lines that say something."""
+        lines = value.splitlines() if isinstance(value, str) else list(value or ())
+        return [line.strip() for line in lines if line.strip()]
+
+
+def json_object(value: Any) -> dict[str, Any]:
+    """Return an object, an empty one for nothing, or raise ValidationError."""
+    if not isinstance(value or {}, dict):
+        raise ValidationError("This must be a JSON object.")
+    return value or {}
+
+
+class ReadableJSONField(forms.JSONField):
+    """JSON, shown over several lines."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("widget", UnfoldAdminTextareaWidget(attrs={"rows": 10, "class": "font-mono"}))
+        super().__init__(**kwargs)
+
+    def to_python(self, value: Any) -> Any:
+        """Read what was typed; nesting and numbers that the parser gives up on are no JSON either."""
+        try:
+            return super().to_python(value)
+        except (RecursionError, ValueError):
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Keep such a text as it was typed, for the page that says so."""
+        try:
+            return super().bound_data(data, initial)
+        except (RecursionError, ValueError):
+            return InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Render what is stored; what was typed and could not be read stays as it was."""
+        return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
+
+
+class SecretField(forms.CharField):
+    """A secret that can be set and never read: the page says whether there is one, and blank keeps it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("required", False)
+        kwargs.setdefault("widget", UnfoldAdminPasswordWidget(render_value=False))
+        super().__init__(**kwargs)
+
+    def prepare_value(self, value: Any) -> None:
+        """Show nothing."""
+        return
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Count only what was typed."""
+        return bool(data)

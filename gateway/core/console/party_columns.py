@@ -1,0 +1,68 @@
+"""Columns, and lines of pages, that show a person or an organization."""
+
+from collections.abc import Collection
+from operator import attrgetter
+from typing import Any
+
+from django.db.models import Model
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from gateway.core.console import parties
+
+
+class PartyColumn:
+    """A column, or a line of a page, that shows a party.
+
+    `path` leads from the row to the party's own row ("membership.account"), or to its key ("wallet.owner_key"); then
+    `kind_path` leads to its kind, or `kind` names it. The first column of a list is a link already: a party there is none.
+    """
+
+    def __init__(
+        self, title: str, path: str, *, kind: str = "account", kind_path: str = "", is_linked: bool = True
+    ) -> None:
+        self.short_description = title
+        self._path, self._kind = attrgetter(path), attrgetter(kind_path) if kind_path else lambda row: kind
+        self._is_linked = is_linked
+
+    def __call__(self, row: Any) -> str:
+        """Render the party of a row, or its bare key where nobody knows it."""
+        value = self._value(row)
+        party = parties.of_row(value) if isinstance(value, Model) else self._looked_up(row)
+        return _rendered(party, self._is_linked) if party else str(value or "")
+
+    def reference(self, row: Any) -> parties.Reference | None:
+        """Return whom the row names by kind and key, if anybody."""
+        key = self._value(row)
+        return (self._kind(row), key) if key and not isinstance(key, Model) else None
+
+    def _looked_up(self, row: Any) -> parties.Party | None:
+        reference, known = self.reference(row), row.__dict__.get("_parties")
+        if reference is None:
+            return None
+        return (parties.named([reference]) if known is None else known).get(reference)
+
+    def _value(self, row: Any) -> Any:
+        try:
+            return self._path(row)
+        except AttributeError:  # of nothing, such as an invitation that nobody has accepted
+            return None
+
+
+def look_up(rows: Collection[Any], columns: Collection[PartyColumn]) -> None:
+    """Look up at once everybody whom the columns of these rows name by kind and key."""
+    references = (column.reference(row) for row in rows for column in columns)
+    known = parties.named(filter(None, references))
+    for row in rows:
+        row.__dict__["_parties"] = known
+
+
+def _rendered(party: parties.Party, is_linked: bool) -> SafeString:
+    told = str(party)
+    name = format_html('<a class="underline" href="{}">{}</a>', party.page, told) if is_linked else told
+    if told == party.key:
+        return format_html("{}", name)
+    # One block, which a narrow screen puts beside the column's title; a DID may break anywhere.
+    return format_html(
+        '<div style="overflow-wrap: anywhere">{}<br><span class="text-xs opacity-70">{}</span></div>', name, party.key
+    )

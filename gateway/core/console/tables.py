@@ -1,0 +1,128 @@
+"""What all tables of the console share."""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import quote, unquote
+from django.core.exceptions import BadRequest, ValidationError
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.text import capfirst
+from unfold.admin import ModelAdmin
+from unfold.views import ChangeList
+
+from gateway.core.console import parties
+from gateway.core.console.fields import SecretField
+from gateway.core.console.filters import parameter_of
+from gateway.core.console.party_columns import PartyColumn, look_up
+
+
+class Rows(ChangeList):
+    """The rows of a list, with what belongs to them read at once."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Read the rows of the page."""
+        super().get_results(request)
+        rows = list(self.result_list)  # type: ignore[has-type]
+        self.model_admin.complete(rows)
+        self.result_list = rows
+
+
+class ConsoleAdmin(ModelAdmin):
+    """A table of the console. No page counts or loads more rows than it shows."""
+
+    list_per_page = 50
+    list_max_show_all = 200
+    show_full_result_count = False
+    list_fullwidth = True
+    warn_unsaved_form = True
+    actions_selection_counter = True
+    party_fields: tuple[str, ...] = ()
+    """The columns that hold the key of a person or organization, by whose name, email or key the list is searched."""
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """Complete the rows of a list."""
+        return Rows
+
+    def complete(self, rows: list[Any]) -> None:
+        """Read what the columns of a list need beside its rows: the people and organizations that they name."""
+        columns = (getattr(self, str(name), None) for name in self.list_display)
+        look_up(rows, [column for column in columns if isinstance(column, PartyColumn)])
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        """Title the list as the navigation does."""
+        title = capfirst(str(self.opts.verbose_name_plural))
+        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find rows by the table's own fields, and by the people and organizations that they name."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        keys = parties.found(search_term) if self.party_fields and search_term.strip() else []
+        if not keys:
+            return found, may_repeat
+        named = reduce(or_, (Q(**{f"{field}__in": keys}) for field in self.party_fields))
+        return found | queryset.filter(named), may_repeat
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that.
+
+        Django unquotes it once more, so an id that this would change ("wal_23…") goes on quoted.
+        """
+        row_id = None if object_id is None else unquote(object_id)
+        if row_id is not None and unquote(row_id) != row_id:
+            row_id = quote(row_id)
+        return super().changeform_view(request, row_id, form_url, extra_context)
+
+    def leave_dialog(self, request: HttpRequest, object_id: str | None, words: str, level: int) -> HttpResponse:
+        """Tell what came of a dialog, on the page of its row, or on the list where it has none."""
+        self.message_user(request, words, level)
+        page, arguments = ("change", [object_id]) if object_id else ("changelist", [])
+        address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=arguments)
+        return HttpResponse(headers={"HX-Redirect": address})
+
+    def finish_dialog(self, request: HttpRequest, form: Any, object_id: str, done: str) -> HttpResponse:
+        """Log what was done and the reason that the form asked for, and tell it."""
+        self.log_change(request, self.get_queryset(request).get(pk=object_id), f"{done}: {form.cleaned_data['reason']}")
+        return self.leave_dialog(request, object_id, f"{done}.", messages.SUCCESS)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what is typed and never read: whoever may not change a row is shown each of its fields as text."""
+        fieldsets = super().get_fieldsets(request, obj)
+        if obj is None or self.has_change_permission(request, obj):
+            return fieldsets
+        fields = getattr(self.form, "base_fields", {})
+        typed = {name for name, each in fields.items() if isinstance(each, SecretField) or not hasattr(obj, name)}
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if name not in typed]})
+            for title, options in fieldsets
+        ]
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Allow the queries of the table's filters alone.
+
+        The library allows every column of the table, so that one that no page shows, such as a session's key, could be
+        read letter by letter: `?session_key__startswith=a`.
+        """
+        names = [parameter_of(each) for each in self.get_list_filter(request)]
+        is_filter = any(lookup == name or lookup.startswith(f"{name}__") for name in names)
+        return is_filter and bool(super().lookup_allowed(lookup, value, request))
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        """Refuse rows whose ids no row of this table can have; the library's own look-up would break."""
+        try:
+            [self.opts.pk.to_python(key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)]
+        except ValidationError:
+            raise BadRequest("A selected row has no id of this table.") from None
+        return super().response_action(request, queryset)

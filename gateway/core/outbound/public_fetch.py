@@ -1,0 +1,155 @@
+"""Fetches what a stranger names: from public addresses alone, within bounds of size and time, without redirects."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from gateway.core.api.budget import ByteBudget
+from gateway.core.api.per_loop import PerLoop
+from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.connections import AbortingConnector
+from gateway.core.outbound.failures import TooLargeError
+from gateway.core.outbound.public_addresses import is_public
+from gateway.core.outbound.session import HEADER_FIELD_MAX_BYTES, HEADER_LINE_MAX_BYTES, HEADERS_MAX
+
+FETCH_SECONDS = 10.0
+"""The longest that one fetch may take, from the look-up of its name to its last byte."""
+
+CONNECTIONS_MAX = 64
+ARRIVING_MAX_BYTES = 64 * 1024 * 1024
+"""What all fetches of a process may be receiving at one time."""
+
+LookUp = Callable[..., list[Any]]
+
+# Threads of its own: names that a stranger chose may take for ever to resolve, and other work must not wait behind them.
+_look_ups = ThreadPoolExecutor(max_workers=8, thread_name_prefix="public-names")
+
+
+class FetchError(Exception):
+    """Nothing was fetched. The message is for whoever named the address, and tells nothing of private networks."""
+
+
+class NotPublicError(FetchError):
+    """A name that resolves to no address, or to one that is not public."""
+
+    def __init__(self) -> None:
+        super().__init__("its host has no public address")
+
+
+class PublicFetcher:
+    """Fetches by GET over https. Every address of a name must be allowed, and the one connected to is checked again, so
+    that a name which changes between look-up and connection gains nothing.
+
+    What is `allowed`, how names are looked up and whom TLS trusts may be set otherwise, by tests above all.
+    """
+
+    def __init__(
+        self,
+        *,
+        allowed: Callable[[str], bool] = is_public,
+        look_up: LookUp = socket.getaddrinfo,
+        tls: ssl.SSLContext | None = None,
+        seconds: float = FETCH_SECONDS,
+    ) -> None:
+        self._allowed, self._look_up, self._tls, self._seconds = allowed, look_up, tls, seconds
+        self._arriving = PerLoop(lambda: ByteBudget(lambda: ARRIVING_MAX_BYTES))
+
+    async def fetch(self, url: str, *, max_bytes: int, accept: str) -> bytes:
+        """Return the body at a URL. Raises FetchError."""
+        try:
+            async with (
+                asyncio.timeout(self._seconds),
+                self._session(accept) as session,
+                session.get(url, allow_redirects=False) as response,
+            ):
+                return await self._read(response, max_bytes)
+        except TooLargeError:
+            raise FetchError(f"it is larger than {max_bytes} bytes") from None
+        except TimeoutError:
+            raise FetchError("its host took too long") from None
+        except (aiohttp.ClientConnectorDNSError, aiohttp.InvalidURL):
+            raise NotPublicError from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise FetchError("its host did not answer as it should") from error
+
+    async def _read(self, response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+        _check_head(response)
+        size_bytes = response.content_length
+        if size_bytes is not None and size_bytes > max_bytes:
+            raise TooLargeError
+        share = max_bytes if size_bytes is None else size_bytes
+        budget = self._arriving.get()
+        await budget.take(share, self._seconds)
+        try:
+            return await read_bounded(response, max_bytes)
+        finally:
+            budget.give_back(share)
+
+    def _session(self, accept: str) -> aiohttp.ClientSession:
+        """Open a session for one fetch: nothing of it is of use to the next."""
+        return aiohttp.ClientSession(
+            connector=self._connector(),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            auto_decompress=False,
+            headers={"User-Agent": "account-gateway", "Accept": accept, "Accept-Encoding": "identity"},
+            max_line_size=HEADER_LINE_MAX_BYTES,
+            max_field_size=HEADER_FIELD_MAX_BYTES,
+            max_headers=HEADERS_MAX,
+        )
+
+    def _connector(self) -> aiohttp.TCPConnector:
+        return AbortingConnector(
+            resolver=_Resolver(self._look_up, self._allowed),
+            use_dns_cache=False,
+            force_close=True,
+            socket_factory=self._socket,
+            ssl=self._tls or True,
+        )
+
+    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
+        """Make the socket of a connection: the last check, and the only one for a URL that has an address for a name."""
+        family, kind, protocol, _, peer = address
+        if not self._allowed(str(peer[0])):
+            raise NotPublicError
+        return socket.socket(family, kind, protocol)
+
+
+class _Resolver(AbstractResolver):
+    """Looks names up, and refuses one of whose addresses any is not allowed."""
+
+    def __init__(self, look_up: LookUp, allowed: Callable[[str], bool]) -> None:
+        self._look_up, self._allowed = look_up, allowed
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(_look_ups, self._look_up, host, port, family, socket.SOCK_STREAM)
+        if not found or not all(self._allowed(str(peer[0])) for *_, peer in found):
+            raise NotPublicError
+        return [_resolved(host, port, *one) for one in found]
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def _resolved(host: str, port: int, family: int, kind: int, protocol: int, name: str, peer: Any) -> ResolveResult:
+    return ResolveResult(
+        hostname=host, host=peer[0], port=port, family=family, proto=protocol, flags=socket.AI_NUMERICHOST
+    )
+
+
+def _check_head(response: aiohttp.ClientResponse) -> None:
+    if 300 <= response.status < 400:
+        raise FetchError("its host redirects, which is not followed")
+    if response.status != 200:
+        raise FetchError(f"its host answered with status {response.status}")
+    if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+        raise FetchError("its host compressed it, which nobody asked for")

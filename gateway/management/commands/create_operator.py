@@ -1,0 +1,82 @@
+"""`manage.py create_operator EMAIL`: the first operator of a gateway, or one who can no longer sign in."""
+
+import sys
+from argparse import BooleanOptionalAction
+from getpass import getpass
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.validators import validate_email
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import Account
+from accounts.operations import addresses, operators
+
+PASSWORD_LINE_MAX = 4096
+
+
+class Command(BaseCommand):
+    """Makes an operator with every right: a new account, or one that exists. Asks for the password, or reads it from stdin."""
+
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take who it is."""
+        parser.add_argument("who", metavar="EMAIL", help="an email address, or the DID of an account that exists")
+        parser.add_argument(
+            "--set-password", action=BooleanOptionalAction, help="also give an existing account a new password"
+        )
+
+    def handle(self, *args: Any, who: str, set_password: bool | None, **options: Any) -> None:
+        """Create or promote the account, and say which it was and what was changed."""
+        account = _existing(who)
+        if account is None:
+            created = operators.create(who, self._password(Account(email=who)))
+            self.stdout.write(f"Created the operator {who} ({created.did}).")
+            return
+        is_asked = not account.has_usable_password() if set_password is None else set_password
+        password = self._password(account) if is_asked else None
+        done = operators.promote(account, password, now=timezone.now())
+        self.stdout.write(f"{who} ({account.did}) was {', '.join(done) or 'an operator already. Nothing has changed'}.")
+
+    def _password(self, account: Account) -> str:
+        """Return a password that the rules for passwords let pass."""
+        password = _asked() if sys.stdin.isatty() else sys.stdin.readline(PASSWORD_LINE_MAX).rstrip("\r\n")
+        try:
+            validate_password(password, account)
+        except ValidationError as error:
+            raise CommandError(f"{' '.join(error.messages)} Nothing has changed.") from None
+        return password
+
+
+def _existing(who: str) -> Account | None:
+    """Return the account that the words name, or None for an address that is free. Raises CommandError for anything else."""
+    if who.startswith("did:"):
+        account = Account.objects.filter(did=who).first()
+        if account is None:
+            raise CommandError(f"There is no account {who}.")
+        return account
+    try:
+        validate_email(who)
+    except ValidationError:
+        raise CommandError(f"{who!r} is neither an email address nor a DID.") from None
+    if account := addresses.proven_holder(who):
+        return account
+    if addresses.is_open(who):
+        return None
+    if claimed := Account.objects.filter(Q(email__iexact=who) | Q(emailaddress__email__iexact=who)).first():
+        raise CommandError(
+            f"The account {claimed.did} has signed up with {who}, but nobody has confirmed that it owns the address. "
+            f"If the account is yours, name it by its DID: manage.py create_operator {claimed.did}"
+        )
+    return None
+
+
+def _asked() -> str:
+    password = getpass("Password: ")
+    if getpass("Password again: ") != password:
+        raise CommandError("The passwords differ. Nothing has changed.")
+    return password

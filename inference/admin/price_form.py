@@ -1,0 +1,124 @@
+"""The form of a new price."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from unfold.widgets import (
+    UnfoldAdminCheckboxSelectMultipleWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
+
+from billing.models import PriceVersion
+from billing.queries.prices import in_force
+from billing.rules.prices import COMPONENTS, PriceBook, PriceError
+from inference.metering.obstacles import unsold_routes
+from inference.models import Alias, RawModel
+from inference.queries import aliases
+
+
+def price_field() -> forms.CharField:
+    """Make the field of one component."""
+    widget = UnfoldAdminTextInputWidget(attrs={"placeholder": "micro-USD", "inputmode": "decimal"})
+    return forms.CharField(required=False, max_length=20, widget=widget)
+
+
+class ConfirmationsField(forms.MultipleChoiceField):
+    """What was confirmed. What has to be follows from the rest of the form, so any text is taken here."""
+
+    def valid_value(self, value: str) -> bool:
+        """Take any text."""
+        return True
+
+
+class PriceForm(forms.ModelForm):
+    """One field a component; what is left blank is not sold."""
+
+    alias = forms.ChoiceField(
+        label="Alias or raw model",
+        widget=UnfoldAdminSelectWidget(attrs={"data-starts-from-price": ""}),
+        help_text="The form starts from the price in force.",
+    )
+    input_token = price_field()
+    cached_input_token = price_field()
+    output_token = price_field()
+    input_audio_token = price_field()
+    output_audio_token = price_field()
+    image = price_field()
+    images = forms.CharField(
+        label="Images by size and quality",
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": "1024x1024/high 40000"}),
+        help_text="Instead of one price per image. One per line: size/quality and its price.",
+    )
+    input_character = price_field()
+    audio_second = price_field()
+    input_kilobyte = price_field()
+    input_item = price_field()
+    request = price_field()
+    unsold = ConfirmationsField(required=False, label="Confirm", widget=forms.MultipleHiddenInput)
+
+    class Meta:
+        model = PriceVersion
+        fields = ("alias",)
+
+    class Media:
+        js = ("gateway/console/price.js",)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        names = [(name, name) for name in _sold_names()]
+        self.fields["alias"].choices = [("", "Choose one"), *names]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Read the components together, and refuse what would change nothing."""
+        cleaned = super().clean() or {}
+        cleaned["components"] = components = self._components(cleaned)
+        try:
+            book = PriceBook.parse(components)
+        except PriceError as error:
+            raise ValidationError(f"{error}.") from None
+        current = in_force(cleaned.get("alias", ""), timezone.now())
+        if not components or (current and PriceBook.parse(current.components) == book):
+            raise ValidationError(
+                "This is the price in force." if components else "A price has at least one component."
+            )
+        self._confirm(cleaned.get("alias", ""), book, cleaned.get("unsold", []))
+        return cleaned
+
+    def _confirm(self, name: str, book: PriceBook, confirmed: list[str]) -> None:
+        """Refuse a price that leaves routes of the model unsold, until each of them is confirmed."""
+        model = aliases.named(name)
+        asked = {f"{name} {each.name}": each for each in (unsold_routes(model, book) if model else ())}
+        field = self.fields["unsold"]
+        field.widget = UnfoldAdminCheckboxSelectMultipleWidget() if asked else forms.MultipleHiddenInput()
+        field.choices = [(value, f"Take {each.path} offline") for value, each in asked.items()]  # type: ignore[attr-defined]
+        for value in asked.keys() - set(confirmed):
+            words = str(asked[value])
+            self.add_error(None, f"{words[0].upper()}{words[1:]}. Nothing was published: price it, or confirm below.")
+
+    def _components(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+        components: dict[str, Any] = {name: cleaned[name].strip() for name in COMPONENTS if cleaned.get(name)}
+        if cleaned.get("images"):
+            components["image"] = _kinds(cleaned["images"])
+        return components
+
+
+PRICE_FIELDS = tuple(name for name in PriceForm.base_fields if name not in ("alias", "unsold"))
+
+
+def _sold_names() -> list[str]:
+    aliases = Alias.objects.values_list("name", flat=True)
+    return sorted({*aliases, *RawModel.objects.values_list("model", flat=True)})
+
+
+def _kinds(text: str) -> dict[str, str]:
+    pairs = [line.split() for line in text.splitlines() if line.strip()]
+    if not all(len(pair) == 2 for pair in pairs):
+        raise ValidationError({"images": "Each line is size/quality and its price."})
+    if len(kinds := dict(pairs)) < len(pairs):
+        raise ValidationError({"images": "A size/quality has one price."})
+    return kinds

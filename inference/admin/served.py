@@ -1,0 +1,103 @@
+"""What the pages of aliases and raw models share: options, price, and whether each route can be called."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Collate
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from unfold.decorators import display
+
+from billing.models import PriceVersion
+from billing.rules.prices import PriceBook, show
+from billing.rules.quantities import QUANTITY_MAX
+from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
+from gateway.core.contract.aliases import Route
+from inference.metering.obstacles import Model, RouteState, states_of
+
+CALLABLE = "can be called"
+
+
+class ServedForm(forms.ModelForm):
+    """Checks the options that aliases and raw models share."""
+
+    options = ReadableJSONField(required=False)
+
+    def clean_options(self) -> dict[str, Any]:
+        """Refuse routes that do not exist, and an overhead that is no count: every process reads them."""
+        options = json_object(self.cleaned_data["options"])
+        routes = options.get("routes", [])
+        if not isinstance(routes, list) or not set(map(str, routes)) <= set(Route):
+            raise ValidationError(f"Routes are a list of {', '.join(Route)}.")
+        overhead = options.get("input_overhead_tokens", 0)
+        if type(overhead) is not int or not 0 <= overhead <= QUANTITY_MAX:  # a bool is an int to isinstance
+            raise ValidationError("input_overhead_tokens is a whole number from 0.")
+        return options
+
+
+class ServedAdmin(ConsoleAdmin):
+    """A table of models that are sold. Its list reads prices and upstreams once, however long it is."""
+
+    readonly_fields = ("price", "routes")
+
+    name_field = "name"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Find each model's price in force in the same statement."""
+        name = Collate(OuterRef(self.name_field), "C")  # as prices keep it, or their index could not be used
+        dated = PriceVersion.objects.filter(alias=name, effective_at__lte=timezone.now()).order_by("-effective_at")
+        return super().get_queryset(request).annotate(price_components=Subquery(dated.values("components")[:1]))
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Warn of routes that cannot be called as the model now stands."""
+        super().save_related(request, form, formsets, change)
+        saved = self.get_queryset(request).get(pk=form.instance.pk)
+        for state in _states(saved):
+            if state.is_here and state.obstacles:
+                self.message_user(request, "{} {}.".format(*_told(state)), messages.WARNING)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Tell of price and routes where there is a model to tell of."""
+        own = [name for name in self.get_fields(request, obj) if name not in ("price", "routes")]
+        sold = ("Price and routes", {"fields": ("price", "routes")})
+        return [(None, {"fields": own}), *([sold] if obj else [])]
+
+    @display(description="Price in force")
+    def price(self, model: Model) -> str:
+        """Render the price in force, and link to the form of the next one."""
+        components = _components(model)
+        shown = "none" if components is None else show(components) or "nothing is sold"
+        link = reverse("admin:billing_priceversion_add", query={"alias": str(model)})
+        return format_html('{}<br><a class="underline" href="{}">New price</a>', shown, link)
+
+    @display(description="Routes")
+    def routes(self, model: Model) -> str:
+        """Tell of each route whether it can be called, and if not, why."""
+        return format_html_join("", '<div class="py-1"><code>{}</code>: {}</div>', map(_told, _states(model)))
+
+    @display(description="Can be called", label={"yes": "success", "in part": "warning", "no": "danger"})
+    def can_be_called(self, model: Model) -> str:
+        """Sum up whether the routes that this gateway has can be called."""
+        found = [state.obstacles for state in _states(model) if state.is_here]
+        if not all(found) and any(found):
+            return "in part"
+        return "no" if not found or any(found) else "yes"
+
+
+def _components(model: Any) -> dict[str, Any] | None:
+    components: dict[str, Any] | None = model.price_components
+    return components
+
+
+def _states(model: Model) -> list[RouteState]:
+    components = _components(model)
+    return states_of(model, None if components is None else PriceBook.parse(components))
+
+
+def _told(state: RouteState) -> tuple[str, str]:
+    return state.path, f"cannot be called: {'; '.join(state.obstacles)}" if state.obstacles else CALLABLE

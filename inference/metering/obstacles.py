@@ -1,0 +1,102 @@
+"""What keeps a model from being called on its routes, in words for operators.
+
+`price_in_force` decides the same for a call, without words: a route has no obstacle exactly where it finds a price.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.prices import PriceBook
+from gateway.core.contract.aliases import NEVER_SERVED, Route
+from inference.metering.route import MeteredRoute
+from inference.metering.served import routes
+from inference.models import Alias, RawModel, Upstream
+from inference.queries.rows import fault_of
+from inference.rules.plan import endpoint_of
+
+Model = Alias | RawModel
+
+
+@dataclass(frozen=True, slots=True)
+class RouteState:
+    """One route of a model: its path, or its name where it `is_here` not, and what keeps it from being called."""
+
+    path: str
+    obstacles: tuple[str, ...]
+    is_here: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class UnsoldRoute:
+    """A route of a model that a price does not cover, and the components that it lacks."""
+
+    model: str
+    name: Route
+    path: str
+    missing: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"this price has no {' and no '.join(self.missing)}: {self.path} cannot be called with `{self.model}`"
+
+
+def states_of(model: Model, book: PriceBook | None) -> list[RouteState]:
+    """Tell of each route of a model, at these prices, whether it can be called; None where the model has no price."""
+    served = routes()
+    shared = _of_model(model)
+    states = []
+    for name in model.served_routes():
+        if name in served:
+            route, path = served[name]
+            found = (*shared, *_of_price(book, name), *_of_deployments(model, route))
+        else:
+            path, found = name, ("this gateway has no such route",)
+        states.append(RouteState(path, found, name in served))
+    return states
+
+
+def unsold_routes(model: Model, book: PriceBook) -> list[UnsoldRoute]:
+    """List the routes that nobody could call any more at these prices. A disabled model has none."""
+    served = routes()
+    names = [name for name in model.served_routes() if name in served] if model.enabled else []
+    return [
+        UnsoldRoute(str(model), name, served[name][1], missing) for name in names if (missing := book.missing(name))
+    ]
+
+
+def _of_model(model: Model) -> Iterable[str]:
+    if str(model) in NEVER_SERVED:
+        yield "this name is reserved and never served"
+    if not model.enabled:
+        yield "the model is disabled"
+
+
+def _of_price(book: PriceBook | None, name: Route) -> Iterable[str]:
+    if book is None:
+        yield "there is no price"
+    elif missing := book.missing(name):
+        yield f"the price has no {' and no '.join(missing)}"
+
+
+def _of_deployments(model: Model, route: MeteredRoute[Any, Any]) -> tuple[str, ...]:
+    """Name what is wrong with each deployment, or nothing where one can serve."""
+    faults = [_fault(name, enabled, upstream, route) for name, enabled, upstream in _ways(model)]
+    if not faults:
+        return ("there is no deployment",)
+    return () if None in faults else tuple(dict.fromkeys(filter(None, faults)))
+
+
+def _ways(model: Model) -> list[tuple[str, bool, Upstream]]:
+    if isinstance(model, RawModel):
+        return [(str(model), True, model.upstream)]
+    return [(f"{each.upstream}/{each.model}", each.enabled, each.upstream) for each in model.deployments.all()]
+
+
+def _fault(name: str, is_enabled: bool, upstream: Upstream, route: MeteredRoute[Any, Any]) -> str | None:
+    if not is_enabled:
+        return f"deployment {name} is disabled"
+    if fault := fault_of(upstream):
+        return fault
+    if endpoint_of(route.endpoints, upstream.adapter) is None:
+        return f"the adapter {upstream.adapter} of upstream {upstream} does not serve this route"
+    return None

@@ -1,0 +1,96 @@
+"""What becomes of every member that the vendor documents for a chat; docs/chat-fields.md has the same tables."""
+
+from collections.abc import Mapping
+
+from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
+
+PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
+
+_SAMPLING = "It changes which tokens are chosen, not how many are charged."
+_INPUT = "It is input: every byte of it counts in the hold."
+_LABEL = "A label for the model's provider."
+_PROVIDER_ID = "An id at the model's provider could be another customer's. Send the content itself."
+
+VENDOR: Mapping[str, Member] = {
+    "audio": Member(
+        BOUNDED,
+        "Needs a price for spoken answers (`output_audio_token`); the hold then takes each output token at its dearest. "
+        "`voice` is a name.",
+    ),
+    "frequency_penalty": Member(PASSED, _SAMPLING),
+    "function_call": Member(PASSED, "It chooses among the functions that were sent."),
+    "functions": Member(BOUNDED, _INPUT),
+    "logit_bias": Member(PASSED, _SAMPLING),
+    "logprobs": Member(PASSED, "Log-probabilities are not charged."),
+    "max_completion_tokens": Member(
+        BOUNDED,
+        "The hold is for so many output tokens, reasoning included. Without it the gateway sends a limit of its own.",
+    ),
+    "max_tokens": Member(
+        BOUNDED, "The older name of `max_completion_tokens`; of two different limits, neither passes."
+    ),
+    "messages": Member(
+        BOUNDED, "It is input: every byte of text counts in the hold, other parts as the model's context."
+    ),
+    "metadata": Member(PASSED, _LABEL),
+    "modalities": Member(BOUNDED, "`audio` needs a price for spoken answers (`output_audio_token`), as `audio` does."),
+    "model": Member(BOUNDED, "It selects the prices. The model of a deployment goes upstream in its place."),
+    "moderation": Member(REFUSED, "It runs a second model, which has no price here."),
+    "n": Member(BOUNDED, "The hold is for so many answers of the output limit each, at most 128."),
+    "parallel_tool_calls": Member(PASSED, "Tool calls are output, within the output limit."),
+    "prediction": Member(
+        BOUNDED,
+        "Rejected tokens are charged as output: the hold is for one more output token for each byte that is predicted. "
+        "The gateway's own output limit is then sent as `max_tokens`.",
+    ),
+    "presence_penalty": Member(PASSED, _SAMPLING),
+    "prompt_cache_key": Member(PASSED, "It can only make input cheaper, which the charge follows."),
+    "prompt_cache_options": Member(REFUSED, "Writing to a cache has no price here."),
+    "prompt_cache_retention": Member(PASSED, "Both lifetimes cost the same."),
+    "reasoning_effort": Member(PASSED, "Reasoning tokens are output, within the output limit."),
+    "response_format": Member(BOUNDED, _INPUT),
+    "safety_identifier": Member(PASSED, _LABEL),
+    "seed": Member(PASSED, _SAMPLING),
+    "service_tier": REFUSED_EVERYWHERE["service_tier"],
+    "stop": Member(PASSED, "It can only make the output shorter."),
+    "store": REFUSED_EVERYWHERE["store"],
+    "stream": Member(PASSED, "A stream costs what the same answer in one piece costs."),
+    "stream_options": Member(
+        PASSED, "The gateway always asks for the usage; a client that did not ask for it does not see it."
+    ),
+    "temperature": Member(PASSED, _SAMPLING),
+    "tool_choice": Member(PASSED, "It chooses among the tools that were sent."),
+    "tools": Member(
+        BOUNDED, "Definitions are input: every byte counts in the hold. Only `function` and `custom` tools."
+    ),
+    "top_logprobs": Member(PASSED, "Log-probabilities are not charged."),
+    "top_p": Member(PASSED, _SAMPLING),
+    "user": Member(PASSED, _LABEL),
+    "verbosity": Member(PASSED, "It makes the output longer or shorter, within the output limit."),
+    "web_search_options": REFUSED_EVERYWHERE["web_search_options"],
+}
+"""Every member of the vendor's request."""
+
+INSIDE: Mapping[str, Member] = {
+    "audio.voice.id": Member(REFUSED, _PROVIDER_ID),
+    "messages.audio": Member(REFUSED, f"An earlier spoken answer: {_PROVIDER_ID[0].lower()}{_PROVIDER_ID[1:]}"),
+    "messages.content.cache_control": Member(REFUSED, "Writing to a cache has no price here."),
+    "messages.content.file.file_data": Member(BOUNDED, "The file's own bytes, as a data URL; no other URL passes."),
+    "messages.content.file.file_id": Member(REFUSED, _PROVIDER_ID),
+    "messages.content.image_url": Member(
+        BOUNDED,
+        "A PNG, JPEG, WebP or GIF image, as a data URL or at a public https URL, which the gateway fetches itself.",
+    ),
+    "messages.content.input_audio": Member(BOUNDED, "The hold takes each input token at its dearest."),
+    "messages.content.prompt_cache_breakpoint": Member(REFUSED, "Writing to a cache has no price here."),
+    "messages.content.type": Member(
+        BOUNDED, "`text`, `refusal`, `image_url`, `input_audio` and `file`; of another kind nobody knows what it costs."
+    ),
+    "messages.role": Member(PASSED, "A message needs one."),
+    "messages.tool_calls": Member(BOUNDED, _INPUT),
+    "prediction.content": Member(BOUNDED, "A text, or a list of text parts."),
+    "tools.type": Member(BOUNDED, "`function` and `custom`. A tool that the provider runs has no price here."),
+}
+"""Members within members that matter to cost or routing; `messages.content.type` is of every part of every message."""
+
+CHAT_MEMBERS: Mapping[str, Member] = {**REFUSED_EVERYWHERE, **VENDOR}

@@ -1,0 +1,80 @@
+"""Images as callers send them: a data URL, or a public https URL. What an image is, its bytes say."""
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+
+from gateway.core.contract.errors import ImageRejected
+from gateway.core.contract.limits import IMAGE_MAX_BYTES
+from gateway.core.outbound.public_addresses import is_public_https
+
+CHAT_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+
+_HEAD = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
+_HEAD_MAX_CHARACTERS = 100
+_TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/gif": "GIF"}
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image whose type was read from its bytes."""
+
+    media_type: str
+    data: bytes
+
+    @property
+    def url(self) -> str:
+        """Return it as a data URL."""
+        return f"data:{self.media_type};base64,{base64.b64encode(self.data).decode()}"
+
+
+def is_inline(url: str) -> bool:
+    """Return whether a URL brings its data along."""
+    return url[:5].lower() == "data:"
+
+
+def read_data_url(url: str, types: frozenset[str], param: str) -> Image:
+    """Read an image out of a data URL, or raise ImageRejected naming the member."""
+    head = _HEAD.match(url[:_HEAD_MAX_CHARACTERS])
+    if head is None:
+        raise _rejected(types, param)
+    try:
+        data = base64.b64decode(url[head.end() :], validate=True)
+    except (binascii.Error, ValueError):  # ValueError: a character beyond ASCII
+        raise ImageRejected("The image's data is not base64.", param=param) from None
+    return read_image(data, types, param)
+
+
+def read_image(data: bytes, types: frozenset[str], param: str) -> Image:
+    """Tell an image's type from its bytes, or raise ImageRejected naming the member."""
+    if len(data) > IMAGE_MAX_BYTES:
+        raise ImageRejected(f"An image may have {IMAGE_MAX_BYTES} bytes.", param=param)
+    media_type = _media_type(data)
+    if media_type not in types:
+        raise _rejected(types, param)
+    return Image(media_type, data)
+
+
+def check_remote(url: str, types: frozenset[str], param: str) -> None:
+    """Check that a URL may be one of a public place, or raise ImageRejected naming the member."""
+    if not is_public_https(url):
+        raise _rejected(types, param)
+
+
+def _media_type(data: bytes) -> str:
+    """Name the type by the format's signature; empty where it is no image that is known here."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else ""
+
+
+def _rejected(types: frozenset[str], param: str) -> ImageRejected:
+    *names, last = sorted(_TOLD[name] for name in types)
+    return ImageRejected(
+        f"An image must be a {', '.join(names)} or {last}, as a base64 data URL or at a public https URL.", param=param
+    )

@@ -1,0 +1,55 @@
+"""What the home page suggests to do next, the most pressing first."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from accounts.models import Account
+from accounts.queries import second_factors
+from billing.queries import payment_pages
+from billing.queries.wallets import WalletBalance
+from gateway.core.contract.amounts import usd
+from organizations.models import Membership
+from organizations.queries import memberships
+from organizations.rules.roles import MONEY_MANAGERS
+
+
+class Step(NamedTuple):
+    """One suggestion: why, and the link that does it."""
+
+    reason: str
+    action: str
+    path: str
+
+
+def of(account: Account, wallet: WalletBalance) -> list[Step]:
+    """Return the suggestions for a person; an empty list where there is nothing to do."""
+    joined = list(memberships.of_person(account.did))
+    return [*_of_wallet(wallet), *_of_bills(joined), *_of_account(account, joined)]
+
+
+def _of_wallet(wallet: WalletBalance) -> Iterator[Step]:
+    if not payment_pages.are_configured():
+        return
+    path = reverse("portal_wallet")
+    if wallet.debt_microusd:
+        yield Step(f"You owe {usd(wallet.debt_microusd)}. Nothing can be spent until it is repaid.", "Add money", path)
+    elif not wallet.available_microusd:
+        yield Step("Your wallet is empty. Apps that you allow pay for their calls from it.", "Add money", path)
+
+
+def _of_bills(joined: list[Membership]) -> Iterator[Step]:
+    for one in joined:
+        if one.organization.is_past_due and one.role in MONEY_MANAGERS:
+            path = reverse("organization_wallet", args=[one.organization_id])
+            yield Step(f"{one.organization.name} has an overdue bill.", "Open its wallet", path)
+
+
+def _of_account(account: Account, joined: list[Membership]) -> Iterator[Step]:
+    if not second_factors.has_passkey(account):
+        reason = "With a passkey you sign in with your fingerprint, face or PIN instead of a password."
+        yield Step(reason, "Add a passkey", reverse("mfa_add_webauthn"))
+    if not joined:
+        reason = "Work in a team? An organization shares products, seats and one wallet."
+        yield Step(reason, "Create an organization", reverse("organizations"))

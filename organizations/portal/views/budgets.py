@@ -1,0 +1,88 @@
+"""Budgets: what has been spent of each, set one, switch one off."""
+
+from typing import NamedTuple
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from billing.models import Budget
+from billing.queries import budgets
+from billing.rules.budgets import spent_microusd
+from gateway.core.contract.amounts import decimals_of
+from organizations.models import Membership
+from organizations.operations import budgets as operations
+from organizations.portal.forms import BudgetForm
+from organizations.portal.pages import back_to, member_page, name_of, person, product_choices, show, told
+from organizations.queries import memberships
+from organizations.rules.roles import MONEY_MANAGERS
+
+TAB = "organization_budgets"
+MEMBERS_OFFERED = 500
+
+
+class Row(NamedTuple):
+    """A budget as the page shows it; amounts are micro-USD, `what` is empty for everything."""
+
+    id: str
+    what: str
+    limit: int
+    spent: int
+    held: int
+    is_on: bool
+
+
+@require_http_methods(["GET", "POST"])
+@member_page(*MONEY_MANAGERS)
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """List the budgets, and set one."""
+    form = _form(membership, request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _page(request, membership, form, 400 if form.is_bound else 200)
+    with told(request, "The budget is set. What was already spent this month counts.") as outcome:
+        _put(membership, form, person(request).did)
+    return _page(request, membership, form, outcome.error.status) if outcome.error else back_to(TAB, membership)
+
+
+@require_POST
+@member_page(*MONEY_MANAGERS)
+def disable(request: HttpRequest, membership: Membership, budget_id: str) -> HttpResponse:
+    """Switch a budget off; it can be set again."""
+    with told(request, "The budget is off. If you set it again, it keeps counting from where it was."):
+        operations.disable(org_id=membership.organization_id, budget_id=budget_id, actor_did=person(request).did)
+    return back_to(TAB, membership)
+
+
+def _form(membership: Membership, data: QueryDict | None) -> BudgetForm:
+    org_id = membership.organization_id
+    people = memberships.every(org_id).filter(removed_at__isnull=True)[:MEMBERS_OFFERED]
+    members = [(member.pk, name_of(member.account)) for member in people]
+    return BudgetForm(data, products=product_choices(org_id), members=members)
+
+
+def _put(membership: Membership, form: BudgetForm, actor_did: str) -> None:
+    operations.put(
+        org_id=membership.organization_id,
+        limit_microusd=form.limit_microusd,
+        product=form.cleaned_data["product"] or None,
+        membership_id=form.cleaned_data["member"] or None,
+        actor_did=actor_did,
+    )
+
+
+def _page(request: HttpRequest, membership: Membership, form: BudgetForm, status: int) -> HttpResponse:
+    names = dict(form.products) | dict(form.members)
+    rows = [_row(one, names) for one in budgets.of_organization(membership.organization_id)]
+    places = decimals_of(amount for row in rows for amount in (row.spent, row.held, row.limit))
+    return show(request, membership, TAB, status=status, form=form, rows=rows, places=places)
+
+
+def _row(budget: Budget, names: dict[str, str]) -> Row:
+    return Row(
+        id=budget.pk,
+        what=", ".join(names.get(part, part) for part in (budget.product, budget.membership_id) if part),
+        limit=budget.limit_microusd,
+        spent=spent_microusd(budget.spent_microusd, budget.period_start, timezone.now()),
+        held=budget.held_microusd,
+        is_on=budget.disabled_at is None,
+    )

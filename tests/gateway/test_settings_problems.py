@@ -1,0 +1,101 @@
+"""Production's settings: everything that is missing or wrong is named at once, in words, wherever the gateway starts."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.run.options import PROJECT_DIR
+
+PRODUCTION = {"GATEWAY_ENV": "production", "DJANGO_SETTINGS_MODULE": "gateway.settings"}
+SECRET_KEY = (
+    'Set SECRET_KEY to at least 32 random characters: python3 -c "import secrets; print(secrets.token_urlsafe(48))"'
+)
+NEW_KEY = 'python3 -c "import base64, secrets; print(base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())"'
+FIELD_KEYS = f"Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, separated by commas, the newest first: {NEW_KEY}"
+URLS = ["Set GATEWAY_BASE_URL to the public https:// address.", "Set PORTAL_URL to the public https:// address."]
+DATABASE = "Set DATABASE_URL to your PostgreSQL database, such as postgresql://user:password@host:5432/name."
+MISSING = [SECRET_KEY, FIELD_KEYS, DATABASE, *URLS]
+PARTS = {
+    "manage.py": (["manage.py", "check"], 1),
+    "manage.py prepare": (["manage.py", "prepare"], 1),
+    "server": (["-m", "uvicorn", "gateway.asgi:application", "--port", "1", "--log-level", "critical"], 3),
+    "worker": (["-m", "celery", "--app", "gateway.celery", "worker"], 1),
+}
+
+
+def start(folder: Path, command: list[str], **settings: str) -> tuple[int, list[str]]:
+    """Start a part of the gateway with these settings alone; return its exit code and the lines that it printed."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    environment = {**kept, **PRODUCTION, "DATA_DIR": str(folder / "data"), **settings}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=PROJECT_DIR, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode, [line.strip() for line in (done.stdout + done.stderr).splitlines()]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_are_all_named_at_once(tmp_path: Path, part: str) -> None:
+    command, exit_code = PARTS[part]
+    assert start(tmp_path, command) == (exit_code, ["gateway: 5 settings are missing or wrong:", *MISSING])
+
+
+def test_are_named_before_make_run_does_anything(tmp_path: Path) -> None:
+    code, lines = start(tmp_path, ["-m", "gateway.run"], WEB_CONCURRENCY="many", GATEWAY_CONFIG="/no/such.yaml")
+    named = [
+        *(line for line in MISSING if line != DATABASE),  # it starts one of its own
+        "Cannot read GATEWAY_CONFIG /no/such.yaml: No such file or directory.",
+        "WEB_CONCURRENCY must be a whole number from 1 to 256, not 'many'.",
+    ]
+    assert (code, lines) == (1, [f"gateway: {named[0]}", *named[1:]])
+    assert not (tmp_path / "data").exists()
+
+
+def test_are_named_where_they_cannot_be_read_and_secrets_are_not_quoted(tmp_path: Path) -> None:
+    wrong = {
+        "SECRET_KEY": "s" * 40,
+        "FIELD_ENCRYPTION_KEYS": "c2VjcmV0LXdvcmQ=",
+        "DATABASE_URL": "mysql://me:secret-word@db.example/gateway",
+        "EMAIL_URL": "carrier-pigeon://me:secret-word@mail.example",
+        "GATEWAY_BASE_URL": "https://gateway.example",
+        "OIDC_ISSUER": "https://sso.example",
+        "OIDC_CLIENT_ID": "gateway",
+        "UPSTREAM_CONNECTIONS_MAX": "plenty",
+        "HEAD_SECONDS": "soon",
+        "TRUSTED_PROXIES": "proxy",
+        "ALLOWED_HOSTS": "*",
+    }
+    code, lines = start(tmp_path, ["manage.py", "check"], **wrong)
+    assert (code, lines[0]) == (1, "gateway: 8 settings are missing or wrong:")
+    assert lines[1:] == [
+        "EMAIL_URL must be a URL such as smtp+tls://user:password@mail.example:587.",
+        "Set OIDC_CLIENT_SECRET.",
+        "TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.0/8: 'proxy' is none.",
+        "HEAD_SECONDS must be a number.",
+        "DATABASE_URL must be a URL such as postgresql://user:password@host:5432/name.",
+        "UPSTREAM_CONNECTIONS_MAX must be a whole number.",
+        f"FIELD_ENCRYPTION_KEYS: key 1 of 1 is not a Fernet key. To make one: {NEW_KEY}",
+        "ALLOWED_HOSTS must name hosts in production: * answers for a host that a stranger made up. "
+        "Leave it out to answer for the hosts of GATEWAY_BASE_URL and PORTAL_URL.",
+    ]
+    assert "secret-word" not in "".join(lines)
+
+
+def test_are_named_in_development_too(tmp_path: Path) -> None:
+    code, lines = start(tmp_path, ["manage.py", "check"], GATEWAY_ENV="development", CONNECTIONS_MAX="many")
+    assert (code, lines) == (1, ["gateway: A setting is missing or wrong:", "CONNECTIONS_MAX must be a whole number."])
+
+
+def test_the_commands_that_they_name_make_keys_that_are_taken(tmp_path: Path) -> None:
+    def made(command: str) -> str:
+        return subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout.strip()
+
+    _, lines = start(
+        tmp_path,
+        ["manage.py", "check"],
+        SECRET_KEY=made(SECRET_KEY.partition(": ")[2]),
+        FIELD_ENCRYPTION_KEYS=made(NEW_KEY),
+    )
+    assert lines[1:] == [DATABASE, *URLS]

@@ -1,0 +1,1 @@
+"""npm packages that call models through a gateway with a fake upstream."""

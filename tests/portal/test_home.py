@@ -1,0 +1,132 @@
+"""The header of every page, and the home page: who is signed in, what there is, and what to do next."""
+
+import re
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from django.test import Client
+
+from accounts.models import Account
+from organizations.models import Organization
+from organizations.rules.roles import Role
+from tests.factories.billing import Purse, settle
+from tests.factories.organizations import Team, account
+from tests.portal.test_organization_pages import signed_in
+from tests.portal.test_wallet import text_of
+from tests.support.stripe import FakeStripe
+
+pytestmark = pytest.mark.django_db
+
+CURRENT = re.compile(r'<a href="([^"]+)" aria-current="(\w+)">')
+
+
+@pytest.fixture
+def alice() -> Account:
+    return account("alice")
+
+
+@pytest.fixture
+def client(alice: Account) -> Client:
+    return signed_in(alice)
+
+
+def header_of(answer: Any) -> str:
+    return str(answer.content.decode().partition("<header")[2].partition("</header>")[0])
+
+
+def steps_of(client: Client) -> list[tuple[str, str]]:
+    """Return each suggestion's link and address."""
+    page = client.get("/").content.decode().partition('id="next"')[2].partition("</section>")[0]
+    return [(words, path) for path, words in re.findall(r'href="([^"]+)">([^<]+)<', page)]
+
+
+class TestHeader:
+    """Which page one is on, and as whom."""
+
+    @pytest.mark.parametrize(
+        ("path", "marked"),
+        [
+            ("/", ("/", "page")),
+            ("/organizations", ("/organizations", "page")),
+            ("/wallet", ("/wallet", "page")),
+            ("/wallet/payments", ("/wallet", "true")),
+            ("/devices", ("/devices", "page")),
+            ("/account/2fa/", ("/account/2fa/", "page")),
+            ("/account/sessions/", ("/account/2fa/", "true")),
+        ],
+    )
+    def test_marks_the_section_of_the_page(self, client: Client, path: str, marked: tuple[str, str]) -> None:
+        assert CURRENT.findall(header_of(client.get(path))) == [marked]
+
+    def test_a_page_below_an_organization_belongs_to_organizations(self) -> None:
+        team = Team("owner")
+        page = signed_in(account("owner")).get(f"/organizations/{team.id}/wallet")
+        assert CURRENT.findall(header_of(page)) == [("/organizations", "true")]
+
+    @pytest.mark.parametrize(
+        ("known", "name"),
+        [
+            ({"display_name": "Alice <A>", "email": "alice@example.com"}, "Alice &lt;A&gt;"),
+            ({"display_name": "", "email": "alice@example.com"}, "alice@example.com"),
+            ({"display_name": "", "email": None}, "did:web:studio.example:alice"),
+        ],
+    )
+    def test_names_who_is_signed_in(self, client: Client, known: dict[str, str | None], name: str) -> None:
+        Account.objects.update(**known)
+        for path in ("/", "/devices", "/account/2fa/"):
+            assert f">{name}</strong>" in header_of(client.get(path))
+
+    def test_names_nobody_where_nobody_is_signed_in(self) -> None:
+        header = header_of(Client().get("/account/login/"))
+        assert "Signed in as" not in header
+        assert "Sign out" not in header
+
+
+class TestHome:
+    """Balance, this month's spend and the next steps."""
+
+    def test_shows_what_there_is_and_what_was_spent(self, client: Client, alice: Account) -> None:
+        purse = Purse("account", alice.did).pay(2_000_000)
+        settle(purse.call(600_000), 500_000)
+        purse.call(100_000)
+        words = text_of(client.get("/"))
+        assert "Available $1.40" in words
+        assert re.search(r"Spent in \w+ 20\d\d \$0\.50 ", words)
+        assert "$1.40" not in text_of(signed_in(account("bob")).get("/"))
+
+    def test_a_newcomer_is_led_on(self, client: Client, provider: FakeStripe) -> None:
+        assert steps_of(client) == [
+            ("Add money", "/wallet"),
+            ("Add a passkey", "/account/2fa/webauthn/add/"),
+            ("Create an organization", "/organizations"),
+        ]
+
+    def test_nothing_is_suggested_that_cannot_be_done_or_is_done(self, client: Client, alice: Account) -> None:
+        assert ("Add money", "/wallet") not in steps_of(client), "no payment provider is set up"
+        Authenticator.objects.create(user=alice, type="webauthn", data={"name": "Laptop", "credential": {}})
+        Team("alice")
+        assert steps_of(client) == []
+        assert "Nothing needs your attention." in text_of(client.get("/"))
+
+    def test_a_debt_comes_first(self, client: Client, alice: Account, provider: FakeStripe) -> None:
+        purse = Purse("account", alice.did).pay(100)
+        settle(purse.call(100), 60)
+        purse.refund(100)
+        assert "You owe $0.00006." in text_of(client.get("/"))
+        assert steps_of(client)[0] == ("Add money", "/wallet")
+
+    def test_an_overdue_bill_is_told_to_those_who_can_pay_it(self) -> None:
+        team = Team("owner")
+        team.join("member", Role.MEMBER)
+        Organization.objects.update(is_past_due=True)
+        assert ("Open its wallet", f"/organizations/{team.id}/wallet") in steps_of(signed_in(account("owner")))
+        assert "overdue" not in text_of(signed_in(account("member")).get("/"))
+
+
+def test_sessions_are_named_by_browser_and_system(client: Client) -> None:
+    agent = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
+    client.get("/", headers={"User-Agent": agent})
+    page = client.get("/account/sessions/", headers={"User-Agent": agent}).content.decode()
+    assert "<strong>Firefox on Linux</strong>" in page
+    assert "Gecko" not in page

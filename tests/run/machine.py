@@ -1,0 +1,39 @@
+"""The machine that gateways run on: its processes, and a user without privileges."""
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+from gateway.run.identity import Identity, database_identity
+from gateway.run.leftovers import identify
+from gateway.run.options import PROJECT_DIR
+
+
+def processes_of(data_dir: Path) -> list[int]:
+    """Return every live process that has this data directory in its environment or command line."""
+    needle = os.fsencode(data_dir)
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            told = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if needle in told and identify(int(entry.name)):
+            found.append(int(entry.name))
+    return found
+
+
+def plain_user() -> tuple[Identity, str] | None:
+    """Return a user without privileges and a Python that it may run here, or None when there is none."""
+    identity = database_identity()
+    if identity is None or not identity.reaches(PROJECT_DIR):
+        return None
+    pythons = (sys.executable, f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}")
+    python = next((path for path in pythons if Path(path).exists() and identity.reaches(Path(path))), None)
+    return (identity, python) if python and identity.reaches(site_packages()) else None
+
+
+def site_packages() -> Path:
+    """Return where the requirements are installed."""
+    return Path(sysconfig.get_path("purelib"))

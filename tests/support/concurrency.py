@@ -1,0 +1,47 @@
+"""Waits for what other threads and processes do, and does several things at once."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from django.db import connection
+
+from gateway.core.contract.errors import ApiError
+
+PATIENCE_SECONDS = 120.0
+"""Far more than anything takes: a machine that stalls fails no test."""
+
+Result = TypeVar("Result")
+
+
+def eventually(condition: Callable[[], Result], seconds: float = PATIENCE_SECONDS) -> Result:
+    """Return the first true result of `condition`; fail when there is none in `seconds`."""
+    deadline = time.monotonic() + seconds
+    while not (result := condition()):
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain"
+        time.sleep(0.02)
+    return result
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Start all calls together, each on a database connection of its own; return their results, a refusal as its code."""
+    barrier = threading.Barrier(len(calls))
+
+    def run(call: Callable[[], Any]) -> Any:
+        barrier.wait()
+        try:
+            return call()
+        except ApiError as error:
+            return error.code
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return list(threads.map(run, calls))
+
+
+def count(results: Sequence[Any], code: str) -> int:
+    """Count the calls that were refused with a code."""
+    return sum(1 for result in results if result == code)

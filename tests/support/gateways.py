@@ -1,0 +1,152 @@
+"""Whole gateways in processes of their own, as `python -m gateway.run` starts them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from gateway.run.identity import Identity
+from gateway.run.options import PROJECT_DIR
+from gateway.run.ports import free_port
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
+from tests.support.database import make_home
+
+WHOLE_GATEWAY = (sys.executable, "-m", "gateway.run")
+OURS = (
+    "DATABASE_URL",
+    "DATA_DIR",
+    "DJANGO_SETTINGS_MODULE",
+    "SECRET_KEY",
+    "FIELD_ENCRYPTION_KEYS",
+    "TEST_DATABASE_URL",
+)
+"""What the tests' own process was told, and a gateway that is on its own is not."""
+
+
+@dataclass
+class GatewayProcess:
+    """One process and what it printed; as a context manager it is ready, and stopped whatever happens."""
+
+    data_dir: Path = field(default_factory=lambda: make_home() / "data")
+    port: int = field(default_factory=free_port)
+    settings: dict[str, str] = field(default_factory=dict)
+    command: Sequence[str] = WHOLE_GATEWAY
+    identity: Identity | None = None
+    process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start().wait_until_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        if not self.has_ended():
+            self.stop()
+
+    @property
+    def base_url(self) -> str:
+        """Return where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def stdout(self) -> str:
+        """Return what it said so far."""
+        return self._path("out").read_text()
+
+    @property
+    def stderr(self) -> str:
+        """Return what it complained about so far."""
+        return self._path("err").read_text()
+
+    @property
+    def log(self) -> str:
+        """Return all that it printed so far."""
+        return self.stdout + self.stderr
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return what it, and a command in another shell, are given."""
+        kept = {name: value for name, value in os.environ.items() if name not in OURS}
+        return {**kept, "DATA_DIR": str(self.data_dir), "PORT": str(self.port), **self.settings}
+
+    def start(self) -> Self:
+        """Start without waiting."""
+        with self._path("out").open("wb") as out, self._path("err").open("wb") as err:
+            self.process = subprocess.Popen(
+                self.command,
+                cwd=PROJECT_DIR,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                **(self.identity.spawn_arguments() if self.identity else {}),
+            )
+        return self
+
+    def wait_until_ready(self) -> Self:
+        """Wait for the ready line."""
+        eventually(lambda: self.is_ready() or self.has_ended())
+        assert self.is_ready(), self.log
+        return self
+
+    def wait(self) -> int:
+        """Wait for its end and return the exit code."""
+        assert self.process is not None
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def has_ended(self) -> bool:
+        """Tell whether the process is gone."""
+        return self.process is not None and self.process.poll() is not None
+
+    def is_ready(self) -> bool:
+        """Tell whether it said that it is ready."""
+        return f"ready: {self.base_url}\n" in self.stdout
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
+        """Send a signal to the process alone and return its exit code."""
+        assert self.process is not None
+        self.process.send_signal(how)
+        return self.wait()
+
+    def children(self) -> dict[str, int]:
+        """Return the processes that it says it runs."""
+        recorded = json.loads((self.data_dir / "run.json").read_text())["children"]
+        return {name: child["pid"] for name, child in recorded.items()}
+
+    def health(self) -> int:
+        """Return the status of GET /healthz, 0 when nobody answers."""
+        try:
+            with urllib.request.urlopen(f"{self.base_url}/healthz", timeout=10) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a Python program as another shell would."""
+        return subprocess.run(
+            [sys.executable, *command],
+            cwd=PROJECT_DIR,
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        )
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a management command as another shell would."""
+        return self.run("manage.py", *arguments)
+
+    def _path(self, name: str) -> Path:
+        return self.data_dir.parent / f"{self.data_dir.name}.{name}"
