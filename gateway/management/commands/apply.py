@@ -52,7 +52,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{verb:<9} {what}")
         counts = {verb: sum(1 for told, _ in report if told == verb) for verb in VERBS}
         summary = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to set"
-        self.stdout.write(f"{name} is good; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
+        self.stdout.write(f"{name} is valid; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
 
 
 def _absence() -> str | None:
