@@ -31,5 +31,7 @@ def key_for(target: str, headers: Mapping[str, str]) -> str:
         return key
     known = _current.get()
     if known is None or known[0] != target:
-        raise UnsafeRetry(f"Attempt {attempt} belongs to a call that did not start here: send your own Idempotency-Key.")
+        raise UnsafeRetry(
+            f"Attempt {attempt} belongs to a call that did not start here: send your own Idempotency-Key."
+        )
     return known[1]

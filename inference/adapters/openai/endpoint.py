@@ -125,9 +125,9 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
         body = await read_object(response)
         usage = body.get("usage")
         if not (usage is None or isinstance(usage, dict)):
-            raise NotJSONError("usage is not an object")
+            raise NotJSONError("usage is no object")
         if body.get("error"):
-            raise NotJSONError("an error with a success status")
+            raise NotJSONError("an error under a status of success")
         self.make_ours(attempt, body)
         return Answer(body, usage)
 

@@ -78,9 +78,7 @@ def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:
     if options is None:
         return False
     if not stream or not isinstance(options, dict):
-        raise InvalidRequest(
-            "stream_options must be an object, and is allowed only with stream.", param="stream_options"
-        )
+        raise InvalidRequest("stream_options must be an object, and goes with stream alone.", param="stream_options")
     shown = options.get("include_usage")
     if not (shown is None or isinstance(shown, bool)):
         raise InvalidRequest("include_usage must be true or false.", param="stream_options.include_usage")
@@ -92,7 +90,7 @@ def _output_limit(body: Mapping[str, Any], model: ServedModel) -> int | None:
     most = model.max_output_tokens or QUANTITY_MAX
     sent = {limit for name in LIMITS if (limit := read_count(body, name, most=most)) is not None}
     if len(sent) > 1:
-        raise InvalidRequest("max_tokens and max_completion_tokens differ; send only one.", param="max_tokens")
+        raise InvalidRequest("max_tokens and max_completion_tokens differ; send one.", param="max_tokens")
     return sent.pop() if sent else None
 
 
@@ -112,7 +110,7 @@ def _input_bound(content: ChatContent, size_bytes: int, model: ServedModel) -> i
         bound = size_bytes + _overhead_tokens(model)
         return min(bound, model.context_tokens or bound)
     if model.context_tokens is None and model.is_served:
-        raise InvalidRequest("This model accepts only text.", param=content.other_part)
+        raise InvalidRequest("This model takes text alone.", param=content.other_part)
     return min(model.context_tokens or size_bytes, QUANTITY_MAX)
 
 
