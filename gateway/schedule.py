@@ -27,6 +27,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.reconcile_payments": 30.0,
     "billing.tasks.seal_ledger": 10 * MINUTE,
     "billing.tasks.sweep_lots": 5 * MINUTE,
+    "inference.tasks.purge_responses": 10 * MINUTE,
     "inference.tasks.recover_calls": 15.0,
 }
 

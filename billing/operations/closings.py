@@ -62,10 +62,19 @@ def release(call: OpenCall, *, resolution: str) -> Closing[Release]:
 
 
 def review(
-    call: OpenCall, *, reason: str, evidence: Mapping[str, int] | None = None, replay: Replay | None = None
+    call: OpenCall,
+    *,
+    reason: str,
+    evidence: Mapping[str, int] | None = None,
+    replay: Replay | None = None,
+    kept: Mapping[str, Any] | None = None,
+    function: BatchFunction = CLOSE,
 ) -> Closing[bool]:
-    """Build the closing that leaves a call to review; it reads False where the call is not dispatched."""
-    return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay)
+    """Build the closing that leaves a call to review; it reads False where the call is not dispatched.
+
+    `kept` and `function` as for `settle`: what a client got is kept, whenever its charge becomes known.
+    """
+    return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay, kept, function)
 
 
 def again(note: bytes) -> Statement[str]:

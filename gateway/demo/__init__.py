@@ -1,1 +1,1 @@
-"""What `manage.py demo` tells and does: one paid call through a running gateway, as a client from outside makes it."""
+"""What `manage.py demo` tells and does: paid calls through a running gateway, as a client from outside makes them."""

@@ -1,4 +1,4 @@
-"""The tour: sign in, ask, show the receipt, ask the same again. Each step is told in one line."""
+"""The tour: sign in, ask, show the receipt, ask the same again, go on from a stored response. Each step is told in one line."""
 
 import uuid
 from collections.abc import Callable
@@ -7,6 +7,7 @@ from typing import Any
 from gateway.demo.call import stream_chat
 from gateway.demo.client import Gateway, Receipt
 from gateway.demo.money import dollars, table
+from gateway.demo.responses import show_responses
 
 MAX_COST_MICROUSD = 20_000
 QUESTION = "What does a gateway that meters every call do for me?"
@@ -15,13 +16,13 @@ BODY: dict[str, Any] = {
     "messages": [{"role": "user", "content": QUESTION}],
     "max_tokens": 400,
 }
-SCOPES = ("wallet:read", "usage:read", "infer:fast")
+SCOPES = ("wallet:read", "usage:read", "infer:fast", "responses:read", "responses:delete")
 
 Write = Callable[[str], object]
 
 
 def tour(gateway: Gateway, write: Write) -> None:
-    """Make one paid call and a replay of it, and tell each step. Raises GatewayError where the gateway refuses."""
+    """Make paid calls and a replay of one, and tell each step. Raises GatewayError where the gateway refuses."""
     key = str(uuid.uuid4())
     _sign_in(gateway, write)
     before = gateway.wallet()
@@ -29,6 +30,8 @@ def tour(gateway: Gateway, write: Write) -> None:
     after = gateway.wallet()
     _show_receipt(write, before, receipt, after)
     _ask_again(gateway, write, key, after)
+    write("\n")
+    show_responses(gateway, write)
 
 
 def _sign_in(gateway: Gateway, write: Write) -> None:

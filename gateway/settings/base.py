@@ -217,6 +217,7 @@ CORS_EXPOSE_HEADERS = (
 # Where each server process notes the calls that it has under way, for whoever comes after it. On a local disk.
 CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
+STORED_RESPONSE_DAYS = env.int("STORED_RESPONSE_DAYS", default=30)
 
 # Proofs
 DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)

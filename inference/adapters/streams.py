@@ -119,6 +119,7 @@ def _merged(chunks: Sequence[Chunk]) -> Chunk:
         output_bytes=sum(chunk.output_bytes for chunk in chunks),
         audio_tokens=sum(chunk.audio_tokens for chunk in chunks),
         usage=next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None),
+        events=tuple(event for chunk in chunks for event in chunk.events),
     )
 
 

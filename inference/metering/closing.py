@@ -58,6 +58,26 @@ async def settle(
     return settlement.charge_microusd
 
 
+async def review(
+    call: Call,
+    reason: str,
+    *,
+    evidence: Mapping[str, int] | None = None,
+    replay: Replay | None,
+    kept: Mapping[str, Any],
+) -> None:
+    """Leave a call to review whose client got an answer, or a part of one."""
+    closing = closings.review(
+        call.reference,
+        reason=reason,
+        evidence=evidence,
+        replay=replay,
+        kept=kept,
+        function=call.checked.route.close_function,
+    )
+    await close(call.entry, closing)
+
+
 async def close(entry: Entry, closing: Closing[Row]) -> Row | None:
     """Close a call and wait a moment for it. None where that is still being tried when this returns."""
     entry.closing(closing.note)

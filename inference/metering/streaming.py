@@ -12,7 +12,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any, TypeVar
 
-from billing.operations import closings
 from billing.rules.prices import PriceError
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.background import spawn
@@ -36,7 +35,7 @@ class StreamRun:
         self._call = call
         self._stream = stream
         self._meter = request.meter()
-        self._format = request.stream_format(call.plan.public_model, call.plan.public_id)
+        self._format = request.stream_format(call.plan.public_model, call.plan.public_id, self._meter)
         self.headers = {
             "Content-Type": self._format.media_type,
             **receipt_headers(call.usage_id, call.hold_microusd, None),
@@ -84,15 +83,14 @@ class StreamRun:
 
     async def _finish(self) -> bytes:
         """Charge a stream that came to its end; the client learns the amount."""
-        terminator = self._format.terminator
         try:
             used = self._reported()
         except MissingUsage:
-            return await self._review(terminator, "usage_missing")
+            return await self._review(self._format.terminator, "usage_missing")
         except (MalformedUsage, PriceError) as malformed:
             error = UpstreamInvalid(private=f"usage: {malformed}")
             return await self._review(self._error(error), "usage_malformed")
-        return await self._settle(terminator, *used)
+        return await self._settle(self._format.terminator, *used)
 
     async def _cut(self) -> bytes:
         """End a stream that goes on beyond the limit that the caller's maximum bought."""
@@ -124,9 +122,8 @@ class StreamRun:
         ending += self._receipt(None)
         evidence = self._call.evidence(self._meter.delivered())
         replay = self._recording.ended_by(ending)
-        review = closings.review(self._call.reference, reason=reason, evidence=evidence, replay=replay)
-        closed = closing.close(self._call.entry, review)
-        await self._close(closed)
+        review = closing.review(self._call, reason, evidence=evidence, replay=replay, kept=self._meter.kept())
+        await self._close(review)
         return ending
 
     async def _close(self, ending: Coroutine[Any, Any, Closed]) -> Closed:

@@ -50,7 +50,8 @@ async def _review(call: Call, verdict: Review) -> Reply:
     content = verdict.reply
     reply = _answer(call, content, None) if isinstance(content, Content) else content
     replay = kept(reply) if isinstance(reply, WholeAnswer) else None
-    await closing.close(call.entry, closings.review(call.reference, reason=verdict.reason, replay=replay))
+    extra = call.checked.request.kept(verdict.answer) if verdict.answer else {}
+    await closing.review(call, verdict.reason, replay=replay, kept=extra)
     return reply
 
 

@@ -1,8 +1,9 @@
-"""The catalogue's rows."""
+"""The catalogue's rows, and stored responses."""
 
 from inference.models.alias import Alias
 from inference.models.deployment import Deployment
 from inference.models.raw_model import RawModel
+from inference.models.stored_response import StoredResponse
 from inference.models.upstream import Upstream
 
-__all__ = ["Alias", "Deployment", "RawModel", "Upstream"]
+__all__ = ["Alias", "Deployment", "RawModel", "StoredResponse", "Upstream"]

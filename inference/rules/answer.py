@@ -24,7 +24,8 @@ class Chunk:
 
     `data` may be empty (a usage event that the client did not ask for). `output_deltas` counts the events that carried
     output, `output_bytes` their UTF-8 bytes, `audio_tokens` estimates the sound beside them. `usage` is the vendor's usage
-    object where this chunk carried one.
+    object where this chunk carried one. `events` are the events themselves, already ours, where the route looks at them;
+    one that is not in `data` is held back.
     """
 
     data: bytes
@@ -32,6 +33,7 @@ class Chunk:
     output_bytes: int = 0
     audio_tokens: int = 0
     usage: Mapping[str, Any] | None = None
+    events: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

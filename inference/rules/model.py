@@ -53,6 +53,11 @@ class ServedModel:
         """Return whether a call can go anywhere at all."""
         return self.enabled and bool(self.deployments) and self.name not in NEVER_SERVED
 
+    @property
+    def fetches_images(self) -> bool:
+        """Return whether every upstream that may be asked fetches images for itself."""
+        return bool(self.deployments) and all(deployment.upstream.fetches_images for deployment in self.deployments)
+
     def price_at(self, now: datetime) -> PriceVersion | None:
         """Return the prices in force at an instant."""
         return next((version for version in self.versions if version.effective_at <= now), None)

@@ -30,7 +30,8 @@ class BoundedRequest(ABC):
         """Render an answer for the client. `usage_is_known` is False where its charge is left to review."""
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
-        """Return what the settling statement keeps of an answer, for the SQL function that the route closes with."""
+        """Return what the closing statement keeps of an answer that the client gets, for the SQL function that the route
+        closes with, whether its charge is known or left to review."""
         return {}
 
 
@@ -55,7 +56,7 @@ class StreamMeter(ABC):
         """Estimate what was used so far, within what the hold covers."""
 
     def kept(self) -> Mapping[str, Any]:
-        """Return what the settling statement keeps of the stream, as `BoundedRequest.kept`."""
+        """Return what the closing statement keeps of the stream, as `BoundedRequest.kept`, once its end was rendered."""
         return {}
 
 
@@ -63,7 +64,11 @@ class StreamFormat(ABC):
     """How a route's stream is laid out for the client, whoever serves it."""
 
     media_type = EVENT_STREAM_TYPE
-    terminator: bytes
+
+    @property
+    @abstractmethod
+    def terminator(self) -> bytes:
+        """Render what a stream ends with; the client gets it once the call is settled."""
 
     @abstractmethod
     def error(self, error: ApiError, request_id: str) -> bytes:
@@ -82,5 +87,5 @@ class StreamedRequest(BoundedRequest):
         """Begin to count a stream."""
 
     @abstractmethod
-    def stream_format(self, public_model: str, public_id: str) -> StreamFormat:
-        """Return the layout of a stream under this alias and id."""
+    def stream_format(self, public_model: str, public_id: str, meter: Any) -> StreamFormat:
+        """Return the layout of a stream under this alias and id. `meter` is the stream's own, which has seen its events."""

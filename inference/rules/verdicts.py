@@ -37,6 +37,7 @@ class Review:
 
     reason: str
     reply: ApiError | Content
+    answer: Answer | None = None
 
 
 Verdict = Settle | Release | Review
@@ -65,7 +66,7 @@ def _judge_answer(answer: Answer, request: BoundedRequest, prices: PriceBook) ->
         used = request.usage(answer)
         return Settle(answer, used, cost_microusd(used, prices))
     except MissingUsage:
-        return Review("usage_missing", request.content(answer, usage_is_known=False))
+        return Review("usage_missing", request.content(answer, usage_is_known=False), answer)
     except (MalformedUsage, PriceError) as malformed:
         return Review("usage_malformed", UpstreamInvalid(private=f"usage: {malformed}"))
 

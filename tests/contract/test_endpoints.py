@@ -42,5 +42,9 @@ def test_the_first_job_is_there() -> None:
         ("GET", "/v1/usage"),
         ("POST", "/v1/chat/completions"),
         ("POST", "/v1/embeddings"),
+        ("POST", "/v1/responses"),
+        ("GET", "/v1/responses/<response_id>"),
+        ("DELETE", "/v1/responses/<response_id>"),
+        ("GET", "/v1/responses/<response_id>/input_items"),
     }
     assert present <= set(MAPPED)

@@ -23,6 +23,7 @@ from accounts.models import (
 from billing.models import ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.schedule import INTERVAL_SECONDS
+from inference.models import StoredResponse
 from tests.factories.accounts import make_account
 from tests.factories.billing import ANSWER, Purse, settle
 
@@ -101,6 +102,9 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
     ),
     "billing_stored_replay": answer,
+    "inference_stored_response": lambda at, name: StoredResponse.objects.create(
+        id=name, owner_kind="account", owner_key="did:a", response="{}", input_items="[]", created_at=at, expires_at=at
+    ),
 }
 
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inference.adapters.demo.schema import value_for
 from inference.adapters.demo.tokens import count_tokens, pieces_of
 from inference.adapters.demo.vectors import little_endian, vector_of
-from inference.routes.chat.demo.schema import value_for
 
 
 @pytest.mark.parametrize(

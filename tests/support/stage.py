@@ -15,6 +15,7 @@ from tests.support.upstream import FakeUpstream
 
 CHAT = "/v1/chat/completions"
 EMBEDDINGS = "/v1/embeddings"
+RESPONSES = "/v1/responses"
 PRICE = {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"}
 MESSAGES = [{"role": "user", "content": "Say something about badgers."}]
 
@@ -70,6 +71,10 @@ class Caller:
         return self.client.get(
             self.origin + path, headers=self.headers(path.partition("?")[0], method="GET"), **options
         )
+
+    def delete(self, path: str) -> httpx.Response:
+        """Delete what is at a route of the API."""
+        return self.client.delete(self.origin + path, headers=self.headers(path, method="DELETE"))
 
     @property
     def wallet(self) -> dict[str, int]:
@@ -157,4 +162,9 @@ def chat(model: str, **members: Any) -> dict[str, Any]:
     return {"model": model, "messages": MESSAGES, **members}
 
 
-__all__ = ["CHAT", "EMBEDDINGS", "ISSUER", "MESSAGES", "PRICE", "Caller", "Stage", "chat"]
+def ask(model: str, **members: Any) -> dict[str, Any]:
+    """Make the body of a request for a response."""
+    return {"model": model, "input": MESSAGES[0]["content"], **members}
+
+
+__all__ = ["CHAT", "EMBEDDINGS", "ISSUER", "MESSAGES", "PRICE", "RESPONSES", "Caller", "Stage", "ask", "chat"]

@@ -1,5 +1,6 @@
 """The vendor's own SDK finds nothing odd about the fake upstream, and its ledger is true."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -142,6 +143,47 @@ def test_a_response_can_call_a_function(upstream: FakeUpstream, sdk: Sdk) -> Non
         streamed = stream.get_final_response()
     [item] = sdk.responses.create(**asked).output
     assert item.arguments == streamed.output[0].arguments == '{"city":"Reykjavík"}'
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_a_response_can_call_a_function_several_times_at_once(upstream: FakeUpstream, sdk: Sdk, calls: int) -> None:
+    asked = {"model": f"small-1?calls={calls}", "input": PROMPT, "tools": [{"type": "function", **WEATHER["function"]}]}
+    with sdk.responses.stream(**asked) as stream:
+        streamed = stream.get_final_response()
+    made = sdk.responses.create(**asked)
+    assert len({item.call_id for item in streamed.output}) == len(made.output) == calls
+    assert [entry.completion_tokens for entry in upstream.ledger] == [made.usage.output_tokens] * 2 == [calls] * 2
+
+
+def test_a_response_can_think_first(upstream: FakeUpstream, sdk: Sdk) -> None:
+    asked = {"model": "small-1?reasoning_tokens=9", "input": PROMPT, "include": ["reasoning.encrypted_content"]}
+    with sdk.responses.stream(**asked) as stream:
+        streamed = stream.get_final_response()
+    made = sdk.responses.create(**asked)
+    assert [item.type for item in streamed.output] == [item.type for item in made.output] == ["reasoning", "message"]
+    assert made.output[0].encrypted_content
+    assert [entry.completion_tokens for entry in upstream.ledger] == [made.usage.output_tokens] * 2 == [25] * 2
+
+
+def test_a_response_can_be_a_refusal(sdk: Sdk) -> None:
+    asked = {"model": "small-1?refusal=true&text=I+cannot.", "input": PROMPT}
+    with sdk.responses.stream(**asked) as stream:
+        streamed = stream.get_final_response()
+    parts = [made.output[0].content[0] for made in (streamed, sdk.responses.create(**asked))]
+    assert [(part.type, part.refusal) for part in parts] == [("refusal", "I cannot.")] * 2
+
+
+def test_a_response_can_be_structured(sdk: Sdk) -> None:
+    schema = {"type": "object", "required": ["city", "country"]}
+    asked_format = {"type": "json_schema", "name": "place", "schema": schema}
+    made = sdk.responses.create(model="small-1", input=PROMPT, text={"format": asked_format})
+    assert json.loads(made.output_text) == {"city": "Reykjavík", "country": "Reykjavík"}
+
+
+def test_a_response_can_fail(sdk: Sdk) -> None:
+    asked = {"model": "small-1?failed=true", "input": PROMPT}
+    assert sdk.responses.create(**asked).status == "failed"
+    assert list(sdk.responses.create(**asked, stream=True))[-1].type == "response.failed"
 
 
 def test_models_lists_the_presets(upstream: FakeUpstream, sdk: Sdk) -> None:

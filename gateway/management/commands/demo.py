@@ -1,4 +1,4 @@
-"""`make demo`: one paid call through the running gateway, told step by step."""
+"""`make demo`: paid calls through the running gateway, told step by step."""
 
 import sys
 from typing import Any
@@ -19,9 +19,9 @@ ANSWER_SECONDS = 5.0
 
 
 class Command(BaseCommand):
-    """Signs in as the demo product's account, makes a metered streaming request and shows its receipt."""
+    """Signs in as the demo product's account, makes metered requests and shows their receipts."""
 
-    help = "Make one paid call through the running gateway and show its receipt."
+    help = "Make paid calls through the running gateway and show their receipts."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -13,6 +13,9 @@ from django.db import models, transaction
 from accounts.operations import second_factors
 from gateway.core.fields import EncryptedTextField
 
+BATCH = 20
+"""Rows in memory at once."""
+
 
 class Command(BaseCommand):
     """Write every encrypted column anew with the first key, all or none."""
@@ -39,11 +42,19 @@ def _columns() -> Iterator[tuple[str, type[models.Model], str]]:
 
 
 def _reencrypt(model: type[models.Model], name: str) -> int:
+    count, last = 0, None
+    while rows := _rows_after(last, model, name):
+        for row in rows:
+            row.save(update_fields=[name])
+        count, last = count + len(rows), rows[-1].pk
+    return count
+
+
+def _rows_after(last: Any, model: type[models.Model], name: str) -> list[models.Model]:
+    """Lock and read the next rows that hold something, by their keys: a conversation may be megabytes long."""
     rows = model._default_manager.select_for_update(no_key=True).exclude(**{name: ""}).only("pk", name)  # noqa: SLF001
     rows = rows.exclude(**{f"{name}__isnull": True}).order_by("pk")
-    for row in rows:
-        row.save(update_fields=[name])
-    return len(rows)
+    return list((rows if last is None else rows.filter(pk__gt=last))[:BATCH])
 
 
 def _reencrypt_second_factors() -> int:

@@ -9,6 +9,9 @@ from gateway.core.contract.errors import ApiError, InvalidRequest, ModelUnavaila
 from inference.rules.answer import Answer, Chunk
 from inference.rules.upstream import Attempt, Endpoint, Outcome, Rejected, Sent, Stream
 
+TOKEN_SECONDS = 0.02
+"""The pause before each token of a stream, unless an upstream row's option `token_seconds` says otherwise."""
+
 
 class DemoStream(Stream):
     """A stream that the gateway makes itself."""

@@ -107,6 +107,10 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
         """Build the body that goes upstream: the client's, with the deployment's model in the alias's place."""
         return {**attempt.request.body, "model": attempt.model}
 
+    def is_error(self, body: dict[str, Any]) -> bool:
+        """Return whether a body of a 2xx is an error in place of an answer."""
+        return bool(body.get("error"))
+
     @abstractmethod
     def make_ours(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
         """Make an answer ours, in place; raise NotJSONError where it has not the shape of one."""
@@ -126,7 +130,7 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
         usage = body.get("usage")
         if not (usage is None or isinstance(usage, dict)):
             raise NotJSONError("usage is no object")
-        if body.get("error"):
+        if self.is_error(body):
             raise NotJSONError("an error under a status of success")
         self.make_ours(attempt, body)
         return Answer(body, usage)

@@ -10,11 +10,11 @@ from gateway.core.contract.errors import InvalidRequest
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.stream import ChatFormat, whole_as_events
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
-from inference.rules.delivery import Delivered
 from inference.rules.json_body import BoundedJson
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.output_limit import fixed_limit, largest_limit
 from inference.rules.request import StreamedRequest, StreamMeter
+from inference.rules.token_meter import TokenMeter
 from inference.rules.usage import read_part, read_total
 
 SPOKEN_MARGIN = 4
@@ -28,6 +28,11 @@ class BoundedChat(BoundedJson):
     asked: ChatRequest
     prices: PriceBook
     output_tokens: int
+
+    @property
+    def input_estimate(self) -> int:
+        """Return what the input probably counts."""
+        return self.asked.input_estimate
 
     def usage(self, answer: Answer) -> Quantities:
         """Read the answer's usage."""
@@ -62,26 +67,22 @@ class StreamedChat(BoundedChat, StreamedRequest):
         """Begin to count."""
         return ChatMeter(self)
 
-    def stream_format(self, public_model: str, public_id: str) -> ChatFormat:
+    def stream_format(self, public_model: str, public_id: str, meter: StreamMeter) -> ChatFormat:
         """Return the layout of the stream."""
         return ChatFormat(public_model, public_id, self.asked.choices)
 
 
-class ChatMeter(StreamMeter):
-    """Counts a stream's events and bytes, and remembers the last usage that it reported."""
+class ChatMeter(TokenMeter):
+    """Counts a stream's words and its sound."""
 
     def __init__(self, request: BoundedChat) -> None:
-        self._request = request
-        self._delivered = Delivered()
+        super().__init__(request)
         self._spoken_tokens = 0
-        self._usage: Mapping[str, Any] = {}
 
     def add(self, chunk: Chunk) -> None:
         """Count one more chunk."""
-        self._delivered.add(chunk.output_deltas, chunk.output_bytes)
+        super().add(chunk)
         self._spoken_tokens += chunk.audio_tokens
-        if chunk.usage is not None:
-            self._usage = chunk.usage
 
     @property
     def is_beyond_limit(self) -> bool:
@@ -89,16 +90,12 @@ class ChatMeter(StreamMeter):
         certain = self._delivered.tokens_at_least + self._spoken_tokens // SPOKEN_MARGIN
         return certain > self._request.output_tokens
 
-    def reported(self) -> Quantities:
-        """Read what the upstream reported."""
-        return self._request.read_usage(self._usage)
-
     def delivered(self) -> Quantities:
         """Estimate what the stream has cost: its input, and the output that was seen, within the limit."""
         most = self._request.output_tokens
         spoken = min(self._spoken_tokens, most)
         return Quantities(
-            input_tokens=self._request.asked.input_estimate,
+            input_tokens=self._request.input_estimate,
             output_tokens=min(self._delivered.tokens_estimated + spoken, most),
             output_audio_tokens=spoken or None,
         )

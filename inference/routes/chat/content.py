@@ -12,9 +12,6 @@ from inference.rules.images import is_inline
 TEXT_PARTS = ("text", "refusal")
 OTHER_PARTS = ("image_url", "input_audio", "file")
 
-PART_TOKENS_ESTIMATE = 1000
-"""What an image, audio clip or file weighs in an estimate; vendors count 85 to some thousands for an image."""
-
 
 @dataclass(frozen=True, slots=True)
 class ChatContent:

@@ -6,11 +6,11 @@ from typing import Any
 
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
-from inference.routes.chat.content import PART_TOKENS_ESTIMATE, ChatContent, read_content
+from inference.routes.chat.content import read_content
 from inference.routes.chat.images import ImageAt, read_images, with_urls
 from inference.routes.chat.members import CHAT_MEMBERS
 from inference.routes.chat.output import predicted_bytes, reads_aloud
-from inference.rules.delivery import tokens_of_bytes
+from inference.rules.input_bound import bound_input, estimate_input
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 from inference.rules.model import ServedModel
@@ -50,12 +50,12 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
     content = read_content(body)
     streams = read_flag(body, "stream")
     predicts = body.get("prediction") is not None
-    relabelled, remote = read_images(body["messages"], fetched_upstream=_fetches_images(model))
+    relabelled, remote = read_images(body["messages"], fetched_upstream=model.fetches_images)
     return ChatRequest(
         body=with_urls(body, relabelled),
         is_large=sent.is_large,
-        input_bound=_input_bound(content, sent.size_bytes, model),
-        input_estimate=_input_estimate(content, model),
+        input_bound=bound_input(model, sent.size_bytes, content.other_part),
+        input_estimate=estimate_input(model, content.text_bytes, content.other_parts),
         has_audio=content.has_audio,
         speaks=reads_aloud(body),
         choices=read_count(body, "n", most=CHOICES_MAX) or 1,
@@ -66,11 +66,6 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
         show_usage=_shows_usage(body, streams),
         remote_images=remote,
     )
-
-
-def _fetches_images(model: ServedModel) -> bool:
-    """Return whether wherever the call may go, an upstream fetches images for itself."""
-    return bool(model.deployments) and all(deployment.upstream.fetches_images for deployment in model.deployments)
 
 
 def _shows_usage(body: Mapping[str, Any], stream: bool) -> bool:
@@ -98,28 +93,3 @@ def _limit_field(model: ServedModel) -> str:
     """Name the member that the upstream reads a limit from: the vendor's present one, or the older `max_tokens`."""
     fields = {deployment.upstream.options.get("output_limit_field") for deployment in model.deployments}
     return "max_tokens" if "max_tokens" in fields else "max_completion_tokens"
-
-
-def _input_bound(content: ChatContent, size_bytes: int, model: ServedModel) -> int:
-    """Bound the input: no tokenizer makes more tokens of a text than it has bytes, and the JSON has more than the text.
-
-    What a vendor adds of its own (a preamble before tools) is the alias's option `input_overhead_tokens`. The size of
-    images, sound and files says nothing about their tokens; the model's context does.
-    """
-    if content.other_part is None:
-        bound = size_bytes + _overhead_tokens(model)
-        return min(bound, model.context_tokens or bound)
-    if model.context_tokens is None and model.is_served:
-        raise InvalidRequest("This model takes text alone.", param=content.other_part)
-    return min(model.context_tokens or size_bytes, QUANTITY_MAX)
-
-
-def _overhead_tokens(model: ServedModel) -> int:
-    """Return the alias's option, which can only raise the bound; what is no count is none."""
-    tokens = model.options.get("input_overhead_tokens")
-    return max(tokens, 0) if type(tokens) is int else 0
-
-
-def _input_estimate(content: ChatContent, model: ServedModel) -> int:
-    estimate = tokens_of_bytes(content.text_bytes) + content.other_parts * PART_TOKENS_ESTIMATE
-    return min(estimate, model.context_tokens or estimate)

@@ -268,7 +268,8 @@ async def test_a_finished_stream_frees_its_connection_for_the_next(upstream: Fak
 
 
 def test_the_ends_that_the_gateway_writes_are_the_vendors_shapes() -> None:
-    layout = chat_request({"n": 2}).stream_format("fast", PUBLIC_ID)
+    request = chat_request({"n": 2})
+    layout = request.stream_format("fast", PUBLIC_ID, request.meter())
     assert layout.terminator == b"data: [DONE]\n\n"
     error = orjson.loads(layout.error(UpstreamTimeout(), "req_1").removeprefix(b"data: "))
     assert error == UpstreamTimeout().body("req_1")

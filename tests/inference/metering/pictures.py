@@ -46,7 +46,7 @@ BEGIN
     SELECT c.* FROM ROWS FROM (json_array_elements(p_closings), billing_close_calls(p_closings, p_bodies, p_wait))
                  AS c (closing, answer, body)
   LOOP
-    IF v_row.answer->>'outcome' = 'settled' THEN
+    IF v_row.answer->>'outcome' IN ('settled', 'review') AND v_row.closing->'kept' IS NOT NULL THEN
       INSERT INTO test_kept VALUES (v_row.closing->>'usage_id', v_row.closing->'kept'->>'note');
     END IF;
     answer := v_row.answer;
@@ -126,7 +126,7 @@ class StreamedPictures(BoundedPictures, StreamedRequest):
         """Count pictures as they come."""
         return PictureMeter(self)
 
-    def stream_format(self, public_model: str, public_id: str) -> "PictureFormat":
+    def stream_format(self, public_model: str, public_id: str, meter: StreamMeter) -> "PictureFormat":
         """Bytes, and nothing else."""
         return PictureFormat()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inference.routes.chat import fetching
+from inference.adapters import fetched_images
 from tests.support.image_host import GIF, JPEG, PNG, WEBP, ImageHost, answer
 from tests.support.stage import Stage, chat
 
@@ -24,7 +24,7 @@ def _fetch_from_host(host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the test's server the public internet; everything else of the fetcher is as it is."""
     host.pages.clear()
     host.requests.clear()
-    monkeypatch.setattr(fetching, "FETCHER", host.fetcher())
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
 
 
 def data_url(data: bytes, label: str = "image/png") -> str:
@@ -149,7 +149,7 @@ def test_a_url_without_an_image_is_rejected_before_anything_is_spent(
 def test_a_name_of_a_private_address_is_rejected_without_a_connection(
     stage: Stage, host: ImageHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "FETCHER", host.fetcher(allowed=lambda address: False))
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(allowed=lambda address: False))
     caller, told = ask(stage, showing(host.url("/a")))
     assert "no public address" in assert_rejected(stage, caller, told)
     assert host.requests == []

@@ -59,6 +59,8 @@ def answer(body: Mapping[str, Any], behaviour: Behaviour) -> Answer:
         honest = dataclasses.replace(honest, tokens=len(honest.text))
     if behaviour.endless:
         return dataclasses.replace(honest, tokens=ENDLESS_TOKENS)
+    if text := structured(body):
+        return _limited(dataclasses.replace(honest, tokens=len(text.split()), text=tuple(text.split())), body)
     if call := _tool_call(body):
         return dataclasses.replace(
             honest,
@@ -93,6 +95,15 @@ def _tool_call(body: Mapping[str, Any]) -> ToolCall | None:
     required = function.get("parameters", {}).get("required", [])
     arguments = orjson.dumps(dict.fromkeys(required, "Reykjavík")).decode()
     return ToolCall(name=function["name"], arguments=arguments.replace(",", ", "))
+
+
+def structured(body: Mapping[str, Any]) -> str:
+    """Give what a response's schema asks for, as JSON whose spaces are between members; empty where it has none."""
+    asked = (body.get("text") or {}).get("format") or {}
+    if asked.get("type") != "json_schema":
+        return ""
+    required = asked.get("schema", {}).get("required", [])
+    return orjson.dumps(dict.fromkeys(required, "Reykjavík")).decode().replace(",", ", ")
 
 
 def _was_answered(body: Mapping[str, Any]) -> bool:

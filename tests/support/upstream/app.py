@@ -79,7 +79,7 @@ class Upstream:
         said = answer(call.body, call.behaviour)
         api = chat if call.entry.path.endswith("/chat/completions") else responses
         call.entry.finish_reason = said.finish_reason
-        call.entry.planned_tokens = said.tokens * said.choices
+        call.entry.planned_tokens = api.output_tokens_of(said, call.behaviour)
         call.entry.reported_usage = _reported(api.usage_of(said, call.behaviour), call.behaviour)
         if call.streaming:
             frames = api.stream(call.entry.id, call.body, said, call.behaviour)

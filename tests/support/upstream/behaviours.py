@@ -33,6 +33,12 @@ class Behaviour:
     """Prompt tokens that usage reports as sound."""
     spoken_tokens: int = 0
     """Output tokens of sound beside the words, for a request that asks for it."""
+    calls: int = 1
+    """How many calls of the offered function a response makes at once."""
+    refusal: bool = False
+    """Refuse, in as many words, instead of answering; in a response."""
+    failed: bool = False
+    """End a response as failed, with its usage, under a status of success."""
     delay_ms: float = 0.0
     """Silence before the first byte of the answer."""
     token_delay_ms: float = 0.0

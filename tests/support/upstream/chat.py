@@ -35,6 +35,11 @@ def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     }
 
 
+def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
+    """Count the words of every choice."""
+    return answer.tokens * answer.choices
+
+
 def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Any:
     """Build the whole chat completion."""
     completion = {

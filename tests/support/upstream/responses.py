@@ -5,29 +5,42 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.support.upstream.answers import Answer
-from tests.support.upstream.behaviours import Behaviour
+from tests.support.upstream.behaviours import HOST, Behaviour
 from tests.support.upstream.stream import Frame
 from tests.support.upstream.usage import ABSENT, Usage, report
+
+ECHOED = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p", "reasoning", "text")
+FAILED = {"code": "server_error", "message": f"The server {HOST} had an error."}
+Named = tuple[str, dict[str, Any], int]
 
 
 def usage_of(answer: Answer, behaviour: Behaviour) -> Usage:
     """State truly what an answer cost, in this API's names."""
+    output_tokens = output_tokens_of(answer, behaviour)
     return {
         "input_tokens": answer.prompt_tokens,
         "input_tokens_details": {"cached_tokens": behaviour.cached_tokens},
-        "output_tokens": answer.tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": answer.prompt_tokens + answer.tokens,
+        "output_tokens": output_tokens,
+        "output_tokens_details": {"reasoning_tokens": behaviour.reasoning_tokens},
+        "total_tokens": answer.prompt_tokens + output_tokens,
     }
 
 
+def output_tokens_of(answer: Answer, behaviour: Behaviour) -> int:
+    """Count the words of every item, and what was thought before them."""
+    return answer.tokens * (behaviour.calls if answer.tool_call else 1) + behaviour.reasoning_tokens
+
+
 def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Any:
-    """Build the whole response object, completed or cut short by its output limit."""
-    status = "incomplete" if answer.finish_reason == "length" else "completed"
+    """Build the whole response object: completed, cut short by its output limit, or failed."""
+    status = "incomplete" if answer.finish_reason == "length" else "failed" if behaviour.failed else "completed"
     response = _shell(entry_id, body, status)
-    response["output"] = [_item(entry_id, answer, "".join(answer.words()), status)]
+    item_status = "completed" if status == "completed" else "incomplete"
+    response["output"] = list(_items(entry_id, body, answer, behaviour, item_status))
     if status == "incomplete":
         response["incomplete_details"] = {"reason": "max_output_tokens"}
+    if status == "failed":
+        response["error"] = FAILED
     usage = report(usage_of(answer, behaviour), behaviour.usage)
     response["usage"] = None if usage is ABSENT else usage
     return response
@@ -40,22 +53,43 @@ def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
         yield Frame(event, tokens, name=name)
 
 
-def _events(
-    entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour
-) -> Iterator[tuple[str, dict[str, Any], int]]:
+def _events(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Named]:
     started = _shell(entry_id, body, "in_progress")
-    empty = _item(entry_id, answer, "", "in_progress")
     yield "response.created", {"response": started}, 0
     yield "response.in_progress", {"response": started}, 0
-    yield "response.output_item.added", {"output_index": 0, "item": empty}, 0
-    yield from _pieces(empty["id"], answer)
+    index = 0
+    if behaviour.reasoning_tokens:
+        yield from _reasoned(_reasoning(entry_id, body), behaviour.reasoning_tokens)
+        index = 1
+    for number in range(behaviour.calls if answer.tool_call else 1):
+        yield from _said(entry_id, body, answer, behaviour, index + number, number)
     whole = render(entry_id, body, answer, behaviour)
-    yield "response.output_item.done", {"output_index": 0, "item": whole["output"][0]}, 0
     yield f"response.{whole['status']}", {"response": whole}, 0
 
 
-def _pieces(item_id: str, answer: Answer) -> Iterator[tuple[str, dict[str, Any], int]]:
-    place = {"item_id": item_id, "output_index": 0}
+def _said(
+    entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour, index: int, number: int
+) -> Iterator[Named]:
+    empty = _item(entry_id, answer, behaviour, "", "in_progress", number)
+    yield "response.output_item.added", {"output_index": index, "item": empty}, 0
+    yield from _pieces({"item_id": empty["id"], "output_index": index}, body, answer, behaviour)
+    status = "incomplete" if answer.finish_reason == "length" or behaviour.failed else "completed"
+    item = _item(entry_id, answer, behaviour, _text(answer), status, number, body)
+    yield "response.output_item.done", {"output_index": index, "item": item}, 0
+
+
+def _reasoned(item: dict[str, Any], tokens: int) -> Iterator[Named]:
+    at = {"item_id": item["id"], "output_index": 0, "summary_index": 0}
+    [part] = item["summary"]
+    yield "response.output_item.added", {"output_index": 0, "item": {**item, "summary": []}}, 0
+    yield "response.reasoning_summary_part.added", {**at, "part": {**part, "text": ""}}, 0
+    yield "response.reasoning_summary_text.delta", {**at, "delta": part["text"]}, 0
+    yield "response.reasoning_summary_text.done", {**at, "text": part["text"]}, 0
+    yield "response.reasoning_summary_part.done", {**at, "part": part}, 0
+    yield "response.output_item.done", {"output_index": 0, "item": item}, tokens
+
+
+def _pieces(place: dict[str, Any], body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Named]:
     if answer.tool_call:
         prefix = "response.function_call_arguments"
         for position in range(answer.tokens):
@@ -64,17 +98,17 @@ def _pieces(item_id: str, answer: Answer) -> Iterator[tuple[str, dict[str, Any],
         yield f"{prefix}.done", {**place, **whole}, 0
         return
     place["content_index"] = 0
-    yield "response.content_part.added", {**place, "part": _part("")}, 0
+    member, name = ("refusal", "refusal") if behaviour.refusal else ("text", "output_text")
+    extra: dict[str, Any] = {} if behaviour.refusal else {"logprobs": []}
+    yield "response.content_part.added", {**place, "part": _part("", behaviour)}, 0
     for position in range(answer.tokens):
-        delta = {"delta": answer.word(position), "logprobs": []}
-        yield "response.output_text.delta", {**place, **delta}, 1
-    text = "".join(answer.words())
-    yield "response.output_text.done", {**place, "text": text, "logprobs": []}, 0
-    yield "response.content_part.done", {**place, "part": _part(text)}, 0
+        yield f"response.{name}.delta", {**place, "delta": answer.word(position), **extra}, 1
+    text = _text(answer)
+    yield f"response.{name}.done", {**place, member: text, **extra}, 0
+    yield "response.content_part.done", {**place, "part": _part(text, behaviour, body)}, 0
 
 
 def _shell(entry_id: str, body: Mapping[str, Any], status: str) -> dict[str, Any]:
-    asked = ("instructions", "max_output_tokens", "previous_response_id", "temperature", "top_p")
     return {
         "id": entry_id,
         "object": "response",
@@ -84,35 +118,73 @@ def _shell(entry_id: str, body: Mapping[str, Any], status: str) -> dict[str, Any
         "incomplete_details": None,
         "model": body["model"],
         "output": [],
-        "parallel_tool_calls": True,
+        "parallel_tool_calls": body.get("parallel_tool_calls", True),
         "store": body.get("store", True),
         "tool_choice": body.get("tool_choice", "auto"),
         "tools": body.get("tools", []),
         "metadata": body.get("metadata") or {},
+        "truncation": body.get("truncation", "disabled"),
+        "service_tier": "default",
+        "billing": {"payer": "upstream-owner"},
         "usage": None,
-        **{name: body.get(name) for name in asked},
+        **{name: body.get(name) for name in ECHOED},
     }
 
 
-def _item(entry_id: str, answer: Answer, text: str, status: str) -> dict[str, Any]:
+def _items(
+    entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour, status: str
+) -> Iterator[dict[str, Any]]:
+    if behaviour.reasoning_tokens:
+        yield _reasoning(entry_id, body)
+    for number in range(behaviour.calls if answer.tool_call else 1):
+        yield _item(entry_id, answer, behaviour, _text(answer), status, number, body)
+
+
+def _text(answer: Answer) -> str:
+    return answer.tool_call.arguments if answer.tool_call else "".join(answer.words())
+
+
+def _reasoning(entry_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    item: dict[str, Any] = {
+        "id": f"rs_{entry_id}",
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "Thinking of badgers."}],
+    }
+    if "reasoning.encrypted_content" in (body.get("include") or ()):
+        item["encrypted_content"] = "gAAAA-thoughts"
+    return item
+
+
+def _item(
+    entry_id: str,
+    answer: Answer,
+    behaviour: Behaviour,
+    text: str,
+    status: str,
+    number: int,
+    body: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     if answer.tool_call:
         return {
-            "id": f"fc_{entry_id}",
+            "id": f"fc_{entry_id}-{number}",
             "type": "function_call",
             "status": status,
-            "call_id": f"call_{entry_id}",
+            "call_id": f"call_{entry_id}-{number}",
             "name": answer.tool_call.name,
             "arguments": text,
         }
-    content = [_part(text)] if text or status != "in_progress" else []
     return {
         "id": f"msg_{entry_id}",
         "type": "message",
         "status": status,
         "role": "assistant",
-        "content": content,
+        "content": [_part(text, behaviour, body)] if text or status != "in_progress" else [],
     }
 
 
-def _part(text: str) -> dict[str, Any]:
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+def _part(text: str, behaviour: Behaviour, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    if behaviour.refusal:
+        return {"type": "refusal", "refusal": text}
+    asked = body is not None and "message.output_text.logprobs" in (body.get("include") or ())
+    logprobs = [{"token": text, "bytes": list(text.encode()), "logprob": -0.5, "top_logprobs": []}] if asked else []
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": logprobs}

@@ -5,16 +5,13 @@ import time
 from collections.abc import AsyncIterator
 from typing import Any
 
-from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.adapters.demo.prompt import read_prompt
+from inference.adapters.demo.reply import Reply, reply_to
 from inference.routes.chat.bound import BoundedChat
-from inference.routes.chat.demo.prompt import read_prompt
-from inference.routes.chat.demo.reply import Reply, reply_to
 from inference.routes.chat.stream import ChatFormat
 from inference.rules.answer import Answer, Chunk
 from inference.rules.upstream import Attempt
-
-TOKEN_SECONDS = 0.02
-"""The pause before each token of a stream, unless an upstream row's option `token_seconds` says otherwise."""
 
 
 class DemoChat(DemoEndpoint[BoundedChat]):

@@ -6,9 +6,9 @@ from typing import Any
 
 import orjson
 
+from inference.adapters.demo.prompt import Prompt
+from inference.adapters.demo.schema import value_for
 from inference.adapters.demo.tokens import pieces_of
-from inference.routes.chat.demo.prompt import Prompt
-from inference.routes.chat.demo.schema import value_for
 
 _QUOTED_CHARACTERS = 160
 _NOTE = "This is the gateway's demo backend: no model was asked."

@@ -1,0 +1,129 @@
+"""A response with its hold: its output limit, how its usage is read, and what is kept of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.prices import PriceBook
+from billing.rules.quantities import MalformedUsage, Quantities
+from gateway.core.api.json import dumps
+from inference.routes.responses.events import events_of, render
+from inference.routes.responses.progress import Progress
+from inference.routes.responses.request import ResponseRequest
+from inference.routes.responses.stream import ResponseFormat
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
+from inference.rules.json_body import JSON_TYPE, BoundedJson
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.output_limit import fixed_limit, largest_limit
+from inference.rules.request import StreamedRequest
+from inference.rules.token_meter import TokenMeter
+from inference.rules.usage import MissingUsage, read_part, read_total
+
+
+@dataclass(frozen=True)
+class BoundedResponse(BoundedJson):
+    """A request whose body has its output limit, of which `output_tokens` are the most that may come."""
+
+    asked: ResponseRequest
+    prices: PriceBook
+    output_tokens: int
+
+    @property
+    def input_estimate(self) -> int:
+        """Return what the input probably counts."""
+        return self.asked.input_estimate
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read the answer's usage."""
+        return self.read_usage(answer.usage or {})
+
+    def read_usage(self, usage: Mapping[str, Any]) -> Quantities:
+        """Read `input_tokens`, what of them was cached, and `output_tokens`, which reasoning is a part of."""
+        if not self.prices.needs_token_usage and not usage:
+            return Quantities()
+        return Quantities(
+            input_tokens=read_total(usage, "input_tokens"),
+            cached_input_tokens=read_part(usage, "input_tokens_details", "cached_tokens"),
+            output_tokens=read_total(usage, "output_tokens"),
+        )
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the response as JSON."""
+        return Content(JSON_TYPE, dumps(self.told(answer.body)))
+
+    def kept(self, answer: Answer) -> Mapping[str, Any]:
+        """Keep the response as the client gets it, where it wants that."""
+        return self.kept_of(self.told(answer.body))
+
+    def kept_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is kept of a response that was told to the client."""
+        return self.asked.keeper.kept(response) if self.asked.keeper and response["store"] else {}
+
+    def told(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a response that is over as it is told: without a usage that says too little, and not as stored where it
+        is too long for that."""
+        told = response if self._says_its_usage(response) else {**response, "usage": None}
+        keeper = self.asked.keeper
+        return told if keeper is None or keeper.keeps(told) else {**told, "store": False}
+
+    def _says_its_usage(self, response: Mapping[str, Any]) -> bool:
+        try:
+            self.read_usage(response.get("usage") or {})
+        except MissingUsage:
+            return False
+        except MalformedUsage:
+            pass  # then it is not told at all
+        return True
+
+
+class StreamedResponse(BoundedResponse, StreamedRequest):
+    """A request that is answered with a stream."""
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the whole answer of an upstream that did not stream as events."""
+        events = events_of(self.told(answer.body))
+        return Content(EVENT_STREAM_TYPE, b"".join(render(event) for event in events))
+
+    def meter(self) -> "ResponseMeter":
+        """Begin to count."""
+        return ResponseMeter(self)
+
+    def stream_format(self, public_model: str, public_id: str, meter: "ResponseMeter") -> ResponseFormat:
+        """Return the layout of the stream that the meter sees."""
+        return ResponseFormat(public_model, public_id, meter.progress)
+
+
+class ResponseMeter(TokenMeter):
+    """Counts a stream, and remembers what it has said."""
+
+    def __init__(self, request: StreamedResponse) -> None:
+        super().__init__(request)
+        self._bounded = request
+        self.progress = Progress(request.asked.ours, request.told)
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one more chunk."""
+        super().add(chunk)
+        for event in chunk.events:
+            self.progress.add(event)
+
+    def kept(self) -> Mapping[str, Any]:
+        """Keep the response as its last event tells it."""
+        return self._bounded.kept_of(self.progress.final) if self.progress.final else {}
+
+
+def bound_response(
+    asked: ResponseRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedResponse:
+    """Choose the output limit where the client set none, and compute the hold.
+
+    Raises MaxCostExceeded with what the request would need at least.
+    """
+    book, prompt = price.worst_case, Quantities(input_tokens=asked.input_bound)
+    if asked.output_limit is not None:
+        limit = fixed_limit(asked.output_limit, 1, prompt, book, max_cost_microusd)
+    else:
+        limit = largest_limit(model, 1, prompt, book, max_cost_microusd)
+    body = {**asked.body, "max_output_tokens": limit.tokens}
+    kind = StreamedResponse if asked.streams else BoundedResponse
+    return kind(limit.hold_microusd, body, asked.is_large, asked, price.prices, limit.tokens)

@@ -1,0 +1,1 @@
+"""Responses of the demo backend."""

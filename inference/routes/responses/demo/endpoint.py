@@ -1,0 +1,86 @@
+"""Responses, as one body or word by word, slowly enough to watch."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.adapters.demo.prompt import read_prompt
+from inference.adapters.demo.reply import Reply, reply_to
+from inference.adapters.demo.tokens import pieces_of
+from inference.routes.responses.bound import BoundedResponse
+from inference.routes.responses.demo.prompt import as_chat
+from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, events_of, render
+from inference.rules.answer import Answer, Chunk
+from inference.rules.upstream import Attempt
+
+_ECHOED = ("instructions", "max_output_tokens", "temperature", "text", "tool_choice", "tools", "top_p", "truncation")
+_DEFAULTS = {"tool_choice": "auto", "tools": [], "text": {"format": {"type": "text"}}, "truncation": "disabled"}
+
+
+class DemoResponses(DemoEndpoint[BoundedResponse]):
+    """Answers with one item: a message, or a call of a function."""
+
+    async def answer(self, attempt: Attempt[BoundedResponse]) -> Answer:
+        """Answer in one piece."""
+        response = _response(attempt)
+        return Answer(response, response["usage"])
+
+    def chunks(self, attempt: Attempt[BoundedResponse]) -> AsyncIterator[Chunk]:
+        """Answer with one token a delta."""
+        pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS))
+        return _chunks(_response(attempt), pause_seconds)
+
+
+async def _chunks(response: dict[str, Any], pause_seconds: float) -> AsyncIterator[Chunk]:
+    for event in events_of(response, pieces_of):
+        if event["type"] in TERMINAL:
+            yield Chunk(b"", usage=response["usage"], events=(event,))
+        elif event["type"] in OUTPUT_DELTAS:
+            await asyncio.sleep(pause_seconds)
+            yield Chunk(render(event), 1, len(event["delta"].encode()), events=(event,))
+        else:
+            yield Chunk(render(event), events=(event,))
+
+
+def _response(attempt: Attempt[BoundedResponse]) -> dict[str, Any]:
+    request = attempt.request
+    chat = as_chat(request.body, request.asked.items)
+    prompt = read_prompt(chat)
+    reply = reply_to(prompt, chat)
+    is_cut = reply.finish_reason == "length"
+    return {
+        "id": attempt.public_id,
+        "object": "response",
+        "created_at": int(time.time()),
+        "status": "incomplete" if is_cut else "completed",
+        "error": None,
+        "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+        "model": attempt.public_model,
+        "output": [_item(attempt.public_id, reply, "incomplete" if is_cut else "completed")],
+        "parallel_tool_calls": True,
+        **{name: request.body.get(name, _DEFAULTS.get(name)) for name in _ECHOED},
+        **request.asked.ours,
+        "usage": _usage(prompt.tokens, len(reply.pieces)),
+    }
+
+
+def _item(public_id: str, reply: Reply, status: str) -> dict[str, Any]:
+    unique, text = public_id[-26:], "".join(reply.pieces)
+    if reply.tool:
+        call = {"call_id": f"call_{unique}_0", "name": reply.tool, "arguments": text}
+        return {"id": f"fc_{unique}_0", "type": "function_call", "status": status, **call}
+    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {"id": f"msg_{unique}_0", "type": "message", "status": status, "role": "assistant", "content": [part]}
+
+
+def _usage(input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """State what an answer counted, as the vendor's API does."""
+    return {
+        "input_tokens": input_tokens,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": input_tokens + output_tokens,
+    }

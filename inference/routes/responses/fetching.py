@@ -1,0 +1,31 @@
+"""Counts the memory of a conversation, and puts the images that it names by URL in their places."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gateway.core.api.offload import offload
+from inference.adapters import fetched_images
+from inference.metering.route import MeteredRequest
+from inference.routes.responses.bound import BoundedResponse
+from inference.routes.responses.images import ImageAt, with_urls
+from inference.routes.responses.request import input_of
+from inference.rules.images import CHAT_TYPES, read_image
+
+COPIES = 3
+"""A conversation is kept as it was read, as its items, and in the JSON that is sent."""
+
+
+async def prepare(http: MeteredRequest, request: BoundedResponse) -> BoundedResponse:
+    """Make a request ready to be sent. Raises ImageRejected naming the member, or NotReady."""
+    if request.asked.history_bytes:
+        http.take_memory(request.asked.history_bytes * COPIES)
+    if not request.asked.remote_images:
+        return request
+    fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)
+    return await offload(_with_images, request, fetched)
+
+
+def _with_images(request: BoundedResponse, fetched: Mapping[ImageAt, bytes]) -> BoundedResponse:
+    urls = {image: read_image(data, CHAT_TYPES, image.param).url for image, data in fetched.items()}
+    items = with_urls(request.asked.items, urls)
+    return replace(request, body={**request.body, "input": input_of(items)}, is_large=True)

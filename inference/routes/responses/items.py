@@ -1,0 +1,126 @@
+"""The input of a response: a text, or a list of items, checked and measured."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from gateway.core.contract.errors import InvalidRequest
+from inference.rules.images import is_inline
+
+Item = Mapping[str, Any]
+
+ROLES = frozenset({"user", "assistant", "system", "developer"})
+ITEMS = frozenset(
+    {
+        "message",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "reasoning",
+    }
+)
+TEXT_PARTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal": "refusal"}
+OTHER_PARTS = frozenset({"input_image", "input_file"})
+REFUSED_IN_PARTS = ("cache_control", "prompt_cache_breakpoint", "file_id", "file_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`text_bytes` of items; `other_part` is the path of the first part that is not text, `other_parts` their number."""
+
+    text_bytes: int
+    other_part: str | None
+    other_parts: int
+
+
+def read_items(sent: Any) -> list[Item]:
+    """Read `input` as a list of items, or raise InvalidRequest or ImageRejected naming the member at fault."""
+    if isinstance(sent, str):
+        return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": sent}]}]
+    if not isinstance(sent, list):
+        raise InvalidRequest("input must be a text or a list of items.", param="input")
+    for index, item in enumerate(sent):
+        _check_item(item, f"input.{index}")
+    return sent
+
+
+def measure(items: list[Item]) -> Measure:
+    """Measure items that were checked."""
+    text_bytes, others = 0, []
+    for index, item in enumerate(items):
+        for path, part in _pieces(item, f"input.{index}"):
+            if isinstance(part, int):
+                text_bytes += part
+            else:
+                others.append(path)
+    return Measure(text_bytes, others[0] if others else None, len(others))
+
+
+def _check_item(item: Any, path: str) -> None:
+    if not isinstance(item, dict):
+        raise InvalidRequest("An input item must be an object.", param=path)
+    if item.get("cache_control") is not None:
+        raise InvalidRequest("cache_control is not supported here.", param=f"{path}.cache_control")
+    kind = item.get("type") or ("message" if "role" in item else None)
+    if not isinstance(kind, str) or kind not in ITEMS:
+        raise InvalidRequest(
+            "An input item must be a message, a function or custom tool call, its output, or reasoning.",
+            param=f"{path}.type",
+        )
+    if kind == "message":
+        _check_message(item, path)
+    elif kind.endswith("_output"):
+        _check_content(item.get("output"), f"{path}.output")
+
+
+def _check_message(item: Item, path: str) -> None:
+    role = item.get("role")
+    if not isinstance(role, str) or role not in ROLES:
+        raise InvalidRequest("A message needs a role: user, assistant, system or developer.", param=f"{path}.role")
+    _check_content(item.get("content"), f"{path}.content")
+
+
+def _check_content(content: Any, path: str) -> None:
+    if isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        raise InvalidRequest("It must be a text or a list of parts.", param=path)
+    for index, part in enumerate(content):
+        if not isinstance(part, dict):
+            raise InvalidRequest("A content part must be an object.", param=f"{path}.{index}")
+        _check_part(part, f"{path}.{index}")
+
+
+def _check_part(part: Item, path: str) -> None:
+    kind = part.get("type")
+    if not isinstance(kind, str) or (kind not in TEXT_PARTS and kind not in OTHER_PARTS):
+        raise InvalidRequest("A content part must be text, a refusal, an image or a file.", param=f"{path}.type")
+    for name in REFUSED_IN_PARTS:
+        if part.get(name) is not None:
+            raise InvalidRequest(f"{name} is not supported here; send the data itself.", param=f"{path}.{name}")
+    if kind == "input_file":
+        _check_file(part.get("file_data"), f"{path}.file_data")
+    elif kind in TEXT_PARTS and not isinstance(part.get(TEXT_PARTS[kind]), str):
+        raise InvalidRequest("A text part needs its text.", param=f"{path}.{TEXT_PARTS[kind]}")
+
+
+def _check_file(data: Any, path: str) -> None:
+    if not isinstance(data, str) or (":" in data and not is_inline(data)):
+        raise InvalidRequest("file_data must be base64, or a data URL.", param=path)
+
+
+def _pieces(item: Item, path: str) -> Iterator[tuple[str, int | None]]:
+    """Yield the bytes of every text, and None for every part that is none, with its path."""
+    name = "output" if str(item.get("type", "")).endswith("_output") else "content"
+    content = item.get(name)
+    if isinstance(content, str):
+        yield path, len(content.encode())
+    elif isinstance(content, list) and item.get("type") != "reasoning":
+        for index, part in enumerate(content):
+            text = part.get(TEXT_PARTS.get(part.get("type"), ""))
+            yield f"{path}.{name}.{index}", len(text.encode()) if isinstance(text, str) else None
+    else:  # a call, or reasoning
+        yield path, len(orjson.dumps(item))

@@ -1,0 +1,1 @@
+"""Responses at upstreams that speak the public vendor API."""

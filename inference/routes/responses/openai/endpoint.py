@@ -1,0 +1,36 @@
+"""Responses, as one body or as a stream of events."""
+
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.openai.endpoint import JsonEndpoint
+from inference.routes.responses.bound import BoundedResponse
+from inference.routes.responses.openai.names import make_response_ours
+from inference.routes.responses.openai.stream import ResponseStream
+from inference.rules.upstream import Attempt
+
+OVER = frozenset({"completed", "incomplete", "failed"})
+
+
+class OpenAIResponses(JsonEndpoint[BoundedResponse]):
+    """`POST /responses`."""
+
+    path = "/responses"
+    stream = ResponseStream
+
+    def body(self, attempt: Attempt[BoundedResponse], *, streams: bool) -> dict[str, Any]:
+        """Ask for a stream where the client did."""
+        body = super().body(attempt, streams=streams)
+        if not streams:
+            body.pop("stream_options", None)
+        return {**body, "stream": True} if streams else body
+
+    def is_error(self, body: dict[str, Any]) -> bool:
+        """Return whether there is an error without a response that failed by it."""
+        return super().is_error(body) and body.get("status") != "failed"
+
+    def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
+        """Check that the response is over, and make every id ours."""
+        make_response_ours(attempt, body)
+        if body["status"] not in OVER:
+            raise NotJSONError("a response that is not over")

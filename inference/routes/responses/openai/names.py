@@ -1,0 +1,55 @@
+"""Puts our names where the upstream's stood: in a response, in its items, and in its events."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.openai.endpoint import put_our_names
+from inference.adapters.vendor_codes import TEXT_OF_CODE
+from inference.routes.responses.stream import SERVER_ERROR
+from inference.rules.upstream import Attempt
+
+PRIVATE_MEMBERS = ("billing", "conversation", "tool_usage")
+"""Top-level members of a response that tell of the operator's account at the upstream."""
+
+STATUSES = frozenset({"completed", "incomplete", "failed", "in_progress", "queued"})
+
+_PREFIXES = {"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc"}
+_UNIQUE_CHARACTERS = 26
+
+
+def make_response_ours(attempt: Attempt[Any], response: Any) -> None:
+    """Make a response ours, in place. Raises NotJSONError where it has not the shape of one."""
+    if not isinstance(response, dict) or not isinstance(response.get("output"), list):
+        raise NotJSONError("a response without output")
+    if response.get("status") not in STATUSES:
+        raise NotJSONError("a response without a status")
+    response["id"] = attempt.public_id
+    put_our_names(attempt, response)
+    for member in PRIVATE_MEMBERS:
+        response.pop(member, None)
+    if response.get("error"):
+        response["error"] = _error(response["error"])
+    response.update(attempt.request.asked.ours)
+    for index, item in enumerate(response["output"]):
+        make_item_ours(attempt, index, item)
+
+
+def make_item_ours(attempt: Attempt[Any], index: int, item: Any) -> str:
+    """Put our ids into an output item, in place, the same wherever it is named, and return its id."""
+    if not isinstance(item, dict):
+        raise NotJSONError("an item that is no object")
+    unique = attempt.public_id[-_UNIQUE_CHARACTERS:]
+    ours = f"{_PREFIXES.get(str(item.get('type')), 'item')}_{unique}_{index}"
+    item["id"] = ours
+    if item.get("call_id"):
+        item["call_id"] = f"call_{unique}_{index}"
+    return ours
+
+
+def _error(error: Any) -> dict[str, Any]:
+    """Keep a recognised code; the text is ours, for the upstream's may hold anything."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    if isinstance(code, str) and code.lower() in TEXT_OF_CODE:
+        return {"code": code, "message": TEXT_OF_CODE[code.lower()]}
+    return {"code": SERVER_ERROR, "message": "The model's provider failed."}

@@ -1,0 +1,71 @@
+"""The event stream of a response."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.core.contract.errors import UpstreamError
+from gateway.core.outbound.redaction import redacted
+from inference.adapters.errors import error_object
+from inference.adapters.exchange import NotJSONError, parse_object
+from inference.adapters.streams import EventStream
+from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
+from inference.routes.responses.openai.names import make_item_ours, make_response_ours
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt, StreamBroken
+
+_DONE = b"[DONE]"
+
+
+class ResponseStream(EventStream):
+    """Forwards the vendor's events under our ids and numbers, up to the last one, which is held back."""
+
+    def __init__(self, attempt: Attempt[Any], response: Any) -> None:
+        super().__init__(attempt, response)
+        self._number = 0
+        self._item_ids: dict[int, str] = {}
+
+    def translate(self, data: bytes) -> Chunk | None:
+        """Rewrite one event. What comes behind the last one is not read."""
+        if self._ended or data == _DONE:
+            if not self._ended:
+                raise NotJSONError("the stream ended without a last event")
+            return None
+        event = parse_object(data)
+        kind = event.get("type")
+        if event.get("error") or kind == "error":
+            raise _broken_by_event(self._attempt, event)
+        if not isinstance(kind, str) or "\n" in kind:
+            raise NotJSONError("an event without a type")
+        self._make_ours(event)
+        if kind in TERMINAL:
+            self._ended = True
+            return Chunk(b"", usage=_usage(event["response"]), events=(event,))
+        delta = event.get("delta") if kind in OUTPUT_DELTAS else None
+        size = len(delta.encode()) if isinstance(delta, str) else 0
+        return Chunk(render(event), int(size > 0), size, events=(event,))
+
+    def _make_ours(self, event: dict[str, Any]) -> None:
+        event["sequence_number"] = self._number
+        self._number += 1
+        if "response" in event:
+            make_response_ours(self._attempt, event["response"])
+        index = event.get("output_index")
+        if "item" in event:
+            if type(index) is not int:
+                raise NotJSONError("an item without its place")
+            self._item_ids[index] = make_item_ours(self._attempt, index, event["item"])
+        if "item_id" in event:
+            event["item_id"] = self._item_ids.get(index) if type(index) is int else None
+
+
+def _usage(response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    usage = response.get("usage")
+    if usage is None or isinstance(usage, dict):
+        return usage
+    raise NotJSONError("usage is no object")
+
+
+def _broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
+    error = error_object(event)
+    said = redacted(f"{error.get('type')} {error.get('code')} {error.get('message')}", [attempt.target.api_key])
+    return StreamBroken(UpstreamError(private=said), "the upstream broke its stream off with an error")

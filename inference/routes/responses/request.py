@@ -1,0 +1,165 @@
+"""What a response is asked for, and how much its input can count."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+
+from billing.rules.quantities import QUANTITY_MAX
+from gateway.core.contract.errors import InputTooLarge, InvalidRequest
+from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES
+from inference.routes.responses.images import ImageAt, read_images, with_urls
+from inference.routes.responses.items import Item, measure, read_items
+from inference.routes.responses.members import RESPONSE_MEMBERS
+from inference.routes.responses.tools import check_tools
+from inference.rules.input_bound import bound_input, estimate_input
+from inference.rules.json_body import JsonBody
+from inference.rules.members import read_count, read_flag, refuse_members
+from inference.rules.model import ServedModel
+
+METADATA_MAX_PAIRS = 16
+METADATA_NAME_MAX_CHARACTERS = 64
+METADATA_VALUE_MAX_CHARACTERS = 512
+
+_OURS = frozenset({"previous_response_id", "store", "stream"})
+
+
+class Keeper(Protocol):
+    """Makes of a response that the client gets what the closing statement keeps of it."""
+
+    def keeps(self, response: Mapping[str, Any]) -> bool:
+        """Return whether it is small enough to be kept."""
+
+    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what is kept of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRequest:
+    """A valid request. `body` is what goes upstream, but for model and limits; `items` is the whole input, that of the
+    responses before it included. `input_bound` is the most that it can count, `input_estimate` what it probably counts.
+
+    `stores` says whether the client wants it stored, `keeper` stores it. `output_limit` is the client's own, if any.
+    `history_bytes` is the size of what was said before. `remote_images` are to be fetched.
+    """
+
+    body: Mapping[str, Any]
+    is_large: bool
+    items: Sequence[Item]
+    input_bound: int
+    input_estimate: int
+    output_limit: int | None
+    streams: bool
+    stores: bool
+    previous_id: str | None
+    history_bytes: int = 0
+    remote_images: tuple[ImageAt, ...] = ()
+    keeper: Keeper | None = None
+
+    @property
+    def ours(self) -> dict[str, Any]:
+        """Return the members of a response that tell what was asked of the gateway rather than of the upstream."""
+        return {
+            "previous_response_id": self.previous_id,
+            "store": self.stores,
+            "background": False,
+            "metadata": self.body.get("metadata") or {},
+        }
+
+
+def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = ()) -> ResponseRequest:
+    """Validate a request that continues from `history`, or raise the error that names the member at fault."""
+    body = sent.members
+    refuse_members(body, RESPONSE_MEMBERS)
+    check_tools(body)
+    _check_texts(body)
+    _check_metadata(body.get("metadata"))
+    _check_reasoning(body.get("reasoning"))
+    new = read_items(body.get("input"))
+    items = [*history, *new]
+    history_bytes = len(orjson.dumps(history)) if history else 0
+    size_bytes = sent.size_bytes + history_bytes
+    if history and size_bytes > IMAGE_BODY_MAX_BYTES:
+        told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
+        raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
+    measured = measure(items)
+    relabelled, remote = read_images(items, len(history), fetched_upstream=model.fetches_images)
+    items = with_urls(items, relabelled) if relabelled else items
+    return ResponseRequest(
+        body=_sent_on(body, items),
+        is_large=sent.is_large,
+        items=items,
+        input_bound=bound_input(model, size_bytes, measured.other_part),
+        input_estimate=estimate_input(model, measured.text_bytes, measured.other_parts),
+        output_limit=read_count(body, "max_output_tokens", most=model.max_output_tokens or QUANTITY_MAX),
+        streams=read_flag(body, "stream"),
+        stores=body.get("store") is None or read_flag(body, "store"),
+        previous_id=body.get("previous_response_id"),
+        history_bytes=history_bytes,
+        remote_images=remote,
+    )
+
+
+def input_of(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Build the input that goes upstream, where no id of ours or of anybody means anything, for nothing is stored there."""
+    return [_without_records(item) for item in items if _says_something(item)]
+
+
+def _sent_on(body: Mapping[str, Any], items: Sequence[Item]) -> dict[str, Any]:
+    """Build what goes upstream: one text as it came, anything else as items."""
+    sent = {name: value for name, value in body.items() if name not in _OURS}
+    if not isinstance(body["input"], str) or len(items) > 1:
+        sent["input"] = input_of(items)
+    return {**sent, "store": False}
+
+
+def _without_records(item: Item) -> dict[str, Any]:
+    return {name: value for name, value in item.items() if name not in ("id", "status")}
+
+
+def _says_something(item: Item) -> bool:
+    """Return whether an item holds what it means: reasoning without its content is a reference to a stored record."""
+    return item.get("type") != "reasoning" or bool(item.get("encrypted_content") or item.get("content"))
+
+
+def _check_texts(body: Mapping[str, Any]) -> None:
+    for name in ("instructions", "previous_response_id"):
+        value = body.get(name)
+        if not (value is None or isinstance(value, str)):
+            raise InvalidRequest(f"{name} must be a text.", param=name)
+    if body.get("truncation") not in (None, "auto", "disabled"):
+        raise InvalidRequest("truncation must be auto or disabled.", param="truncation")
+    for name in ("text", "stream_options"):
+        value = body.get(name)
+        if not (value is None or isinstance(value, dict)):
+            raise InvalidRequest(f"{name} must be an object.", param=name)
+    asked = (body.get("text") or {}).get("format")
+    if not (asked is None or isinstance(asked, dict)):
+        raise InvalidRequest("text.format must be an object.", param="text.format")
+
+
+def _check_metadata(metadata: Any) -> None:
+    if metadata is None:
+        return
+    if not isinstance(metadata, dict) or len(metadata) > METADATA_MAX_PAIRS:
+        raise InvalidRequest(f"metadata must be an object of at most {METADATA_MAX_PAIRS} pairs.", param="metadata")
+    for name, value in metadata.items():
+        is_short = isinstance(value, str) and len(value) <= METADATA_VALUE_MAX_CHARACTERS
+        if not is_short or len(name) > METADATA_NAME_MAX_CHARACTERS:
+            raise InvalidRequest(
+                f"metadata takes names of {METADATA_NAME_MAX_CHARACTERS} and texts of "
+                f"{METADATA_VALUE_MAX_CHARACTERS} characters at most.",
+                param="metadata",
+            )
+
+
+def _check_reasoning(reasoning: Any) -> None:
+    if reasoning is None:
+        return
+    if not isinstance(reasoning, dict):
+        raise InvalidRequest("reasoning must be an object.", param="reasoning")
+    if reasoning.get("mode") not in (None, "standard"):
+        raise InvalidRequest(
+            "reasoning.mode must be standard: others run more than one answer.", param="reasoning.mode"
+        )

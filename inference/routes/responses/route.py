@@ -1,0 +1,24 @@
+"""What responses tell the metering core of themselves."""
+
+from gateway.core.contract.aliases import Route
+from gateway.core.database import BatchFunction
+from inference.metering.json_route import read_json_with_images
+from inference.metering.route import MeteredRoute
+from inference.routes.responses.bound import bound_response
+from inference.routes.responses.check import check
+from inference.routes.responses.demo.endpoint import DemoResponses
+from inference.routes.responses.fetching import prepare
+from inference.routes.responses.openai.endpoint import OpenAIResponses
+
+CLOSE_AND_STORE = BatchFunction(0, "inference_close_responses")
+
+RESPONSES = MeteredRoute(
+    name=Route.RESPONSES,
+    id_prefix="resp",
+    read=read_json_with_images,
+    check=check,
+    bound=bound_response,
+    prepare=prepare,
+    endpoints={"openai": OpenAIResponses(), "demo": DemoResponses()},
+    close_function=CLOSE_AND_STORE,
+)

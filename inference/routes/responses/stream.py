@@ -1,0 +1,39 @@
+"""How a response's stream is laid out: the events with which the gateway itself ends one."""
+
+from gateway.core.contract.errors import ApiError
+from inference.routes.responses.events import render
+from inference.routes.responses.progress import Progress
+from inference.rules.request import StreamFormat
+
+SERVER_ERROR = "server_error"
+"""The vendor's name for a failure that is not the caller's, of the few that its SDKs know in a response."""
+
+
+class ResponseFormat(StreamFormat):
+    """Events of a response. The last one is held back until the call is settled, so that whoever has read it can read
+    the stored response."""
+
+    def __init__(self, public_model: str, public_id: str, progress: Progress) -> None:
+        self._names = public_model, public_id
+        self._progress = progress
+
+    @property
+    def terminator(self) -> bytes:
+        """Render the upstream's last event, unless the gateway has ended the stream in its place."""
+        last = self._progress.last
+        return render(last) if last is not None and not self._progress.ended_here else b""
+
+    def error(self, error: ApiError, request_id: str) -> bytes:
+        """Render an error as the vendor does: the event `error`, which its SDKs raise, then `response.failed`."""
+        body = error.body(request_id)["error"]
+        members = {name: body[name] for name in ("code", "message", "param")}
+        told = self._progress.number({"type": "error", **members, "error": body})
+        failed = self._progress.end(
+            *self._names, status="failed", error={"code": SERVER_ERROR, "message": error.message}
+        )
+        return render(told) + render(failed)
+
+    def cut(self) -> bytes:
+        """Render the event with which a response ends at its output limit."""
+        details = {"reason": "max_output_tokens"}
+        return render(self._progress.end(*self._names, status="incomplete", incomplete_details=details))

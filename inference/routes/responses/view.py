@@ -1,0 +1,21 @@
+"""POST /v1/responses."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.core.api.access import requires_model
+from gateway.core.api.lean import LeanRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.routes.responses.reference import describe_responses
+from inference.routes.responses.route import RESPONSES
+
+
+class ResponseViewSet(MeteredViewSet):
+    """Responses, as JSON or as server-sent events."""
+
+    route = RESPONSES
+
+    @describe_responses
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Answer with text, structured output or tool calls, and store the response unless asked not to."""
+        return await self.serve(request)

@@ -1,0 +1,88 @@
+"""Stored responses on the wire, and in the API reference."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+
+from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
+from inference.serializers import reference as shapes
+from inference.serializers.responses import RESPONSE
+
+Items = list[dict[str, Any]]
+
+LIMIT = OpenApiParameter(
+    "limit",
+    {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
+    description="How many items.",
+)
+AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins behind it.")
+ORDER = OpenApiParameter(
+    "order", {"type": "string", "enum": ["asc", "desc"], "default": "desc"}, description="Newest first, or oldest."
+)
+ITEMS = shapes.object_of(
+    "object data first_id last_id has_more",
+    object={"type": "string", "enum": ["list"]},
+    data=shapes.list_of(shapes.object_of("id type", id=shapes.TEXT, type=shapes.TEXT)),
+    first_id=shapes.optional(shapes.TEXT),
+    last_id=shapes.optional(shapes.TEXT),
+    has_more={"type": "boolean"},
+)
+DELETED = shapes.object_of(
+    "id object deleted",
+    id=shapes.TEXT,
+    object={"type": "string", "enum": ["response"]},
+    deleted={"type": "boolean"},
+)
+ITEMS["example"] = {
+    "object": "list",
+    "data": [
+        {
+            "id": "msg_01m7yshq1s6zw3kzc8ypm54agq",
+            "type": "message",
+            "role": "user",
+            "status": "completed",
+            "content": [{"type": "input_text", "text": "Hello"}],
+        }
+    ],
+    "first_id": "msg_01m7yshq1s6zw3kzc8ypm54agq",
+    "last_id": "msg_01m7yshq1s6zw3kzc8ypm54agq",
+    "has_more": False,
+}
+DELETED["example"] = {"id": "resp_01m7yshq1s6zw3kzc8ypm54agq", "object": "response", "deleted": True}
+
+describe_response = extend_schema(
+    operation_id="get_response",
+    tags=["Models"],
+    summary="Read a stored response",
+    responses={(200, shapes.JSON): shapes.answer(RESPONSE)},
+)
+describe_delete = extend_schema(
+    operation_id="delete_response",
+    tags=["Models"],
+    summary="Delete a stored response",
+    responses={(200, shapes.JSON): shapes.answer(DELETED)},
+)
+describe_input_items = extend_schema(
+    operation_id="list_response_input_items",
+    tags=["Models"],
+    summary="List the input of a stored response",
+    parameters=[LIMIT, AFTER, ORDER],
+    responses={(200, shapes.JSON): shapes.answer(ITEMS)},
+)
+
+
+def page_of(items: Items, limit: int) -> dict[str, Any]:
+    """Render the first `limit` items as the vendor lists them."""
+    page = items[:limit]
+    return {
+        "object": "list",
+        "data": page,
+        "first_id": page[0]["id"] if page else None,
+        "last_id": page[-1]["id"] if page else None,
+        "has_more": len(items) > limit,
+    }
+
+
+def render_deleted(response_id: str) -> dict[str, Any]:
+    """Say that a response is gone."""
+    return {"id": response_id, "object": "response", "deleted": True}

@@ -1,0 +1,43 @@
+-- inference_close_responses(p_closings json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
+--
+-- Closes calls as billing_close_calls does, and stores in the same transaction what `kept` of a closing holds:
+--
+--   id, status: of the response
+--   response, input_items: both encrypted
+--   days: how long it is stored
+--
+-- The owner is whose wallet the call is paid from; no closing can name another. A call that was released, or that nobody
+-- knows, stores nothing. Repeated, it changes nothing.
+CREATE OR REPLACE FUNCTION inference_close_responses(p_closings json, p_bodies bytea[], p_wait boolean)
+RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
+DECLARE
+  v_row record;
+BEGIN
+  FOR v_row IN
+    SELECT c.* FROM ROWS FROM (json_array_elements(p_closings), billing_close_calls(p_closings, p_bodies, p_wait))
+                 AS c (closing, answer, body)
+  LOOP
+    IF v_row.answer->>'outcome' IN ('settled', 'already', 'review') THEN
+      PERFORM inference_store_response(v_row.closing->>'usage_id', v_row.closing->'kept');
+    END IF;
+    answer := v_row.answer;
+    body := v_row.body;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+
+-- Stores one response of a call, once; nothing where there is none.
+CREATE OR REPLACE FUNCTION inference_store_response(p_usage_id text, p_kept json) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO inference_stored_response (
+    id, owner_kind, owner_key, usage_id, status, response, input_items, created_at, expires_at)
+  SELECT k.id, w.owner_kind, w.owner_key, r.id, k.status, k.response, k.input_items, clock_timestamp(),
+         clock_timestamp() + make_interval(days => k.days)
+    FROM json_to_record(p_kept) AS k (id text, status text, response text, input_items text, days integer)
+    JOIN billing_reservation r ON r.id = p_usage_id
+    JOIN billing_wallet w ON w.id = r.wallet_id
+   WHERE p_kept IS NOT NULL
+  ON CONFLICT (id) DO NOTHING;
+END $$;

@@ -1,0 +1,119 @@
+"""No model route bypasses the metering core: each is found in the URL map, and holds, charges and refuses like every other."""
+
+import inspect
+from typing import Any
+
+import pytest
+from django.urls import get_resolver
+
+from inference.metering.route import MeteredRoute
+from inference.metering.viewset import MeteredViewSet
+from inference.urls import metered_urlpatterns
+from tests.contract.endpoints import MODEL, MODELS
+from tests.contract.routes import mapped_routes
+from tests.support.stage import Caller, Stage, ask, chat
+
+PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
+
+# A small honest request for each route, by its path.
+BODIES: dict[str, Any] = {
+    "/v1/chat/completions": chat,
+    "/v1/embeddings": lambda model: {"model": model, "input": "Say something about badgers."},
+    "/v1/responses": ask,
+}
+
+
+def view_of(path: str) -> Any:
+    match = get_resolver().resolve(path)
+    return match.func.cls, match.func.actions["post"]  # type: ignore[attr-defined]
+
+
+def model_for(stage: Stage, path: str, **fields: Any) -> str:
+    view, _ = view_of(path)
+    return stage.model(max_output_tokens=20, options={"routes": [str(view.route.name)]}, **fields)
+
+
+def assert_nothing_happened(stage: Stage, caller: Caller) -> None:
+    assert caller.calls == []
+    assert len(stage.upstream.ledger) == 0
+
+
+def test_every_model_route_of_the_specification_that_exists_is_one_of_the_core() -> None:
+    specified = {row.path for row in MODELS if row.needs == MODEL}
+    mapped = {route.path for route in mapped_routes()}
+    assert specified & mapped == set(PATHS)
+    assert sorted(f"/{pattern.pattern}" for pattern in metered_urlpatterns) == PATHS
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_model_route_does_nothing_but_serve_itself_through_the_core(path: str) -> None:
+    view, action = view_of(path)
+    assert issubclass(view, MeteredViewSet)
+    assert isinstance(view.route, MeteredRoute)
+    assert view.serve is MeteredViewSet.serve
+    *_, last = inspect.getsource(getattr(view, action)).strip().splitlines()
+    assert last.strip() == "return await self.serve(request)"
+
+
+def test_no_two_routes_have_a_name_in_common() -> None:
+    names = [view_of(path)[0].route.name for path in PATHS]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_it_is_held_before_it_is_sent_and_charged_once(stage: Stage, path: str) -> None:
+    alias, caller = model_for(stage, path), stage.caller(balance=10_000)
+    first, again = (caller.post(BODIES[path](alias), path=path, key="same") for _ in range(2))
+    call = caller.only_call
+    assert (first.status_code, call.state) == (200, "settled")
+    assert first.headers["x-service-usage-id"] == call.id == stage.upstream.ledger.entries[0].caller_key
+    assert first.headers["x-service-hold-microusd"] == str(call.hold_microusd)
+    assert first.headers["x-service-charge-microusd"] == str(call.charge_microusd)
+    assert 0 < call.charge_microusd <= call.hold_microusd
+    assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
+    assert caller.wallet == {"balance": 10_000 - call.charge_microusd, "held": 0, "debt": 0}
+    assert len(stage.upstream.ledger) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "code"),
+    [
+        ({"key": None}, 400, "idempotency_key_required"),
+        ({"max_cost": None}, 400, "max_cost_required"),
+        ({"max_cost": 1}, 402, "max_cost_exceeded"),
+        ({"headers": {"DPoP": None}}, 401, "invalid_dpop_proof"),
+    ],
+)
+@pytest.mark.parametrize("path", PATHS)
+def test_it_needs_a_proof_a_key_and_a_maximum(
+    stage: Stage, path: str, options: dict[str, Any], status: int, code: str
+) -> None:
+    price = {"input_token": "15", "output_token": "15"}
+    alias, caller = model_for(stage, path, price=price), stage.caller()
+    refused = caller.post(BODIES[path](alias), path=path, **options)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)
+    assert_nothing_happened(stage, caller)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_it_needs_money(stage: Stage, path: str) -> None:
+    alias, caller = model_for(stage, path), stage.caller(balance=0)
+    refused = caller.post(BODIES[path](alias), path=path)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (402, "insufficient_funds")
+    assert_nothing_happened(stage, caller)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_it_needs_the_models_scope(stage: Stage, path: str) -> None:
+    alias, caller = model_for(stage, path), stage.caller(scopes=("infer:other", "wallet:read"))
+    refused = caller.post(BODIES[path](alias), path=path)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "insufficient_scope")
+    assert_nothing_happened(stage, caller)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_it_needs_a_price(stage: Stage, path: str) -> None:
+    alias, caller = model_for(stage, path, price=None), stage.caller()
+    refused = caller.post(BODIES[path](alias), path=path)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (503, "model_unavailable")
+    assert_nothing_happened(stage, caller)

@@ -1,0 +1,204 @@
+"""Whatever an upstream does to a response, as JSON and as a stream: the right status, the right money, and no leak."""
+
+import sys
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from inference.adapters import exchange, streams
+from tests.inference.routes.test_response_streams import stream
+from tests.inference.routes.test_responses import READ, cost_of, respond
+from tests.support.stage import RESPONSES, Caller, Stage, ask
+from tests.support.upstream import LEAKS, closed_port, mute_port
+
+BALANCE = 50_000
+HUGE = "huge"
+
+
+class Told(NamedTuple):
+    """What becomes of a call: the status, the code of the error, if any, and the state of its money."""
+
+    status: int
+    code: str | None
+    state: str
+
+
+OK = Told(200, None, "settled")
+UNKNOWN_CHARGE = Told(200, None, "review")
+REFUSED = Told(502, "upstream_error", "released")
+INVALID = Told(502, "upstream_invalid", "review")
+LOST = Told(502, "upstream_error", "review")
+LATE = Told(504, "upstream_timeout", "review")
+BROKEN = Told(200, "upstream_error", "review")
+BROKEN_LATE = Told(200, "upstream_timeout", "review")
+BROKEN_INVALID = Told(200, "upstream_invalid", "review")
+UNAVAILABLE = Told(503, "model_unavailable", "released")
+OVERLOADED = Told(503, "upstream_overloaded", "released")
+BAD = Told(400, "invalid_request", "released")
+
+# What the upstream does; what becomes of it as JSON, and as a stream.
+TABLE: dict[str, tuple[Told, Told]] = {
+    "reject-context-length": (BAD, BAD),
+    "reject-content-policy": (BAD, BAD),
+    "reject-parameter": (BAD, BAD),
+    "reject-unprocessable": (BAD, BAD),
+    "reject-too-large": (Told(413, "input_too_large", "released"),) * 2,
+    "unauthorized": (UNAVAILABLE, UNAVAILABLE),
+    "forbidden": (UNAVAILABLE, UNAVAILABLE),
+    "missing-model": (UNAVAILABLE, UNAVAILABLE),
+    "rate-limited": (OVERLOADED, OVERLOADED),
+    "overloaded": (OVERLOADED, OVERLOADED),
+    "unavailable": (REFUSED, REFUSED),
+    "bad-gateway": (REFUSED, REFUSED),
+    "secret-error": (REFUSED, REFUSED),
+    "small-1?status=302": (REFUSED, REFUSED),
+    "small-1?status=307": (REFUSED, REFUSED),
+    "cut-before-headers": (LOST, LOST),
+    "hang-before-headers": (LATE, LATE),
+    "cut-first-event": (LOST, BROKEN),
+    "hang-first-event": (LATE, BROKEN_LATE),
+    "cut-mid-body": (LOST, BROKEN),
+    "small-1?cut=mid_body&reset=true": (LOST, BROKEN),
+    "hang-mid-body": (LATE, BROKEN_LATE),
+    "cut-mid-event": (LOST, BROKEN),
+    "cut-mid-stream": (LOST, BROKEN),
+    "cut-before-done": (LOST, OK),
+    "error-event": (OK, BROKEN),
+    "garbage-json": (INVALID, OK),
+    "truncated-json": (INVALID, OK),
+    "json-array": (INVALID, OK),
+    "empty-body": (INVALID, OK),
+    "wrong-type": (INVALID, INVALID),
+    "swapped": (INVALID, OK),
+    "huge-headers": (INVALID, INVALID),
+    "many-headers": (INVALID, INVALID),
+    HUGE: (INVALID, BROKEN_INVALID),
+    "usage-missing": (UNKNOWN_CHARGE, UNKNOWN_CHARGE),
+    "usage-null": (UNKNOWN_CHARGE, UNKNOWN_CHARGE),
+    "usage-partial": (UNKNOWN_CHARGE, UNKNOWN_CHARGE),
+    "usage-negative": (INVALID, BROKEN_INVALID),
+    "usage-fractional": (INVALID, BROKEN_INVALID),
+    "usage-huge": (INVALID, BROKEN_INVALID),
+    "usage-boolean": (INVALID, BROKEN_INVALID),
+    "usage-string": (INVALID, BROKEN_INVALID),
+    "usage-infinite": (INVALID, BROKEN_INVALID),
+    "usage-over-cap": (OK, OK),
+    "small-1?failed=true": (OK, OK),
+    "sse-bytewise": (OK, OK),
+    "sse-coalesced": (OK, OK),
+    "sse-comments": (OK, OK),
+    "sse-crlf": (OK, OK),
+    "sse-multiline": (OK, OK),
+    "sse-split-lines": (OK, OK),
+    "sse-split-utf8": (OK, OK),
+}
+
+
+@pytest.fixture(autouse=True)
+def small_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the honest answer too large where that is asked for."""
+    if f"[{HUGE}]" in request.node.name:
+        monkeypatch.setattr(exchange, "ANSWER_MAX_BYTES", 70_000)
+        monkeypatch.setattr(streams, "STREAM_MAX_BYTES", 500_000)
+
+
+def model_of(stage: Stage, behaviour: str) -> str:
+    upstream = stage.upstream_row(timeout_seconds=0.5 if "hang" in behaviour else 60)
+    if behaviour == HUGE:
+        return stage.model("small-1?tokens=40000", max_output_tokens=50_000, upstream=upstream)
+    return stage.model(behaviour, max_output_tokens=30, upstream=upstream)
+
+
+def assert_money(caller: Caller, expected: Told, usage: Any) -> None:
+    """Compare the state of the call, and its money to the micro-USD."""
+    call = caller.only_call
+    assert call.state == expected.state
+    if expected.state == "settled":
+        charge = min(cost_of(usage), call.hold_microusd)
+        assert call.charge_microusd == charge
+        assert caller.wallet == {"balance": BALANCE - charge, "held": 0, "debt": 0}
+    else:
+        held = call.hold_microusd if expected.state == "review" else 0
+        assert caller.wallet == {"balance": BALANCE, "held": held, "debt": 0}
+
+
+def assert_refused(caller: Caller, answer: Any, expected: Told) -> None:
+    assert (answer.status_code, answer.json()["error"]["code"]) == (expected.status, expected.code)
+    assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
+    assert_money(caller, expected, None)
+
+
+@pytest.mark.parametrize("behaviour", TABLE)
+def test_as_json(stage: Stage, behaviour: str) -> None:
+    expected, alias, caller = (
+        TABLE[behaviour][0],
+        model_of(stage, behaviour),
+        stage.caller(balance=BALANCE, scopes=READ),
+    )
+    answer = respond(caller, ask(alias))
+    if expected.code:
+        assert_refused(caller, answer, expected)
+        return
+    assert answer.status_code == 200
+    assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
+    response = answer.json()
+    assert_money(caller, expected, response["usage"])
+    assert (response["usage"] is None) == (expected is UNKNOWN_CHARGE)
+    assert caller.get(f"{RESPONSES}/{response['id']}").json() == response
+
+
+@pytest.mark.parametrize("behaviour", TABLE)
+def test_as_a_stream(stage: Stage, behaviour: str) -> None:
+    expected, alias, caller = (
+        TABLE[behaviour][1],
+        model_of(stage, behaviour),
+        stage.caller(balance=BALANCE, scopes=READ),
+    )
+    if expected.status != 200:
+        assert_refused(caller, respond(caller, ask(alias, stream=True)), expected)
+        return
+    events, receipt = stream(caller, ask(alias))
+    last = events[-1]["response"]
+    assert_money(caller, expected, last["usage"])
+    assert receipt["charge_microusd"] == caller.only_call.charge_microusd
+    if expected.code:
+        assert (events[-2]["type"], events[-2]["code"]) == ("error", expected.code)
+        assert events[-1]["type"] == "response.failed"
+    else:
+        assert events[-1]["type"] == f"response.{last['status']}"
+        assert (last["usage"] is None) == (expected is UNKNOWN_CHARGE)
+    assert [event["sequence_number"] for event in events] == sorted({event["sequence_number"] for event in events})
+    assert caller.get(f"{RESPONSES}/{last['id']}").json() == last
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
+def test_an_upstream_that_is_not_there_costs_nothing(stage: Stage, streams: bool) -> None:
+    upstream = stage.upstream_row(base_url=f"http://127.0.0.1:{closed_port()}/v1")
+    alias, caller = stage.model(upstream=upstream, max_output_tokens=30), stage.caller(balance=BALANCE)
+    assert_refused(caller, respond(caller, ask(alias, stream=streams)), REFUSED)
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["json", "stream"])
+def test_an_upstream_that_takes_the_call_and_says_nothing_is_unknown(stage: Stage, streams: bool) -> None:
+    with mute_port() as port:
+        upstream = stage.upstream_row(base_url=f"http://127.0.0.1:{port}/v1", timeout_seconds=0.4)
+        alias, caller = stage.model(upstream=upstream, max_output_tokens=30), stage.caller(balance=BALANCE)
+        assert_refused(caller, respond(caller, ask(alias, stream=streams)), LATE)
+
+
+def test_a_repeated_stream_is_the_same_stream(stage: Stage) -> None:
+    alias, caller = stage.model("cut-mid-stream", max_output_tokens=30), stage.caller(balance=BALANCE)
+    whole = stage.model(max_output_tokens=30)
+    first, again = (stream(caller, ask(whole), key="same") for _ in range(2))
+    assert first == again
+    stream(caller, ask(alias), key="broken")
+    refused = respond(caller, ask(alias, stream=True), key="broken")
+    assert (refused.status_code, orjson.loads(refused.content)["error"]["code"]) == (409, "idempotency_in_progress")
+
+
+def test_the_table_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{name:32} {' '.join(map(str, json)):38} {' '.join(map(str, sse))}" for name, (json, sse) in TABLE.items()]
+    with capsys.disabled():
+        sys.stdout.write("\n".join(["", "/v1/responses: upstream, JSON, stream", *rows, ""]))
+    assert len(rows) == len(TABLE) > 50

@@ -1,0 +1,124 @@
+"""What a response's body may hold: anything at all is either valid or refused by name, and what is valid can be stored."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.core.api.json import canonical
+from gateway.core.contract.errors import ApiError
+from gateway.core.fields import decrypt
+from inference.routes.responses.events import TERMINAL, events_of
+from inference.routes.responses.items import ITEMS, ROLES
+from inference.routes.responses.progress import Progress
+from inference.routes.responses.record import record_of
+from inference.routes.responses.request import ResponseRequest, read_request
+from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
+
+MODEL = ServedModel("fast", context_tokens=10_000)
+NAMES = (
+    *("id", "type", "role", "content", "output", "status", "text", "image_url", "file_data", "file_id", "call_id"),
+    *("arguments", "summary", "encrypted_content", "refusal", "cache_control", "detail"),
+)
+WORDS = (
+    *sorted(ITEMS | ROLES),
+    *("input_text", "output_text", "input_image", "input_file", "refusal", "item_reference", "web_search_call"),
+    *("data:image/png;base64,iVBORw0KGgo=", "https://example.com/a.png", "x", ""),
+)
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(-(2**63), 2**63), st.floats(allow_nan=False), st.sampled_from(WORDS)
+)
+VALUES: Any = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=5),
+    max_leaves=12,
+)
+PARTS = st.fixed_dictionaries({"type": st.sampled_from(WORDS)}, optional=dict.fromkeys(NAMES[3:], SCALARS))
+ITEM = st.fixed_dictionaries(
+    {},
+    optional={**dict.fromkeys(NAMES, VALUES), "content": st.lists(PARTS, max_size=3), "type": st.sampled_from(WORDS)},
+)
+MEMBERS = st.fixed_dictionaries(
+    {"input": st.one_of(VALUES, st.lists(ITEM, max_size=3))},
+    optional=dict.fromkeys(
+        ("instructions", "tools", "tool_choice", "include", "metadata", "reasoning", "text", "store", "stream"), VALUES
+    ),
+)
+
+
+def body_of(members: Mapping[str, Any]) -> JsonBody:
+    compact = canonical(members)
+    return JsonBody({"model": "fast", **members}, len(compact), b"", False)
+
+
+def read(members: Mapping[str, Any]) -> ResponseRequest | ApiError:
+    try:
+        return read_request(body_of(members), MODEL)
+    except ApiError as refused:
+        return refused
+
+
+@settings(max_examples=400, deadline=None)
+@given(MEMBERS)
+def test_anything_is_valid_or_refused_by_name(members: dict[str, Any]) -> None:
+    asked = read(members)
+    if isinstance(asked, ApiError):
+        assert asked.status in (400, 413)
+        assert asked.param
+        return
+    items = orjson.loads(decrypt(record_of(asked.items).input_items))
+    assert all(item["id"] and item["type"] in ITEMS for item in items)
+    again = read_request(body_of({"input": "And?"}), MODEL, items)
+    assert len(again.items) == len(items) + 1
+    sent = again.body["input"]
+    assert not [item for item in sent if "id" in item]
+    assert again.body["store"] is False
+
+
+TEXTS = st.text(min_size=1, max_size=40)
+MESSAGE = st.builds(
+    lambda text, kind: {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": kind, ("refusal" if kind == "refusal" else "text"): text}],
+    },
+    TEXTS,
+    st.sampled_from(["output_text", "refusal"]),
+)
+CALL = st.builds(
+    lambda text: {"id": "fc_1", "type": "function_call", "status": "completed", "name": "f", "arguments": text}, TEXTS
+)
+REASONING = st.just({"id": "rs_1", "type": "reasoning", "summary": []})
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.one_of(MESSAGE, CALL, REASONING), max_size=4), st.data())
+def test_wherever_a_stream_is_ended_its_response_has_what_was_said(output: list[Any], data: Any) -> None:
+    response = {"id": "resp_1", "object": "response", "status": "completed", "output": output, "usage": None}
+    events = list(events_of(response, list))
+    assert [event["sequence_number"] for event in events] == list(range(len(events)))
+    progress = Progress({"store": True}, lambda told: told)
+    seen = events[: data.draw(st.integers(0, len(events)))]
+    for event in seen:
+        progress.add(event)
+    if seen and seen[-1]["type"] in TERMINAL:
+        assert progress.final == response
+        return
+    ended = progress.end("fast", "resp_1", status="incomplete")
+    assert ended["type"] == "response.incomplete"
+    assert ended["sequence_number"] == len(seen)
+    assert said(ended["response"]["output"]) == "".join(event.get("delta", "") for event in seen)
+    assert progress.ended_here
+
+
+def said(output: list[Any]) -> str:
+    texts = []
+    for item in output:
+        texts += [part.get("text", "") + part.get("refusal", "") for part in item.get("content", ())]
+        texts.append(item.get("arguments", ""))
+    return "".join(texts)
