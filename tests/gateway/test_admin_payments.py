@@ -96,7 +96,7 @@ def test_a_reason_is_asked_for(operator: Client, reviewed: Checkout) -> None:
 
 def test_what_is_no_money_here_is_refused_in_words(operator: Client, provider: FakeStripe, reviewed: Checkout) -> None:
     provider.amend(str(reviewed.session_ref), currency="eur")
-    assert said(act(operator, "credit", reviewed, reason="please")) == ["The payment was not in US dollars."]
+    assert said(act(operator, "credit", reviewed, reason="please")) == ["It was not paid in US dollars."]
     assert status(reviewed) == ("review", 12_500_000)
     assert logged() == []
 
