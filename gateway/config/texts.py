@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from accounts.rules import dids, scopes
 from gateway.config.context import context_of
+from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import INFER_PREFIX, Capability
 from gateway.core.contract.names import shows_as_written
 
@@ -85,6 +86,7 @@ ModelName = Annotated[
 UpstreamModel = Annotated[
     str, matching(r"[\x21-\x7e]{1,200}", "must be 1 to 200 printable ASCII characters without spaces")
 ]
+RouteName = Annotated[str, checked(set(Route).__contains__, f"must be one of {', '.join(Route)}")]
 GrantKey = Annotated[str, matching(r"[\x21-\x7e]{1,255}", "must be 1 to 255 printable ASCII characters without spaces")]
 Audience = Annotated[str, matching(r"[\x21-\x7e]{1,255}", "must be 1 to 255 printable ASCII characters without spaces")]
 Microusd = Annotated[int, Field(ge=0, le=AMOUNT_MAX_MICROUSD)]

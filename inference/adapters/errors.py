@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from gateway.core.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable
+from gateway.core.contract.errors import ApiError, InputTooLarge, InvalidRequest, ModelUnavailable, UpstreamError
 from gateway.core.outbound.redaction import redacted
 from inference.adapters.exchange import Refusal
 from inference.adapters.vendor_codes import OUT_OF_QUOTA_CODES, OVERLOAD_CODES, OVERLOAD_WORDS, PARAMS, TEXT_OF_CODE
-from inference.rules.upstream import Alarm, Attempt, Failed, Outcome, Overloaded, Rejected
+from inference.rules.upstream import Alarm, Attempt, Failed, Outcome, Overloaded, Rejected, StreamBroken
 
 _PARAM = re.compile(r"([A-Za-z_]\w{0,63})(?:\.\w{1,64}|\[\d{1,6}\]){0,8}", re.ASCII)
 _RETRY_AFTER_MAX_SECONDS = 3600.0
@@ -49,6 +49,18 @@ def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Find the error in a body: under `error` as the vendor has it, or the body itself as some servers do."""
     error = body.get("error", body)
     return error if isinstance(error, Mapping) else {"message": error}
+
+
+def broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
+    """Build the end of a stream that its upstream broke off with an error."""
+    error = error_object(event)
+    return broken_off(attempt, f"{error.get('type')} {error.get('code')} {error.get('message')}")
+
+
+def broken_off(attempt: Attempt[Any], said: str) -> StreamBroken:
+    """Build the end of a stream that its upstream broke off with these words, which are for the log alone."""
+    private = redacted(said, [attempt.target.api_key])
+    return StreamBroken(UpstreamError(private=private), "the upstream broke its stream off with an error")
 
 
 def describe(attempt: Attempt[Any], refusal: Refusal) -> str:

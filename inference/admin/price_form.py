@@ -96,8 +96,7 @@ class PriceForm(forms.ModelForm):
         field = self.fields["unsold"]
         field.widget = UnfoldAdminCheckboxSelectMultipleWidget() if asked else forms.MultipleHiddenInput()
         field.choices = [(value, f"Take {each.path} offline") for value, each in asked.items()]  # type: ignore[attr-defined]
-        for value in asked.keys() - set(confirmed):
-            words = str(asked[value])
+        for words in [str(unsold) for value, unsold in asked.items() if value not in confirmed]:
             self.add_error(None, f"{words[0].upper()}{words[1:]}. Nothing was published: price it, or confirm below.")
 
     def _components(self, cleaned: dict[str, Any]) -> dict[str, Any]:

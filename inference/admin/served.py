@@ -17,7 +17,7 @@ from billing.models import PriceVersion
 from billing.rules.prices import PriceBook, show
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, json_object
-from gateway.core.contract.aliases import Route
+from inference.admin.routes import check_routes
 from inference.metering.obstacles import Model, RouteState, states_of
 
 CALLABLE = "can be called"
@@ -31,9 +31,7 @@ class ServedForm(forms.ModelForm):
     def clean_options(self) -> dict[str, Any]:
         """Refuse routes that do not exist, and an overhead that is no count: every process reads them."""
         options = json_object(self.cleaned_data["options"])
-        routes = options.get("routes", [])
-        if not isinstance(routes, list) or not set(map(str, routes)) <= set(Route):
-            raise ValidationError(f"Routes are a list of {', '.join(Route)}.")
+        check_routes(options)
         overhead = options.get("input_overhead_tokens", 0)
         if type(overhead) is not int or not 0 <= overhead <= QUANTITY_MAX:  # a bool is an int to isinstance
             raise ValidationError("input_overhead_tokens is a whole number from 0.")

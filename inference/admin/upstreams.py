@@ -12,6 +12,7 @@ from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from gateway.core.addresses import WEB_WORDS, is_web_address, origin_of
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
+from inference.admin.routes import check_routes
 from inference.models import Upstream
 
 
@@ -22,7 +23,10 @@ class UpstreamForm(forms.ModelForm):
         label="New API key", help_text="Stored encrypted and never shown. Leave blank to keep the stored key."
     )
     remove_api_key = forms.BooleanField(required=False, label="Remove the API key", widget=UnfoldBooleanSwitchWidget)
-    options = ReadableJSONField(required=False)
+    options = ReadableJSONField(
+        required=False,
+        help_text='An upstream that does not know every route of its adapter says which: {"routes": ["chat.completions"]}.',
+    )
 
     class Meta:
         model = Upstream
@@ -56,8 +60,10 @@ class UpstreamForm(forms.ModelForm):
         return typed or self.instance.api_key
 
     def clean_options(self) -> dict[str, Any]:
-        """Keep options an object."""
-        return json_object(self.cleaned_data["options"])
+        """Keep options an object, and refuse routes that do not exist."""
+        options = json_object(self.cleaned_data["options"])
+        check_routes(options)
+        return options
 
     def clean(self) -> dict[str, Any]:
         """Refuse an upstream without an address, and the demo adapter in production."""

@@ -83,10 +83,12 @@ async def check(arrival: Arrival) -> Checked | Refused:
         return Refused(error, arrival, "idempotency")
     identified = Identified(arrival.http, arrival.route, arrival.verified, model, terms, body.digest)
     try:
-        request, price = await _validated(arrival, body, model), _price_of(model, arrival.route)
+        request = await _validated(arrival, body, model)
+        able = await _able(arrival.route, body, model, request)
+        price = _price_of(able, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
-    checked = _bounded(identified, request, price)
+    checked = _bounded(replace(identified, model=able), request, price)
     return await _prepared(checked) if isinstance(checked, Checked) else checked
 
 
@@ -120,6 +122,28 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
     return await request.load(arrival.principal) if isinstance(request, PendingRequest) else request
 
 
+async def _able(route: MeteredRoute[Any, Any], body: Body, model: ServedModel, request: Any) -> ServedModel:
+    """Leave the model those of its deployments whose upstreams can be told the request, or raise why none can."""
+    if all(deployment.upstream.routes is None for deployment in model.deployments):
+        return model
+    able = await offload(_told, route, model, request) if body.is_large else _told(route, model, request)
+    if isinstance(able, ApiError):
+        raise able
+    return able
+
+
+def _told(route: MeteredRoute[Any, Any], model: ServedModel, request: Any) -> ServedModel | ApiError:
+    refusals = {
+        deployment.id: endpoint.refusal(request)
+        for deployment in model.deployments
+        if (endpoint := endpoint_for(route.name, route.endpoints, deployment))
+    }
+    able = tuple(at for at in model.deployments if at.id in refusals and refusals[at.id] is None)
+    if not able and (refusal := next(iter(refusals.values()), None)):
+        return refusal
+    return replace(model, deployments=able)
+
+
 def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Checked | Refused:
     http, route, verified = identified.http, identified.route, identified.verified
     model, terms = identified.model, identified.terms
@@ -138,7 +162,7 @@ def price_in_force(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVe
     price = model.price_at(datetime.now(UTC))
     if not model.is_served or price is None or not price.prices.serves(route.name):
         return None
-    if not any(endpoint_for(route.endpoints, deployment) for deployment in model.deployments):
+    if not any(endpoint_for(route.name, route.endpoints, deployment) for deployment in model.deployments):
         return None
     return price
 

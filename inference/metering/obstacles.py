@@ -12,7 +12,7 @@ from gateway.core.contract.aliases import NEVER_SERVED, Route
 from inference.metering.route import MeteredRoute
 from inference.metering.served import routes
 from inference.models import Alias, RawModel, Upstream
-from inference.queries.rows import fault_of
+from inference.queries.rows import fault_of, known_routes
 from inference.rules.plan import endpoint_of
 
 Model = Alias | RawModel
@@ -97,6 +97,8 @@ def _fault(name: str, is_enabled: bool, upstream: Upstream, route: MeteredRoute[
         return f"deployment {name} is disabled"
     if fault := fault_of(upstream):
         return fault
-    if endpoint_of(route.endpoints, upstream.adapter) is None:
+    if endpoint_of(route.name, route.endpoints, upstream.adapter, None) is None:
         return f"the adapter {upstream.adapter} of upstream {upstream} does not serve this route"
+    if endpoint_of(route.name, route.endpoints, upstream.adapter, known_routes(upstream)) is None:
+        return f"upstream {upstream} knows neither this route nor one that it is translated to"
     return None

@@ -1,7 +1,7 @@
 """What a metered route tells the core of itself; everything else is the same for all of them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -11,9 +11,9 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import infer
 from gateway.core.database import BatchFunction
 from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.plan import Endpoints
 from inference.rules.request import BoundedRequest
 from inference.rules.terms import Terms, read_terms
-from inference.rules.upstream import Endpoint
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -71,7 +71,7 @@ class MeteredRoute(Generic[Read, Valid]):
       PriceError where something that is asked for has no price.
     - `prepare` gets from elsewhere what the call needs, once everything that needs no database is checked and before
       anything is held. Raises the catalogue's error.
-    - `endpoints` serve it, by the name of an upstream's adapter.
+    - `endpoints` serve it, by the name of an upstream's adapter; see `Endpoints`.
     - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
     """
@@ -81,7 +81,7 @@ class MeteredRoute(Generic[Read, Valid]):
     read: Callable[[MeteredRequest], Awaitable[Read]]
     check: Callable[[Read, ServedModel], Valid | PendingRequest[Valid]]
     bound: Callable[[Valid, ServedModel, PriceVersion, int], BoundedRequest]
-    endpoints: Mapping[str, Endpoint[Any]]
+    endpoints: Endpoints
     prepare: Callable[[MeteredRequest, Any], Awaitable[BoundedRequest]] | None = None
     scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
     terms: Callable[[Headers], Terms] = read_terms

@@ -55,7 +55,7 @@ async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outco
 
 async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
     """Make one attempt and learn from it."""
-    endpoint = endpoint_for(plan.endpoints, deployment)
+    endpoint = endpoint_for(plan.route, plan.endpoints, deployment)
     assert endpoint is not None, "checked by _servable"
     if on_attempt is not None:
         on_attempt(deployment)
@@ -72,5 +72,7 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
 
 def _servable(plan: Plan) -> Plan:
     """Leave out the deployments whose protocol is not spoken here, or not for this route."""
-    deployments = tuple(deployment for deployment in plan.deployments if endpoint_for(plan.endpoints, deployment))
+    deployments = tuple(
+        deployment for deployment in plan.deployments if endpoint_for(plan.route, plan.endpoints, deployment)
+    )
     return plan if len(deployments) == len(plan.deployments) else replace(plan, deployments=deployments)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from django.conf import settings
 
+from gateway.core.contract.aliases import Route
 from inference.models import Alias, Deployment, RawModel, Upstream
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget
@@ -71,6 +72,12 @@ def fault_of(upstream: Upstream) -> str | None:
     return None if upstream.api_key else f"upstream {upstream.name} has no API key"
 
 
+def known_routes(upstream: Upstream) -> frozenset[Route] | None:
+    """Return the routes that an upstream says it knows, None where it knows all that its adapter has."""
+    configured = upstream.options.get("routes")
+    return frozenset(map(Route, configured)) if configured else None
+
+
 def _upstream(row: Upstream) -> UpstreamTarget:
     return UpstreamTarget(
         name=row.name,
@@ -80,5 +87,6 @@ def _upstream(row: Upstream) -> UpstreamTarget:
         timeout_seconds=row.timeout_seconds,
         bills_errors=row.bills_errors,
         fetches_images=row.fetches_images,
+        routes=known_routes(row),
         options=row.options,
     )

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic
+from typing import Any, Generic
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 from inference.rules.upstream import Attempt, Endpoint, Sent, UpstreamTarget
+
+Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
+"""A route's endpoints by the adapter that an upstream has; by adapter and another route where they translate to that."""
 
 STREAM_MIN_SECONDS = 600.0
 """A stream that keeps talking may last this long, also where its upstream answers plain calls sooner."""
@@ -33,10 +36,10 @@ class DeploymentTarget:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan(Generic[Sent]):
-    """One call and where it may go: its route's `endpoints` by adapter, and deployments. See `Attempt` for the rest."""
+    """One call and where it may go: its route's `endpoints`, and deployments. See `Attempt` for the rest."""
 
     route: Route
-    endpoints: Mapping[str, Endpoint[Sent]]
+    endpoints: Endpoints
     deployments: tuple[DeploymentTarget, ...]
     request: Sent
     usage_id: str
@@ -63,12 +66,21 @@ class CallPlan(Generic[Sent]):
         )
 
 
-def endpoint_for(endpoints: Mapping[str, Endpoint[Sent]], deployment: DeploymentTarget) -> Endpoint[Sent] | None:
-    """Return the endpoint of a deployment's protocol; None where the route has none, or may not use it."""
-    return endpoint_of(endpoints, deployment.upstream.adapter)
+def endpoint_for(route: Route, endpoints: Endpoints, deployment: DeploymentTarget) -> Endpoint[Any] | None:
+    """Return the endpoint of what a deployment's upstream speaks; None where the route has none, or may not use it."""
+    return endpoint_of(route, endpoints, deployment.upstream.adapter, deployment.upstream.routes)
 
 
-def endpoint_of(endpoints: Mapping[str, Endpoint[Sent]], adapter: str) -> Endpoint[Sent] | None:
-    """Return the endpoint of an adapter; None where the route has none, or may not use it."""
-    endpoint = endpoints.get(adapter)
+def endpoint_of(
+    route: Route, endpoints: Endpoints, adapter: str, known: frozenset[Route] | None
+) -> Endpoint[Any] | None:
+    """Return the endpoint of an adapter whose upstream knows these routes; None where the route has none, or may not use it.
+
+    An upstream that does not know the route is spoken to on one that it knows, where the route can be translated to it.
+    """
+    if known is None or route in known:
+        endpoint = endpoints.get(adapter)
+    else:
+        translated = (endpoints.get((adapter, other)) for other in sorted(known))
+        endpoint = next((found for found in translated if found), None)
     return endpoint if endpoint is not None and endpoint.is_allowed else None

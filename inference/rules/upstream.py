@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError
 from inference.rules.answer import Answer, Chunk
 from inference.rules.request import BoundedRequest
@@ -20,7 +21,7 @@ OnEnd = Callable[[bool], None]
 @dataclass(frozen=True, slots=True)
 class UpstreamTarget:
     """Where an attempt goes: an upstream's row as a process caches it. Times are seconds. `fetches_images`: it may be sent
-    the URL of an image."""
+    the URL of an image. `routes` are those that it knows; None: all that its adapter has."""
 
     name: str
     adapter: str
@@ -29,6 +30,7 @@ class UpstreamTarget:
     timeout_seconds: float = 120.0
     bills_errors: bool = False
     fetches_images: bool = False
+    routes: frozenset[Route] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -143,6 +145,10 @@ class Endpoint(ABC, Generic[Sent]):
     def is_allowed(self) -> bool:
         """Return whether this gateway may serve from it."""
         return True
+
+    def refusal(self, valid: Any) -> ApiError | None:
+        """Return why the route's valid request cannot be said to upstreams of this protocol, None where it can."""
+        return None
 
     @abstractmethod
     async def send(self, attempt: Attempt[Sent]) -> Outcome:

@@ -19,7 +19,7 @@ from tests.gateway.operators import address, errors
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 
-CHAT, EMBEDDINGS = "/v1/chat/completions", "/v1/embeddings"
+CHAT, EMBEDDINGS, RESPONSES = "/v1/chat/completions", "/v1/embeddings", "/v1/responses"
 
 
 def obstacles(name: str) -> dict[str, tuple[str, ...]]:
@@ -43,6 +43,15 @@ def test_a_route_that_is_deployed_and_priced_can_be_called() -> None:
     assert obstacles("fast")[CHAT] == ()
     assert obstacles("vendor/large-2")[CHAT] == ()
     assert obstacles("image") == {"images.generations": ("this gateway has no such route",)}
+
+
+def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -> None:
+    [upstream] = {row.upstream for row in Alias.objects.get(name="fast").deployments.all()}
+    for known in ("chat.completions", "responses"):
+        change(upstream, options={"routes": [known]})
+        assert (obstacles("fast")[CHAT], obstacles("fast")[RESPONSES]) == ((), ())
+    change(upstream, options={"routes": ["embeddings"]})
+    assert obstacles("fast")[CHAT] == ("upstream primary knows neither this route nor one that it is translated to",)
 
 
 def test_the_words_name_what_is_missing() -> None:
@@ -147,17 +156,24 @@ def test_a_price_that_takes_a_route_offline_is_published_once_that_is_confirmed(
     before = PriceVersion.objects.count()
     form = {"alias": "fast", "input_token": "0.2"}
     refused = operator.post(address("billing_priceversion_add"), form)
-    words = f"This price has no output_token: {CHAT} cannot be called with `fast`."
-    assert errors(refused) == {"__all__": [f"{words} Nothing was published: price it, or confirm below."]}
+    words = [f"This price has no output_token: {path} cannot be called with `fast`." for path in (CHAT, RESPONSES)]
+    told = [f"{word} Nothing was published: price it, or confirm below." for word in words]
+    assert errors(refused) == {"__all__": told}
     choices = list(refused.context["adminform"].form.fields["unsold"].choices)
-    assert choices == [("fast chat.completions", f"Take {CHAT} offline")]
+    assert choices == [
+        ("fast chat.completions", f"Take {CHAT} offline"),
+        ("fast responses", f"Take {RESPONSES} offline"),
+    ]
     assert f"Take {CHAT} offline" in refused.content.decode()
     assert PriceVersion.objects.count() == before
 
-    for confirmed in ("embedding embeddings", "", words):
+    for confirmed in ("embedding embeddings", "", words[0], choices[0][0]):
         assert errors(operator.post(address("billing_priceversion_add"), {**form, "unsold": confirmed}))
     assert PriceVersion.objects.count() == before
-    assert operator.post(address("billing_priceversion_add"), {**form, "unsold": choices[0][0]}).status_code == 303
+    assert (
+        operator.post(address("billing_priceversion_add"), {**form, "unsold": [key for key, _ in choices]}).status_code
+        == 303
+    )
     assert obstacles("fast")[CHAT] == ("the price has no output_token",)
 
 

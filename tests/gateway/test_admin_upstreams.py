@@ -79,6 +79,8 @@ def test_a_refused_form_shows_no_credential(operator: Client) -> None:
         ({"timeout_seconds": "nan"}, "timeout_seconds"),
         ({"options": "[1]"}, "options"),
         ({"options": "{"}, "options"),
+        ({"options": '{"routes": ["chat"]}'}, "options"),
+        ({"options": '{"routes": "responses"}'}, "options"),
         ({"options": "[" * 30_000}, "options"),
         ({"options": '{"a": ' + "9" * 5_000 + "}"}, "options"),
     ],

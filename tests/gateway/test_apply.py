@@ -65,6 +65,22 @@ def test_upstreams_aliases_and_raw_models_are_set(tmp_path: Path) -> None:
     assert str(JudgementFallback.objects.get()) == "judgement-backend-b to judgement-backend-c"
 
 
+def test_the_routes_that_an_upstream_knows_are_set_and_cleared_among_its_options(tmp_path: Path) -> None:
+    row = "upstreams: [{name: chats, adapter: openai, base_url: https://models.example/v1%s}]"
+    assert apply_text(tmp_path, row % ", routes: [chat.completions]").code == 0
+    chats = Upstream.objects.get(name="chats")
+    assert chats.options == {"routes": ["chat.completions"]}
+    Upstream.objects.filter(name="chats").update(options={**chats.options, "project": "p"})
+
+    assert "unchanged" in apply_text(tmp_path, row % ", routes: [chat.completions]").lines[0]
+    apply_text(tmp_path, row % "")
+    chats.refresh_from_db()
+    assert chats.options == {"routes": ["chat.completions"], "project": "p"}
+    apply_text(tmp_path, row % ", routes: null")
+    chats.refresh_from_db()
+    assert chats.options == {"project": "p"}
+
+
 def test_prices_are_dated_versions(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
 

@@ -10,8 +10,7 @@ from gateway.config.pricing import check_unsold, set_price
 from gateway.config.problems import Path
 from gateway.config.row import Row, SectionRow
 from gateway.config.run import UPDATED, Run
-from gateway.config.texts import Label, ModelName, UpstreamModel, UpstreamName, checked, reference
-from gateway.core.contract.aliases import Route
+from gateway.config.texts import Label, ModelName, RouteName, UpstreamModel, UpstreamName, checked, reference
 from inference.models import Alias, Deployment, RawModel, Upstream
 
 TOKENS_MAX = 100_000_000
@@ -20,7 +19,6 @@ WEIGHT_MAX = 10_000
 
 Tokens = Annotated[int, Field(ge=1, le=TOKENS_MAX)]
 UpstreamRef = Annotated[UpstreamName, checked, reference("upstreams", "upstream")]
-RouteName = Annotated[str, checked(set(Route).__contains__, f"must be one of {', '.join(Route)}")]
 
 OPTIONS = ("routes", "dimensions", "quantization", "normalized", "revision", "provider")
 

@@ -1,6 +1,6 @@
 """`upstreams`: where models are served, in which protocol, and with which credential."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
@@ -9,7 +9,7 @@ from gateway.config.problems import Path
 from gateway.config.row import SectionRow
 from gateway.config.run import Run
 from gateway.config.secret import Secret
-from gateway.config.texts import UpstreamName
+from gateway.config.texts import RouteName, UpstreamName
 from gateway.config.urls import BaseUrl
 from gateway.core.contract.limits import UPSTREAM_TIMEOUT_MAX_SECONDS, UPSTREAM_TIMEOUT_MIN_SECONDS
 from inference.models import Upstream
@@ -24,7 +24,10 @@ def _allowed_here(value: str, info: ValidationInfo) -> str:
 
 
 class UpstreamRow(SectionRow):
-    """An upstream. Without `base_url` only the demo adapter works, without `api_key` no call carries a credential."""
+    """An upstream. Without `base_url` only the demo adapter works, without `api_key` no call carries a credential.
+
+    `routes` are those that it knows, where it does not know all that its adapter has.
+    """
 
     identity: ClassVar[str | None] = "name"
 
@@ -37,6 +40,7 @@ class UpstreamRow(SectionRow):
     ] = 120.0
     bills_errors: bool = False
     fetches_images: bool = False
+    routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
     enabled: bool = True
 
     @model_validator(mode="after")
@@ -49,7 +53,15 @@ class UpstreamRow(SectionRow):
         """Set the upstream's row; a credential that the file does not state stays."""
         values = self.stated("adapter", "timeout_seconds", "bills_errors", "fetches_images", "enabled")
         values["base_url"] = self.base_url or ""
+        if "routes" in self.model_fields_set:
+            values["options"] = self._options()
         if "api_key" in self.model_fields_set:
             values["api_key"] = self.api_key.get_secret_value() if self.api_key else ""
         concealed = frozenset({"api_key"})
         run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=concealed)
+
+    def _options(self) -> dict[str, Any]:
+        """Return the stored options with the stated routes among them, or without any where the file clears them."""
+        stored = Upstream.objects.filter(name=self.name).values_list("options", flat=True).first() or {}
+        kept = {name: value for name, value in stored.items() if name != "routes"}
+        return kept if self.routes is None else {**kept, "routes": self.routes}

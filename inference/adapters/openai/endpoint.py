@@ -17,6 +17,7 @@ from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_
 from inference.adapters import errors
 from inference.adapters.exchange import (
     NotJSONError,
+    Refusal,
     is_event_stream,
     json_payload,
     post,
@@ -67,6 +68,10 @@ class OpenAIEndpoint(Endpoint[Sent]):
         except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash
             return outcome_of_exception(attempt, error)
 
+    def refused(self, attempt: Attempt[Sent], refusal: Refusal) -> Outcome:
+        """Read a complete answer that is not a 2xx."""
+        return errors.outcome_of(attempt, refusal)
+
     async def _send(self, attempt: Attempt[Sent]) -> Outcome:
         payload = await self.payload(attempt, streams=False)
         phases = answer_timeout(attempt.target.timeout_seconds)
@@ -96,7 +101,7 @@ class OpenAIEndpoint(Endpoint[Sent]):
         if response.status < 200:
             raise NotJSONError(f"status {response.status}")
         if response.status >= 300:
-            return errors.outcome_of(attempt, await read_refusal(response))
+            return self.refused(attempt, await read_refusal(response))
         return await self.read(attempt, response)
 
 
@@ -117,9 +122,11 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
 
     async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Any:
         """Write the body as JSON, a large one beside the event loop."""
-        body = self.body(attempt, streams=streams)
         try:
-            written = await offload(dumps_in_pieces, body) if attempt.request.is_large else orjson.dumps(body)
+            if attempt.request.is_large:
+                written = await offload(lambda: dumps_in_pieces(self.body(attempt, streams=streams)))
+            else:
+                written = orjson.dumps(self.body(attempt, streams=streams))
         except TypeError as error:  # nothing was sent, so nothing may be in doubt
             raise MisconfiguredError("the request cannot be written as JSON") from error
         return json_payload(written)
@@ -133,7 +140,7 @@ class JsonEndpoint(OpenAIEndpoint[SentJson]):
         if self.is_error(body):
             raise NotJSONError("an error under a status of success")
         self.make_ours(attempt, body)
-        return Answer(body, usage)
+        return Answer(body, body.get("usage"))
 
 
 def put_our_names(attempt: Attempt[Any], body: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from inference.routes.chat.bound import bound_chat
 from inference.routes.chat.demo.endpoint import DemoChat
 from inference.routes.chat.fetching import fetch_images
 from inference.routes.chat.openai.endpoint import OpenAIChat
+from inference.routes.chat.openai.over_responses import ChatsOverResponses
 from inference.routes.chat.request import read_request
 
 CHAT = MeteredRoute(
@@ -16,5 +17,5 @@ CHAT = MeteredRoute(
     check=read_request,
     bound=bound_chat,
     prepare=fetch_images,
-    endpoints={"openai": OpenAIChat(), "demo": DemoChat()},
+    endpoints={"openai": OpenAIChat(), ("openai", Route.RESPONSES): ChatsOverResponses(), "demo": DemoChat()},
 )

@@ -9,6 +9,7 @@ from inference.routes.responses.check import check
 from inference.routes.responses.demo.endpoint import DemoResponses
 from inference.routes.responses.fetching import prepare
 from inference.routes.responses.openai.endpoint import OpenAIResponses
+from inference.routes.responses.openai.over_chat import ResponsesOverChat
 
 CLOSE_AND_STORE = BatchFunction(0, "inference_close_responses")
 
@@ -19,6 +20,10 @@ RESPONSES = MeteredRoute(
     check=check,
     bound=bound_response,
     prepare=prepare,
-    endpoints={"openai": OpenAIResponses(), "demo": DemoResponses()},
+    endpoints={
+        "openai": OpenAIResponses(),
+        ("openai", Route.CHAT_COMPLETIONS): ResponsesOverChat(),
+        "demo": DemoResponses(),
+    },
     close_function=CLOSE_AND_STORE,
 )

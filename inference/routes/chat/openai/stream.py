@@ -5,9 +5,7 @@ from typing import Any
 
 import orjson
 
-from gateway.core.contract.errors import UpstreamError
-from gateway.core.outbound.redaction import redacted
-from inference.adapters.errors import error_object
+from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.openai.endpoint import put_our_names
 from inference.adapters.sse import event_bytes
@@ -15,7 +13,6 @@ from inference.adapters.streams import EventStream
 from inference.routes.chat.openai.audio import rename_audio, tokens_of_audio, transcript_of
 from inference.routes.chat.openai.tool_calls import rename_calls
 from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt, StreamBroken
 
 _DONE = b"[DONE]"
 _ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}
@@ -33,7 +30,7 @@ class ChatStream(EventStream):
             return None
         event = parse_object(data)
         if event.get("error") or event.get("object") == "error":
-            raise _broken_by_event(self._attempt, event)
+            raise broken_by_event(self._attempt, event)
         usage = _usage(event)
         choices = [] if usage and "choices" not in event else _choices(event)
         put_our_names(self._attempt, event)
@@ -89,9 +86,3 @@ def _bytes_of_calls(calls: Any) -> int:
         function.get(name) for function in functions if isinstance(function, dict) for name in ("name", "arguments")
     ]
     return sum(len(text.encode()) for text in texts if isinstance(text, str))
-
-
-def _broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
-    error = error_object(event)
-    said = redacted(f"{error.get('type')} {error.get('code')} {error.get('message')}", [attempt.target.api_key])
-    return StreamBroken(UpstreamError(private=said), "the upstream broke its stream off with an error")

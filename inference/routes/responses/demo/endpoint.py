@@ -11,12 +11,10 @@ from inference.adapters.demo.reply import Reply, reply_to
 from inference.adapters.demo.tokens import pieces_of
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.demo.prompt import as_chat
+from inference.routes.responses.echo import echo
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, events_of, render
 from inference.rules.answer import Answer, Chunk
 from inference.rules.upstream import Attempt
-
-_ECHOED = ("instructions", "max_output_tokens", "temperature", "text", "tool_choice", "tools", "top_p", "truncation")
-_DEFAULTS = {"tool_choice": "auto", "tools": [], "text": {"format": {"type": "text"}}, "truncation": "disabled"}
 
 
 class DemoResponses(DemoEndpoint[BoundedResponse]):
@@ -59,9 +57,7 @@ def _response(attempt: Attempt[BoundedResponse]) -> dict[str, Any]:
         "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
         "model": attempt.public_model,
         "output": [_item(attempt.public_id, reply, "incomplete" if is_cut else "completed")],
-        "parallel_tool_calls": True,
-        **{name: request.body.get(name, _DEFAULTS.get(name)) for name in _ECHOED},
-        **request.asked.ours,
+        **echo(request),
         "usage": _usage(prompt.tokens, len(reply.pieces)),
     }
 

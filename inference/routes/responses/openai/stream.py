@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from gateway.core.contract.errors import UpstreamError
-from gateway.core.outbound.redaction import redacted
-from inference.adapters.errors import error_object
+from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
 from inference.routes.responses.openai.names import make_item_ours, make_response_ours
 from inference.rules.answer import Chunk
-from inference.rules.upstream import Attempt, StreamBroken
+from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
 
@@ -33,7 +31,7 @@ class ResponseStream(EventStream):
         event = parse_object(data)
         kind = event.get("type")
         if event.get("error") or kind == "error":
-            raise _broken_by_event(self._attempt, event)
+            raise broken_by_event(self._attempt, event)
         if not isinstance(kind, str) or "\n" in kind:
             raise NotJSONError("an event without a type")
         self._make_ours(event)
@@ -63,9 +61,3 @@ def _usage(response: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if usage is None or isinstance(usage, dict):
         return usage
     raise NotJSONError("usage is no object")
-
-
-def _broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
-    error = error_object(event)
-    said = redacted(f"{error.get('type')} {error.get('code')} {error.get('message')}", [attempt.target.api_key])
-    return StreamBroken(UpstreamError(private=said), "the upstream broke its stream off with an error")

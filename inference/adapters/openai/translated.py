@@ -1,0 +1,86 @@
+"""A stream of one of the vendor's forms, for a client that asked in the other."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import aiohttp
+
+from inference.adapters.errors import broken_off
+from inference.adapters.exchange import NotJSONError, parse_object
+from inference.adapters.streams import EventStream
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt
+from inference.translation.answer import MalformedAnswer
+from inference.translation.events import Event, Failed, output_bytes
+
+_DONE = b"[DONE]"
+
+Written = list[dict[str, Any]]
+
+
+class Reader(Protocol):
+    """Reads the upstream's form; see `inference.translation`."""
+
+    is_complete: bool
+
+    def read(self, sent: dict[str, Any], /) -> Sequence[Event]: ...
+
+    def done(self) -> None: ...
+
+
+class Writer(Protocol):
+    """Writes the client's form; see `inference.translation`."""
+
+    def begin(self) -> Written: ...
+
+    def write(self, event: Event, /) -> Written: ...
+
+    def finish(self) -> Written: ...
+
+
+class TranslatedStream(EventStream):
+    """Reads events and writes others. What comes behind the last one is not read."""
+
+    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse, reader: Reader, writer: Writer) -> None:
+        super().__init__(attempt, response)
+        self._reader = reader
+        self._writer = writer
+        self._begun = writer.begin()
+
+    @abstractmethod
+    def chunk(self, written: Written, size: int) -> Chunk:
+        """Lay out what was written of `size` bytes of output."""
+
+    @abstractmethod
+    def last_chunk(self, written: Written, size: int) -> Chunk:
+        """Lay out the end of the stream."""
+
+    def translate(self, data: bytes) -> Chunk | None:
+        """Translate one event."""
+        if self._ended:
+            return None
+        try:
+            return self._translate(data)
+        except MalformedAnswer as error:
+            raise NotJSONError(str(error)) from error
+
+    def _translate(self, data: bytes) -> Chunk:
+        written, size = self._begun, 0
+        self._begun = []
+        for event in self._read_event(data):
+            size += output_bytes(event)
+            written += self._writer.write(event)
+        if not self._reader.is_complete:
+            return self.chunk(written, size)
+        self._ended = True
+        return self.last_chunk(written + self._writer.finish(), size)
+
+    def _read_event(self, data: bytes) -> Sequence[Event]:
+        if data == _DONE:
+            self._reader.done()
+            return ()
+        events = self._reader.read(parse_object(data))
+        if events and type(events[0]) is Failed:
+            raise broken_off(self._attempt, events[0].cause)
+        return events

@@ -1,0 +1,87 @@
+"""Chat completions at upstreams that know responses and not chat completions."""
+
+import time
+from typing import Any
+
+import aiohttp
+import orjson
+
+from gateway.core.contract.errors import ApiError, InvalidRequest
+from inference.adapters.exchange import NotJSONError, Refusal
+from inference.adapters.openai.endpoint import JsonEndpoint
+from inference.adapters.openai.translated import TranslatedStream, Written
+from inference.adapters.sse import event_bytes
+from inference.routes.chat.bound import BoundedChat
+from inference.routes.chat.request import ChatRequest
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt, Outcome, Rejected
+from inference.translation.answer import Head, MalformedAnswer
+from inference.translation.chat.answer_writer import write_answer
+from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
+from inference.translation.chat.request_reader import read_request
+from inference.translation.chat.stream_writer import StreamWriter
+from inference.translation.params import renamed
+from inference.translation.responses.answer_reader import read_answer
+from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
+from inference.translation.responses.request_writer import write_request
+from inference.translation.responses.stream_reader import StreamReader
+
+
+class ChatOverResponses(TranslatedStream):
+    """Makes chunks of typed events."""
+
+    def __init__(self, attempt: Attempt[BoundedChat], response: aiohttp.ClientResponse) -> None:
+        self._chunks = StreamWriter(_head(attempt), show_usage=attempt.request.asked.show_usage)
+        super().__init__(attempt, response, StreamReader(), self._chunks)
+
+    def chunk(self, written: Written, size: int) -> Chunk:
+        """Lay out chunks."""
+        return Chunk(_laid_out(written), int(size > 0), size)
+
+    def last_chunk(self, written: Written, size: int) -> Chunk:
+        """Lay out the last chunks, and tell the usage whether or not the client asked for it."""
+        return Chunk(_laid_out(written), int(size > 0), size, usage=self._chunks.usage)
+
+
+class ChatsOverResponses(JsonEndpoint[BoundedChat]):
+    """`POST /responses` for a chat."""
+
+    path = "/responses"
+    stream = ChatOverResponses
+
+    def refusal(self, valid: ChatRequest) -> ApiError | None:
+        """Return the error that names what a request for a response cannot say."""
+        try:
+            write_request(read_request(valid.body))
+        except InvalidRequest as error:
+            return error
+        return None
+
+    def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
+        """Ask for a response to the same."""
+        asked = write_request(read_request(attempt.request.body)) | {"model": attempt.model}
+        return asked | {"stream": True} if streams else asked
+
+    def refused(self, attempt: Attempt[BoundedChat], refusal: Refusal) -> Outcome:
+        """Name the member at fault as the client does."""
+        outcome = super().refused(attempt, refusal)
+        if isinstance(outcome, Rejected):
+            outcome.error.param = renamed(outcome.error.param, RESPONSES_FIELDS, CHAT_FIELDS)
+        return outcome
+
+    def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
+        """Put the completion in the response's place."""
+        try:
+            completion = write_answer(read_answer(body), _head(attempt))
+        except MalformedAnswer as error:
+            raise NotJSONError(str(error)) from error
+        body.clear()
+        body |= completion
+
+
+def _laid_out(chunks: Written) -> bytes:
+    return b"".join([event_bytes(orjson.dumps(chunk)) for chunk in chunks])
+
+
+def _head(attempt: Attempt[BoundedChat]) -> Head:
+    return Head(attempt.public_id, attempt.public_model, int(time.time()))

@@ -1,0 +1,84 @@
+"""Responses at upstreams that know chat completions and not responses."""
+
+import time
+from typing import Any
+
+import aiohttp
+
+from gateway.core.contract.errors import ApiError, InvalidRequest
+from inference.adapters.exchange import NotJSONError, Refusal
+from inference.adapters.openai.endpoint import JsonEndpoint
+from inference.adapters.openai.translated import TranslatedStream, Written
+from inference.routes.responses.bound import BoundedResponse
+from inference.routes.responses.echo import echo
+from inference.routes.responses.events import render
+from inference.routes.responses.request import ResponseRequest
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt, Outcome, Rejected
+from inference.translation.answer import Head, MalformedAnswer
+from inference.translation.chat.answer_reader import read_answer
+from inference.translation.chat.request_reader import FIELDS as CHAT_FIELDS
+from inference.translation.chat.request_writer import write_request
+from inference.translation.chat.stream_reader import StreamReader
+from inference.translation.params import renamed
+from inference.translation.responses.answer_writer import write_answer
+from inference.translation.responses.request_reader import FIELDS as RESPONSES_FIELDS
+from inference.translation.responses.request_reader import read_request
+from inference.translation.responses.stream_writer import StreamWriter
+
+
+class ResponseOverChat(TranslatedStream):
+    """Makes typed events of chunks. The last one is held back, as a stream's layout wants it."""
+
+    def __init__(self, attempt: Attempt[BoundedResponse], response: aiohttp.ClientResponse) -> None:
+        super().__init__(attempt, response, StreamReader(), StreamWriter(_head(attempt), echo(attempt.request)))
+
+    def chunk(self, written: Written, size: int) -> Chunk:
+        """Lay out typed events."""
+        return Chunk(b"".join(map(render, written)), int(size > 0), size, events=tuple(written))
+
+    def last_chunk(self, written: Written, size: int) -> Chunk:
+        """Lay out all but the last event, which tells the usage."""
+        usage = written[-1]["response"]["usage"]
+        return Chunk(b"".join(map(render, written[:-1])), int(size > 0), size, usage=usage, events=tuple(written))
+
+
+class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
+    """`POST /chat/completions` for a response."""
+
+    path = "/chat/completions"
+    stream = ResponseOverChat
+
+    def refusal(self, valid: ResponseRequest) -> ApiError | None:
+        """Return the error that names what a chat cannot say."""
+        try:
+            write_request(read_request(valid.body))
+        except InvalidRequest as error:
+            return error
+        return None
+
+    def body(self, attempt: Attempt[BoundedResponse], *, streams: bool) -> dict[str, Any]:
+        """Ask a chat the same, and a stream for its usage."""
+        field = attempt.target.options.get("output_limit_field") or "max_completion_tokens"
+        chat = write_request(read_request(attempt.request.body), limit_field=field) | {"model": attempt.model}
+        return chat | {"stream": True, "stream_options": {"include_usage": True}} if streams else chat
+
+    def refused(self, attempt: Attempt[BoundedResponse], refusal: Refusal) -> Outcome:
+        """Name the member at fault as the client does."""
+        outcome = super().refused(attempt, refusal)
+        if isinstance(outcome, Rejected):
+            outcome.error.param = renamed(outcome.error.param, CHAT_FIELDS, RESPONSES_FIELDS)
+        return outcome
+
+    def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
+        """Put the response in the completion's place."""
+        try:
+            response = write_answer(read_answer(body), _head(attempt), echo(attempt.request))
+        except MalformedAnswer as error:
+            raise NotJSONError(str(error)) from error
+        body.clear()
+        body |= response
+
+
+def _head(attempt: Attempt[BoundedResponse]) -> Head:
+    return Head(attempt.public_id, attempt.public_model, int(time.time()))

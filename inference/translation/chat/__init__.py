@@ -1,0 +1,1 @@
+"""Chat completions: `POST /chat/completions`, its completions and its chunks."""

@@ -1,0 +1,108 @@
+"""Writes a conversation as the messages of a chat request."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from inference.translation.conversation import Conversation
+from inference.translation.fields import joined, unsupported
+from inference.translation.items import (
+    Audio,
+    File,
+    FunctionCall,
+    FunctionOutput,
+    Image,
+    Message,
+    Part,
+    Reasoning,
+    Refusal,
+    Text,
+)
+
+_USERS, _ASSISTANTS, _TEXT = (Text, Image, Audio, File), (Text, Refusal), (Text,)
+
+
+def write_messages(conversation: Conversation) -> list[dict[str, Any]]:
+    """Write every item as a message or as a part of one. Raises InvalidRequest naming what a message cannot hold.
+
+    What the assistant thought, said and called between two others' messages is one message here: its calls must stand right
+    before their outputs. Of earlier reasoning only its text has a place; sealed forms and summaries of it are left out, as
+    this form never takes them back.
+    """
+    messages: list[dict[str, Any]] = []
+    if conversation.instructions is not None:
+        messages.append({"role": "system", "content": conversation.instructions})
+    for item in conversation.items:
+        match item:
+            case FunctionCall():
+                _turn(messages, joins=True).setdefault("tool_calls", []).append(_call(item))
+            case Reasoning():
+                if item.text:
+                    turn = _turn(messages)
+                    turn["reasoning_content"] = turn.get("reasoning_content", "") + item.text
+            case FunctionOutput():
+                content = _content(item.parts, _TEXT)
+                messages.append({"role": "tool", "tool_call_id": item.call_id, "content": content})
+            case Message():
+                _say(messages, item)
+    return messages
+
+
+def _say(messages: list[dict[str, Any]], message: Message) -> None:
+    if message.phase is not None:
+        raise unsupported(joined(message.at, "phase"))
+    if message.role != "assistant":
+        kinds = _USERS if message.role == "user" else _TEXT
+        messages.append({"role": message.role, "content": _content(message.parts, kinds)})
+        return
+    turn = _turn(messages)
+    said = _content(message.parts, _ASSISTANTS)
+    if turn["content"] is not None:
+        said = [*_listed(turn["content"]), *_listed(said)]
+    turn["content"] = said
+
+
+def _turn(messages: list[dict[str, Any]], *, joins: bool = False) -> dict[str, Any]:
+    """Return the assistant's message that is being written; a new one where the last was said to its end."""
+    last = messages[-1] if messages else {}
+    is_open = last.get("role") == "assistant" and (joins or last["content"] is None or "tool_calls" in last)
+    if not is_open:
+        messages.append({"role": "assistant", "content": None})
+    return messages[-1]
+
+
+def _call(call: FunctionCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.call_id, "type": "function", "function": function}
+
+
+def _content(parts: Sequence[Part], kinds: Collection[type[Part]]) -> str | list[dict[str, Any]]:
+    for part in parts:
+        if type(part) not in kinds:
+            raise unsupported(getattr(part, "at", "") or "input")
+    if all(isinstance(part, Text) for part in parts) and len(parts) < 2:
+        return "".join(part.text for part in parts if isinstance(part, Text))
+    return [_part(part) for part in parts]
+
+
+def _listed(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _part(part: Part) -> dict[str, Any]:
+    match part:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case Refusal(text=text):
+            return {"type": "refusal", "refusal": text}
+        case Image(url=url, detail=detail):
+            return {"type": "image_url", "image_url": {"url": url} | ({"detail": detail} if detail else {})}
+        case Audio(data=data, format=form):
+            return {"type": "input_audio", "input_audio": {"data": data, "format": form}}
+        case File():
+            return {"type": "file", "file": _file(part)}
+
+
+def _file(file: File) -> dict[str, Any]:
+    if file.data is None:
+        raise unsupported(joined(file.at, "file_url"))
+    return {"file_data": file.data} | ({"filename": file.filename} if file.filename is not None else {})

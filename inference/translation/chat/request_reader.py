@@ -1,0 +1,117 @@
+"""Reads a chat request."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inference.translation.chat.message_reader import read_messages
+from inference.translation.chat.tool_reader import read_tool_choice, read_tools
+from inference.translation.conversation import SHARED, Conversation, Form, TextFormat
+from inference.translation.fields import (
+    expected,
+    read_object,
+    read_optional_count,
+    read_optional_flag,
+    read_optional_object,
+    read_optional_text,
+    read_text,
+    refuse_others,
+    unsupported,
+)
+
+LIMITS = ("max_completion_tokens", "max_tokens")
+
+FIELDS: Mapping[str, str] = {
+    "messages": "items",
+    "response_format": "text_format",
+    "verbosity": "verbosity",
+    "reasoning_effort": "effort",
+    "max_completion_tokens": "output_limit",
+    "max_tokens": "output_limit",
+    "logprobs": "top_logprobs",
+}
+"""Which fields of a conversation the members with names of this form's own become."""
+
+_SAYS_NOTHING: Mapping[str, Any] = {
+    "frequency_penalty": 0,
+    "logit_bias": {},
+    "modalities": ["text"],
+    "n": 1,
+    "presence_penalty": 0,
+    "stop": [],
+    "store": False,
+    "stream_options.include_obfuscation": False,
+}
+"""Values that ask for what happens anyway."""
+
+_READ = {*FIELDS, "tools", "tool_choice", "metadata", "top_logprobs", "stream_options", *SHARED}
+_THE_CALLS = {"model", "stream"}
+"""What a call says of itself to whoever sends it; it is no part of the conversation."""
+
+
+def read_request(body: Mapping[str, Any]) -> Conversation:
+    """Read a chat request. Raises InvalidRequest with the member at fault."""
+    return Conversation(
+        form=Form.CHAT,
+        items=tuple(read_messages(body)),
+        tools=read_tools(body),
+        tool_choice=read_tool_choice(body),
+        text_format=_text_format(body),
+        verbosity=read_optional_text(body, "verbosity"),
+        effort=read_optional_text(body, "reasoning_effort"),
+        output_limit=_output_limit(body),
+        top_logprobs=_top_logprobs(body),
+        metadata=read_optional_object(body, "metadata"),
+        shared={name: body[name] for name in SHARED if body.get(name) is not None},
+        particular=_particular(body),
+    )
+
+
+def _output_limit(body: Mapping[str, Any]) -> int | None:
+    limits = {limit for name in LIMITS if (limit := read_optional_count(body, name)) is not None}
+    if len(limits) > 1:
+        raise expected("max_tokens", "the same as max_completion_tokens")
+    return limits.pop() if limits else None
+
+
+def _top_logprobs(body: Mapping[str, Any]) -> int | None:
+    top = read_optional_count(body, "top_logprobs")
+    if read_optional_flag(body, "logprobs"):
+        return top or 0
+    if top:
+        raise expected("logprobs", "true where top_logprobs is set")
+    return None
+
+
+def _text_format(body: Mapping[str, Any]) -> TextFormat | None:
+    asked = read_optional_object(body, "response_format")
+    if asked is None:
+        return None
+    kind = read_text(asked, "type", "response_format")
+    if kind in ("text", "json_object"):
+        refuse_others(asked, {"type"}, "response_format")
+        return TextFormat(kind)
+    if kind != "json_schema":
+        raise unsupported("response_format.type")
+    refuse_others(asked, {"type", "json_schema"}, "response_format")
+    path = "response_format.json_schema"
+    schema = read_object(asked, "json_schema", "response_format")
+    refuse_others(schema, {"name", "description", "schema", "strict"}, path)
+    return TextFormat(
+        kind,
+        read_text(schema, "name", path),
+        read_optional_text(schema, "description", path),
+        read_optional_object(schema, "schema", path),
+        read_optional_flag(schema, "strict", path),
+    )
+
+
+def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect what only this form can say, and what nobody knows."""
+    options = read_optional_object(body, "stream_options") or {}
+    asked = {f"stream_options.{name}": value for name, value in options.items() if name != "include_usage"}
+    asked |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
+    return {
+        path: value
+        for path, value in asked.items()
+        if value is not None and not (path in _SAYS_NOTHING and value == _SAYS_NOTHING[path])
+    }

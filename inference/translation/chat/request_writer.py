@@ -1,0 +1,75 @@
+"""Writes a chat request."""
+
+from typing import Any
+
+from inference.translation.chat.message_writer import write_messages
+from inference.translation.conversation import Conversation, Form, Function, TextFormat, ToolChoice
+
+
+def write_request(conversation: Conversation, *, limit_field: str = "max_completion_tokens") -> dict[str, Any]:
+    """Write a request without its model, and without whether it streams.
+
+    `limit_field` names the member that the upstream reads an output limit from. Raises InvalidRequest naming what this form
+    cannot say. Metadata is written for a request of this form alone: the provider takes it only for what it stores.
+    """
+    conversation.refuse_particular(Form.CHAT)
+    body: dict[str, Any] = {"messages": write_messages(conversation), **conversation.shared}
+    stated = {
+        "tools": [_tool(function) for function in conversation.tools],
+        "tool_choice": _tool_choice(conversation.tool_choice),
+        "response_format": _response_format(conversation.text_format),
+        "verbosity": conversation.verbosity,
+        "reasoning_effort": conversation.effort,
+        limit_field: conversation.output_limit,
+        "metadata": conversation.metadata if conversation.form is Form.CHAT else None,
+    }
+    body |= {name: value for name, value in stated.items() if value not in (None, [])}
+    if conversation.top_logprobs is not None:
+        body |= {"logprobs": True, "top_logprobs": conversation.top_logprobs}
+    return body | _particular(conversation)
+
+
+def _particular(conversation: Conversation) -> dict[str, Any]:
+    prefix = "stream_options."
+    members = {path: value for path, value in conversation.particular.items() if not path.startswith(prefix)}
+    options = {path[len(prefix) :]: conversation.particular[path] for path in conversation.particular.keys() - members}
+    return members | {"stream_options": options} if options else members
+
+
+def _tool(function: Function) -> dict[str, Any]:
+    stated = {
+        "name": function.name,
+        "description": function.description,
+        "parameters": function.parameters,
+        "strict": function.strict,
+    }
+    return {"type": "function", "function": {name: value for name, value in stated.items() if value is not None}}
+
+
+def _tool_choice(choice: ToolChoice | None) -> Any:
+    if choice is None:
+        return None
+    if choice.forced is not None:
+        return _named(choice.forced)
+    if choice.allowed is not None:
+        tools = [_named(name) for name in choice.allowed]
+        return {"type": "allowed_tools", "allowed_tools": {"mode": choice.mode, "tools": tools}}
+    return choice.mode
+
+
+def _named(name: str) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name}}
+
+
+def _response_format(asked: TextFormat | None) -> dict[str, Any] | None:
+    if asked is None:
+        return None
+    if asked.kind != "json_schema":
+        return {"type": asked.kind}
+    stated = {
+        "name": asked.name,
+        "description": asked.description,
+        "schema": asked.schema,
+        "strict": asked.strict,
+    }
+    return {"type": asked.kind, "json_schema": {name: value for name, value in stated.items() if value is not None}}

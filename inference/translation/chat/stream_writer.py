@@ -1,0 +1,92 @@
+"""Writes the chunks of a streamed chat completion."""
+
+from collections.abc import Callable
+from typing import Any
+
+from inference.translation.answer import End, Head
+from inference.translation.chat.answer_writer import finish_reason
+from inference.translation.chat.usage import write_usage
+from inference.translation.events import (
+    ArgumentsDelta,
+    CallBegun,
+    Ended,
+    Event,
+    Failed,
+    ReasoningDelta,
+    RefusalDelta,
+    Reported,
+    TextDelta,
+)
+
+Chunks = list[dict[str, Any]]
+
+
+class StreamWriter:
+    """Writes one stream: `begin`, then `write` for each event, then `finish`; `[DONE]` is no chunk.
+
+    `show_usage` says that the client asked for a last chunk with the usage. `usage` is what was reported, as that chunk has it.
+    """
+
+    def __init__(self, head: Head, *, show_usage: bool) -> None:
+        self._head = head
+        self._show_usage = show_usage
+        self._has_calls = False
+        self._is_ended = False
+        self.usage: dict[str, Any] | None = None
+        self._envelope = {
+            "id": head.id,
+            "object": "chat.completion.chunk",
+            "created": head.created,
+            "model": head.model,
+        }
+        self._tail: dict[str, Any] = {"usage": None} if show_usage else {}
+        self._writers: dict[type, Callable[[Any], Chunks]] = {
+            TextDelta: self._text,
+            RefusalDelta: lambda event: self._delta({"refusal": event.text}),
+            ReasoningDelta: lambda event: self._delta({"reasoning_content": event.text}),
+            CallBegun: self._begin_call,
+            ArgumentsDelta: self._arguments,
+            Ended: self._end,
+            Reported: self._report,
+            Failed: lambda event: [],
+        }
+
+    def begin(self) -> Chunks:
+        """Write the chunk that opens the stream."""
+        return self._delta({"role": "assistant", "content": "", "refusal": None})
+
+    def write(self, event: Event) -> Chunks:
+        """Write what an event tells. A failure has no chunk in this form."""
+        return self._writers[type(event)](event)
+
+    def finish(self) -> Chunks:
+        """Write the end where nobody told of one, and the usage where it was asked for and is known."""
+        chunks = [] if self._is_ended else self._end(Ended(End.DONE))
+        if self._show_usage and self.usage is not None:
+            chunks.append({**self._envelope, "choices": [], "usage": self.usage})
+        return chunks
+
+    def _text(self, event: TextDelta) -> Chunks:
+        logprobs = None if event.logprobs is None else {"content": event.logprobs, "refusal": None}
+        return self._delta({"content": event.text}, logprobs)
+
+    def _begin_call(self, event: CallBegun) -> Chunks:
+        self._has_calls = True
+        function = {"name": event.name, "arguments": ""}
+        call = {"index": event.index, "id": self._head.call_id(event.index), "type": "function", "function": function}
+        return self._delta({"tool_calls": [call]})
+
+    def _arguments(self, event: ArgumentsDelta) -> Chunks:
+        return self._delta({"tool_calls": [{"index": event.index, "function": {"arguments": event.text}}]})
+
+    def _end(self, event: Ended) -> Chunks:
+        self._is_ended = True
+        return self._delta({}, finish_reason=finish_reason(event.end, has_calls=self._has_calls))
+
+    def _report(self, event: Reported) -> Chunks:
+        self.usage = write_usage(event.usage)
+        return []
+
+    def _delta(self, delta: dict[str, Any], logprobs: Any = None, finish_reason: str | None = None) -> Chunks:
+        choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish_reason}
+        return [{**self._envelope, "choices": [choice], **self._tail}]

@@ -1,0 +1,1 @@
+"""Responses: `POST /responses`, its response objects and its typed events."""

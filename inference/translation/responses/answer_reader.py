@@ -1,0 +1,64 @@
+"""Reads a response object."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inference.translation.answer import Answer, End, MalformedAnswer
+from inference.translation.items import FunctionCall, Item, Message, Part, Reasoning, Refusal, Text
+from inference.translation.responses.usage import read_usage
+
+_ENDS = {"content_filter": End.FILTER}
+
+
+def read_answer(body: Mapping[str, Any]) -> Answer:
+    """Read a response that came to its end. Raises MalformedAnswer where it is none."""
+    output = body.get("output")
+    if not isinstance(output, list) or body.get("status") not in ("completed", "incomplete"):
+        raise MalformedAnswer("no response that came to its end")
+    items = tuple(_item(item) for item in output)
+    return Answer(items, read_end(body), read_usage(body.get("usage")))
+
+
+def read_end(body: Mapping[str, Any]) -> End:
+    """Read why a response ended. An incomplete one whose reason this form does not know came to its limit."""
+    if body.get("status") != "incomplete":
+        return End.DONE
+    details = body.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, Mapping) else None
+    return _ENDS.get(reason, End.LIMIT) if isinstance(reason, str) else End.LIMIT
+
+
+def _item(item: Any) -> Item:
+    match item:
+        case {"type": "message", "content": list(content)}:
+            return Message("assistant", tuple(_part(part) for part in content))
+        case {"type": "function_call", "name": str(name), "arguments": str(arguments)}:
+            return FunctionCall(str(item.get("call_id") or ""), name, arguments)
+        case {"type": "reasoning"}:
+            return _reasoning(item)
+    raise MalformedAnswer("an output item that nobody asked for")
+
+
+def _part(part: Any) -> Part:
+    match part:
+        case {"type": "output_text", "text": str(text)}:
+            logprobs = part.get("logprobs")
+            return Text(text, logprobs if isinstance(logprobs, list) and logprobs else None)
+        case {"type": "refusal", "refusal": str(refusal)}:
+            return Refusal(refusal)
+    raise MalformedAnswer("a part that is no text")
+
+
+def _reasoning(item: Mapping[str, Any]) -> Reasoning:
+    sealed = item.get("encrypted_content")
+    texts, summaries = _texts(item.get("content")), _texts(item.get("summary"))
+    return Reasoning("".join(texts), tuple(summaries), sealed if isinstance(sealed, str) else None)
+
+
+def _texts(parts: Any) -> list[str]:
+    if not (parts is None or isinstance(parts, list)):
+        raise MalformedAnswer("reasoning that is no list of parts")
+    texts = [part.get("text") if isinstance(part, Mapping) else None for part in parts or ()]
+    if not all(isinstance(text, str) for text in texts):
+        raise MalformedAnswer("a part of reasoning that is no text")
+    return [text for text in texts if isinstance(text, str)]

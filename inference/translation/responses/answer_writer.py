@@ -1,0 +1,66 @@
+"""Writes a response object."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inference.translation.answer import Answer, End, Head
+from inference.translation.items import FunctionCall, Item, Message, Reasoning
+from inference.translation.responses import parts
+from inference.translation.responses.usage import write_usage
+from inference.translation.usage import Usage
+
+_REASONS = {End.LIMIT: "max_output_tokens", End.FILTER: "content_filter"}
+
+
+def write_answer(answer: Answer, head: Head, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Write a response that came to its end. Items get ids of ours.
+
+    `asked` has the members that repeat the request's, or its defaults.
+    """
+    return write_response(head, asked, _output(answer, head), answer.end, answer.usage)
+
+
+def write_response(
+    head: Head, asked: Mapping[str, Any], output: list[dict[str, Any]], end: End | None, usage: Usage | None
+) -> dict[str, Any]:
+    """Write a response object; `end` is None while it is under way."""
+    reason = _REASONS.get(end) if end else None
+    return {
+        **asked,
+        "id": head.id,
+        "object": "response",
+        "created_at": head.created,
+        "status": status_of(end),
+        "error": None,
+        "incomplete_details": {"reason": reason} if reason else None,
+        "model": head.model,
+        "output": output,
+        "usage": write_usage(usage),
+    }
+
+
+def status_of(end: End | None) -> str:
+    """Name the state of a response, or of the item that it ended in."""
+    if end is None:
+        return "in_progress"
+    return "incomplete" if end in _REASONS else "completed"
+
+
+def _output(answer: Answer, head: Head) -> list[dict[str, Any]]:
+    output, calls, last = list[dict[str, Any]](), 0, len(answer.items) - 1
+    for index, item in enumerate(answer.items):
+        status = status_of(answer.end if index == last else End.DONE)
+        output.append(_item(item, head, index, calls, status))
+        calls += isinstance(item, FunctionCall)
+    return output
+
+
+def _item(item: Item, head: Head, index: int, call_index: int, status: str) -> dict[str, Any]:
+    match item:
+        case Message():
+            return parts.message(head, index, status, [parts.part(part) for part in item.parts])
+        case FunctionCall():
+            return parts.call(head, index, status, head.call_id(call_index), item.name, item.arguments)
+        case Reasoning():
+            return parts.reasoning(head, index, status, item)
+    raise TypeError(f"an answer holds no {type(item).__name__}")

@@ -1,0 +1,117 @@
+"""Reads a responses request, whose earlier responses are part of its input by now."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from inference.translation.conversation import SHARED, Conversation, Form, TextFormat
+from inference.translation.fields import (
+    expected,
+    joined,
+    read_object,
+    read_optional_count,
+    read_optional_flag,
+    read_optional_object,
+    read_optional_text,
+    read_text,
+    refuse_others,
+    unsupported,
+)
+from inference.translation.responses.item_reader import read_input
+from inference.translation.responses.tool_reader import read_tool_choice, read_tools
+
+LOGPROBS = "message.output_text.logprobs"
+
+FIELDS: Mapping[str, str] = {
+    "input": "items",
+    "instructions": "items",
+    "text": "text_format",
+    "reasoning": "effort",
+    "max_output_tokens": "output_limit",
+    "include": "top_logprobs",
+}
+"""Which fields of a conversation the members with names of this form's own become."""
+
+_SAYS_NOTHING: Mapping[str, Any] = {
+    "background": False,
+    "include": [],
+    "reasoning.mode": "standard",
+    "stream_options.include_obfuscation": False,
+    "truncation": "disabled",
+}
+"""Values that ask for what happens anyway."""
+
+_READ = {*FIELDS, "tools", "tool_choice", "metadata", "top_logprobs", "stream_options", *SHARED}
+_THE_CALLS = {"model", "stream", "store", "max_tool_calls"}
+"""What a call says of itself to whoever sends it, and a limit to calls of tools that are run by nobody here."""
+
+_PARTS = {"text": {"format", "verbosity"}, "reasoning": {"effort"}, "stream_options": set[str]()}
+"""Which of a group's members have words in other forms."""
+
+
+def read_request(body: Mapping[str, Any]) -> Conversation:
+    """Read a responses request. Raises InvalidRequest with the member at fault."""
+    text, reasoning = read_optional_object(body, "text") or {}, read_optional_object(body, "reasoning") or {}
+    return Conversation(
+        form=Form.RESPONSES,
+        items=tuple(read_input(body)),
+        instructions=read_optional_text(body, "instructions"),
+        tools=read_tools(body),
+        tool_choice=read_tool_choice(body),
+        text_format=_text_format(text),
+        verbosity=read_optional_text(text, "verbosity", "text"),
+        effort=read_optional_text(reasoning, "effort", "reasoning"),
+        output_limit=read_optional_count(body, "max_output_tokens"),
+        top_logprobs=_top_logprobs(body),
+        metadata=read_optional_object(body, "metadata"),
+        shared={name: body[name] for name in SHARED if body.get(name) is not None},
+        particular=_particular(body),
+    )
+
+
+def _include(body: Mapping[str, Any]) -> list[Any]:
+    include = body.get("include")
+    if not (include is None or isinstance(include, list)):
+        raise expected("include", "a list")
+    return include or []
+
+
+def _top_logprobs(body: Mapping[str, Any]) -> int | None:
+    top = read_optional_count(body, "top_logprobs")
+    return top or 0 if top or LOGPROBS in _include(body) else None
+
+
+def _text_format(text: Mapping[str, Any]) -> TextFormat | None:
+    asked, path = read_optional_object(text, "format", "text"), "text.format"
+    if asked is None:
+        return None
+    kind = read_text(asked, "type", path)
+    if kind in ("text", "json_object"):
+        refuse_others(asked, {"type"}, path)
+        return TextFormat(kind)
+    if kind != "json_schema":
+        raise unsupported(f"{path}.type")
+    refuse_others(asked, {"type", "name", "description", "schema", "strict"}, path)
+    return TextFormat(
+        kind,
+        read_text(asked, "name", path),
+        read_optional_text(asked, "description", path),
+        read_object(asked, "schema", path),
+        read_optional_flag(asked, "strict", path),
+    )
+
+
+def _particular(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect what only this form can say, and what nobody knows."""
+    asked = {
+        joined(group, name): value
+        for group, shared in _PARTS.items()
+        for name, value in (read_optional_object(body, group) or {}).items()
+        if name not in shared
+    }
+    asked |= {joined("include", at): name for at, name in enumerate(_include(body)) if name != LOGPROBS}
+    asked |= {name: value for name, value in body.items() if name not in _READ and name not in _THE_CALLS}
+    return {
+        path: value
+        for path, value in asked.items()
+        if value is not None and not (path in _SAYS_NOTHING and value == _SAYS_NOTHING[path])
+    }
