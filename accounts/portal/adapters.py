@@ -89,7 +89,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if not user.is_live:
             raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
         if request.session.pop(BEGUN, None) != user.get_session_auth_hash():
-            messages.error(request, "This account was changed in the meantime. Sign in again.")
+            messages.error(request, "This account was changed while you were signing in. Sign in again.")
             raise ImmediateHttpResponse(redirect("account_login"))
         super().login(request, user)
 

@@ -20,9 +20,9 @@ _WORDS = {
     Capability.USAGE_READ: "See what you have used",
     Capability.BILLING_CHECKOUT: "Start a payment, which you confirm yourself",
     Capability.ORGS_READ: "See your organizations",
-    Capability.REALTIME_CONNECT: "Talk to a model live, with your microphone where the app asks for it",
-    Capability.JUDGEMENT_EVALUATE: "Ask for judgements, paid from your wallet",
-    Capability.RESPONSES_READ: "Read answers that were stored for you",
+    Capability.REALTIME_CONNECT: "Talk to a model live, using your microphone if the app asks for it",
+    Capability.JUDGEMENT_EVALUATE: "Request judgements, paid from your wallet",
+    Capability.RESPONSES_READ: "Read responses stored for you",
 }
 
 

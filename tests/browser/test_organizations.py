@@ -110,7 +110,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     founder.says(f"{bob.email} was removed.")
     bob.window.expect(r"status of 404 .*/organizations/")
     bob.page.reload()
-    expect(bob.page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(bob.page.get_by_role("heading", name="Page not found")).to_be_visible()
     log = founder.open("Log").get_by_role("list", name="Changes, newest first")
     expect(log.get_by_role("listitem").first).to_contain_text(f"removed the seat for Studio from {bob.email}")
     expect(log).to_contain_text(f"removed {bob.email} (member)")

@@ -118,7 +118,7 @@ class TestAddMoney:
     def test_no_button_without_a_provider(self, house: House, settings: Settings) -> None:
         settings.STRIPE_SECRET_KEY = ""
         page = house["owner"].get(house.path("wallet"))
-        assert "Money cannot be added here because no payment provider is set up." in text_of(page)
+        assert "You cannot add money because no payment provider is set up." in text_of(page)
         assert "Save a payment method" not in house.get("owner", "payments")
 
     def test_the_page_takes_few_queries(
@@ -180,7 +180,7 @@ class TestState:
         provider.pay(str(checkout.session_ref))
         converged(checkout)
         words = text_of(house["owner"].get(path))
-        assert f"For the account of Acme Paid by Billing, {account('billing').did}" in words
+        assert f"Organization Acme Paid by Billing, {account('billing').did}" in words
         assert "Description Credit for studio only Amount paid $12.50 USD" in words
         assert house["admin"].get(path).status_code == 403
 
