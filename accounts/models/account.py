@@ -18,7 +18,7 @@ class AccountManager(BaseUserManager["Account"]):
     """Makes accounts with and without a password; product integrations make the ones without."""
 
     def create_user(self, did: str, email: str | None = None, password: str | None = None, **fields: Any) -> "Account":
-        """Create an account; without a password it can sign in nowhere but through its product."""
+        """Create an account; without a password it can sign in only through its product."""
         account = self.model(did=did, email=self.normalize_email(email) if email else None, **fields)
         account.set_password(password)
         account.save(using=self._db)
@@ -67,7 +67,7 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_live(self) -> bool:
-        """Tell whether the account's tokens are honoured."""
+        """Return whether the account's tokens are accepted."""
         return self.is_active and self.suspended_at is None
 
     def get_full_name(self) -> str:

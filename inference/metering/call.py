@@ -1,4 +1,4 @@
-"""A call that is under way."""
+"""A call that is in progress."""
 
 from dataclasses import dataclass
 from functools import cached_property
