@@ -123,7 +123,7 @@ def test_says_in_words_what_a_debt_is(client: Client, purse: Purse) -> None:
     purse.refund(100)
     words = text_of(client.get("/wallet"))
     assert "Available $0.00 Balance $0.00" in words
-    assert "Debt $0.00006. A refund or dispute took back money that was already spent." in words
+    assert "Debt $0.00006. A refund or dispute reversed money that was already spent." in words
 
 
 def test_no_button_without_a_provider(client: Client, settings: Settings) -> None:
