@@ -106,7 +106,9 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
     def clean(self) -> dict[str, Any]:
         """Return what the passkey is, unless the person has too many."""
         if Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN).count() >= PASSKEYS_MAX:
-            raise forms.ValidationError(f"You already have {PASSKEYS_MAX} passkeys, which is the maximum. Remove one first.")
+            raise forms.ValidationError(
+                f"You already have {PASSKEYS_MAX} passkeys, which is the maximum. Remove one first."
+            )
         return dict(_once(self._read) if "credential" in self.cleaned_data else super().clean())
 
     def _read(self) -> dict[str, Any]:

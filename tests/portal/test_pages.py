@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -253,3 +254,30 @@ class TestConfirmingAgain:
         other.logout()
         other.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
         assert other.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")
+
+
+def test_the_password_form_is_in_sentence_case(client: Client) -> None:
+    sign_up(client)
+    page = client.get("/account/password/change/").content.decode()
+    labels = re.findall(r"<label[^>]*>(.*?)</label>", page)
+    assert labels == ["Current password", "New password", "New password (again)"]
+    form = {"oldpassword": "wrong", "password1": "battery horse correct", "password2": "battery horse correct"}
+    refused = client.post("/account/password/change/", form).content.decode()
+    assert "Your current password is not correct." in refused
+    changed = client.post("/account/password/change/", {**form, "oldpassword": PASSWORD}, follow=True)
+    assert "Your password was changed." in changed.content.decode()
+
+
+def test_the_page_of_a_reset_link_is_in_sentence_case(client: Client, settings: Settings) -> None:
+    settings.MAIL_IS_CONFIGURED = True
+    sign_up(client)
+    client.logout()
+    client.post("/account/password/reset/", {"email": "alice@example.com"})
+    [link] = re.findall(r"https://gateway\.example(/account/\S+)", str(mail.outbox[-1].body))
+    page = client.get(link, follow=True).content.decode()
+    assert "<h1>Set a new password</h1>" in page
+    assert re.findall(r"<label[^>]*>(.*?)</label>", page) == ["New password", "New password (again)"]
+    form = {"password1": "battery horse correct", "password2": "battery horse correct"}
+    done = client.post(f"{link.rpartition('-')[0]}-set-password/", form, follow=True)
+    assert "<h1>Password changed</h1>" in done.content.decode()
+    assert "<h1>This link does not work</h1>" in Client().get(link).content.decode()
