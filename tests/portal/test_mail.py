@@ -125,5 +125,5 @@ def test_mails_speak_in_the_portals_words() -> None:
         "No account found",
     ]
     for sent in mail.outbox:
-        assert str(sent.body).endswith("\n\ngateway.example\n")
+        assert str(sent.body).endswith("\n\ngateway.example")
         assert "{" not in sent.body
