@@ -396,7 +396,9 @@ class TestProducts:
             house.post("billing", "products", "courier", "limit", max_seats="3")
         )
         assert Entitlement.objects.get(product_id="courier").max_seats == 3
-        assert "There is no seat limit now." in message(house.post("billing", "products", "courier", "limit", max_seats=""))
+        assert "There is no seat limit now." in message(
+            house.post("billing", "products", "courier", "limit", max_seats="")
+        )
         assert Entitlement.objects.get(product_id="courier").max_seats is None
         assert "disabled" in message(house.post("billing", "products", "courier", "disable"))
 
