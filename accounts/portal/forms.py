@@ -55,3 +55,4 @@ class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):
 def _label(form: Form, **labels: str) -> None:
     for name, label in labels.items():
         form.fields[name].label = label
+        form.fields[name].widget.attrs["placeholder"] = label

@@ -261,6 +261,7 @@ def test_the_password_form_is_in_sentence_case(client: Client) -> None:
     page = client.get("/account/password/change/").content.decode()
     labels = re.findall(r"<label[^>]*>(.*?)</label>", page)
     assert labels == ["Current password", "New password", "New password (again)"]
+    assert re.findall(r'placeholder="(.*?)"', page) == labels
     form = {"oldpassword": "wrong", "password1": "battery horse correct", "password2": "battery horse correct"}
     refused = client.post("/account/password/change/", form).content.decode()
     assert "Your current password is not correct." in refused
