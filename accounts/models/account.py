@@ -38,8 +38,10 @@ class Account(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(null=True, blank=True)
     display_name = models.CharField(max_length=120, blank=True, validators=[validate_name])
     is_active = models.BooleanField(default=True)
-    is_staff = models.BooleanField(default=False, help_text="May sign in to the operator console.")
-    suspended_at = models.DateTimeField(null=True, blank=True, help_text="Since when its tokens are refused.")
+    is_staff = models.BooleanField(default=False, help_text="Can sign in to the operator console.")
+    suspended_at = models.DateTimeField(
+        null=True, blank=True, help_text="The account's tokens have been refused since this time."
+    )
     session_epoch = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

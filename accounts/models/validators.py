@@ -34,7 +34,7 @@ def validate_jwks(value: Any) -> None:
     """Refuse a key set that is empty, holds a key that cannot verify assertions, or names two keys alike."""
     keys = value.get("keys") if isinstance(value, dict) else None
     if not isinstance(keys, list) or not 1 <= len(keys) <= JWKS_KEYS_MAX:
-        raise ValidationError('A key set is {"keys": [...]} with at least one key.')
+        raise ValidationError('A key set must be {"keys": [...]} with at least one key.')
     for position, key in enumerate(keys):
         try:
             jwk.parse(key)
