@@ -19,16 +19,16 @@ BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-run: venv ## start the gateway with a database of its own; PORT, HOST and DATA_DIR move it
+run: venv ## start the gateway with its own database; set PORT, HOST or DATA_DIR to change where
 	@exec $(RUN) -m gateway.run --follow-parent
 
 demo: venv ## make one paid call through the running gateway and show its receipt
 	@exec $(RUN) manage.py demo
 
-demo-app: venv ## serve an example app on another origin: sign in, stream an answer; DEMO_APP_PORT moves it
+demo-app: venv ## serve an example app on another origin: sign in, stream an answer; DEMO_APP_PORT sets its port
 	@exec $(RUN) manage.py demo_app
 
-test: venv-dev ## run the whole test suite; TESTS=tests/run picks a part, WORKERS=0 runs it in one process
+test: venv-dev ## run the whole test suite; TESTS=tests/run runs a part, WORKERS=0 uses one process
 	@exec $(RUN) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 check: venv-dev ## lint, formatting, types, import rules, migrations and start-up checks
@@ -39,7 +39,7 @@ check: venv-dev ## lint, formatting, types, import rules, migrations and start-u
 	$(BESIDE_DATABASE) $(RUN) manage.py makemigrations --check --dry-run
 	$(BESIDE_DATABASE) $(RUN) manage.py check --fail-level WARNING
 
-fmt: venv-dev ## format the code and mend what a linter can
+fmt: venv-dev ## format the code and fix what a linter can fix
 	$(RUN) -m ruff format
 	$(RUN) -m ruff check --fix
 
@@ -48,17 +48,17 @@ lock: venv-dev ## pin the newest versions that requirements*.in allow, with hash
 	$(LOCK) --upgrade requirements-dev.in --output-file requirements-dev.txt
 	$(LOCK) --upgrade requirements-peers.in --output-file requirements-peers.txt
 
-bench: venv-dev ## measure the gateway beside a plain pass-through; AGAINST=REV compares it with another commit
+bench: venv-dev ## compare the gateway with a plain pass-through; AGAINST=REV compares it with another commit
 	@exec $(RUN) -m bench $(BENCH)
 
-bench-peers: venv-dev venv-peers bench/node_modules/.installed ## the same, with LiteLLM and Portkey's gateway beside it
+bench-peers: venv-dev venv-peers bench/node_modules/.installed ## the same, and compare it with LiteLLM and Portkey's gateway
 	@exec $(RUN) -m bench --peers $(BENCH)
 
 bench/node_modules/.installed: bench/package-lock.json
 	@command -v npm >/dev/null || { echo "bench: Node.js 20 or later with npm is not installed." >&2; exit 1; }
 	@cd bench && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.installed
 
-chaos: venv-dev ## kill databases and servers under load for ten minutes, and judge the money; ARGS are its options
+chaos: venv-dev ## kill databases and servers under load for ten minutes, then check the money; ARGS are its options
 	@exec $(RUN) -m tests.chaos $(ARGS)
 
 venv: python

@@ -11,7 +11,8 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Describe the proofs to the reference; give the store of taken proofs its epoch after migrations or a flush."""
+        """Describe the proofs to the reference; give the store of taken proofs its epoch after migrations or a
+        flush."""
         from accounts import checks  # noqa: F401
 
         post_migrate.connect(_begin_epoch, sender=self)

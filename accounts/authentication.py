@@ -30,17 +30,18 @@ _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *"
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A caller whose proof and token hold, and the ticket by which the proof is still to be taken."""
+    """A caller whose proof and token are valid, and the ticket with which the proof is recorded later."""
 
     principal: Principal
     ticket: ProofTicket
 
 
 async def verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: float) -> Verified:
-    """Check a request's proof and token at Unix time `now`, without I/O but for signing keys that are not here yet.
+    """Check a request's proof and token at Unix time `now`, without I/O, except to load signing keys that are not
+    cached yet.
 
-    `raw_path` is the path as it came over the wire. `headers` maps names (text or bytes; in lower case where the
-    mapping minds case) to values, duplicates joined by a comma, which are refused. Raises InvalidDpopProof,
+    `raw_path` is the path as it came over the wire. `headers` maps names (text or bytes; in lower case if the mapping
+    is case-sensitive) to values, duplicates joined by a comma, which are refused. Raises InvalidDpopProof,
     UseDpopNonce, InvalidToken or NotReady, each with its challenge.
     """
     await keyring.current()
@@ -93,7 +94,7 @@ class DPoPAuthentication(BaseAuthentication):
         return principal, verified.ticket
 
     def authenticate_header(self, request: Request) -> str:
-        """Give the challenge of an answer that carries none of its own."""
+        """Return the challenge of an answer that carries none of its own."""
         return challenge("invalid_token", InvalidToken.default_message)
 
 
@@ -105,7 +106,7 @@ def caller(request: Request) -> Principal:
 
 
 def raw_path_of(request: Request | HttpRequest) -> str:
-    """Read the path as it came over the wire, where the server tells it, else encode the decoded one again."""
+    """Return the path as it came over the wire if the server provides it, else encode the decoded one again."""
     http_request: Any = getattr(request, "_request", request)
     raw = getattr(http_request, "scope", {}).get("raw_path")
     if raw:
@@ -141,7 +142,7 @@ def _read_proof(sent: str, method: str, raw_path: str, now: float) -> Proof:
     try:
         target = htu.target(settings.GATEWAY_BASE_URL, raw_path)
     except ValueError as error:
-        raise InvalidDpopProof("The request's own path is not a URL's.", private=str(error)) from None
+        raise InvalidDpopProof("The request's path is not a valid URL path.", private=str(error)) from None
     return dpop.read_proof(
         sent,
         method=method,
@@ -162,6 +163,6 @@ def _token(credentials: str | None) -> str:
 def _header(headers: Mapping[Any, Any], name: str) -> str | None:
     """Read a header from a mapping of text or of bytes."""
     value = headers.get(name)
-    if value is None and not isinstance(headers, HttpHeaders):  # Django's own mapping knows text alone
+    if value is None and not isinstance(headers, HttpHeaders):  # Django's own mapping contains only text
         value = headers.get(name.encode("ascii"))
     return value.decode("latin-1") if isinstance(value, bytes) else value

@@ -20,14 +20,14 @@ class StrictFormParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, str]:
-        """Return the parameters, or raise RequestTooLarge or InvalidRequest (a parameter may stand only once)."""
+        """Return the parameters, or raise RequestTooLarge or InvalidRequest (each parameter may be given only once)."""
         body = stream.read(JSON_BODY_MAX_BYTES + 1)
         if len(body) > JSON_BODY_MAX_BYTES:
             raise RequestTooLarge
         try:
             pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX)
         except ValueError:
-            raise InvalidRequest("The body is not a form.") from None
+            raise InvalidRequest("The body is not a valid form.") from None
         return _once_each(pairs)
 
 
@@ -35,6 +35,6 @@ def _once_each(pairs: list[tuple[str, str]]) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for name, value in pairs:
         if name in parameters:
-            raise InvalidRequest("A parameter stands more than once.", param=name[:64])
+            raise InvalidRequest("A parameter is given more than once.", param=name[:64])
         parameters[name] = value
     return {name: value for name, value in parameters.items() if value}

@@ -42,7 +42,7 @@ def purge_authorizations() -> int:
 
 @shared_task
 def purge_cache() -> int:
-    """Delete what the processes counted together and that has expired; return how many."""
+    """Delete the expired counts that processes share; return how many."""
     return cache_entries.purge_expired(now=timezone.now())
 
 

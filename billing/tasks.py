@@ -28,7 +28,7 @@ def reap() -> int:
     reaped = 0
     while rows := ledger.reap(limit=BATCH).rows():
         for usage_id, outcome in rows:
-            log.warning("call %s was left behind: %s", usage_id, outcome)
+            log.warning("call %s was abandoned: %s", usage_id, outcome)
         reaped += len(rows)
     return reaped
 
@@ -43,7 +43,7 @@ def reconcile() -> int:
 
 @shared_task
 def reconcile_payments() -> int:
-    """Compare checkouts with the payment provider's record, and repay debts from what became free."""
+    """Compare checkouts with the payment provider's record, and repay debts from released money."""
     compared = reconciliation.reconcile(now=timezone.now())
     while ledger.repay_debts(limit=BATCH).rows():
         pass
@@ -59,17 +59,17 @@ def handle_event(event_pk: int) -> None:
     try:
         events.handle(event, now=timezone.now())
     except Exception:
-        log.exception("event %s waits for the schedule", event.event_id)
+        log.exception("event %s is left to the scheduled job", event.event_id)
 
 
 def hand_over(event: ProviderEvent) -> None:
-    """Have a worker handle an event as soon as it is committed; where none can be told, the schedule finds it."""
+    """Have a worker handle an event as soon as it is committed; if none can be notified, the schedule finds it."""
 
     def tell() -> None:
         try:
             handle_event.apply_async((event.pk,), retry=False)
         except Exception:
-            log.exception("event %s waits for the schedule", event.event_id)
+            log.exception("event %s is left to the scheduled job", event.event_id)
 
     transaction.on_commit(tell)
 
@@ -89,7 +89,7 @@ def merge_lots() -> int:
     merged = 0
     while rows := ledger.merge_lots(lot_id=new_id("crd")).rows():
         [(wallet_id, lots, amount_microusd)] = rows
-        log.info("%d credits of wallet %s are one of %d micro-USD now", lots, wallet_id, amount_microusd)
+        log.info("merged %d credits of wallet %s into one of %d micro-USD", lots, wallet_id, amount_microusd)
         merged += lots
     return merged
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count, Min, Sum
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -64,12 +65,17 @@ def _losses() -> dict[str, Any]:
     since = timezone.now() - timedelta(days=LOSS_DAYS)
     found = Loss.objects.filter(created_at__gte=since).aggregate(sum=Sum("amount_microusd"), count=Count("pk"))
     link = reverse("admin:billing_loss_changelist")
-    return _card(f"Losses, {LOSS_DAYS} days", found["sum"], f"{found['count']} booked", link)
+    return _card(f"Losses, last {LOSS_DAYS} days", found["sum"], f"{found['count']} recorded", link)
 
 
 def _debts() -> dict[str, Any]:
     found = Wallet.objects.filter(debt_microusd__gt=0).aggregate(sum=Sum("debt_microusd"), count=Count("pk"))
-    return _card("Debts", found["sum"], f"{found['count']} wallets", reverse("admin:billing_wallet_changelist"))
+    return _card(
+        "Debts",
+        found["sum"],
+        f"{found['count']} wallet{pluralize(found['count'])}",
+        reverse("admin:billing_wallet_changelist"),
+    )
 
 
 def _card(title: str, amount_microusd: int | None, note: str, link: str) -> dict[str, Any]:
@@ -89,7 +95,7 @@ def _reviews() -> dict[str, Any]:
         for call in calls
     ]
     table = {"headers": ["Call", "Model", "Hold", "Reason", "Waiting"], "rows": rows}
-    return {"title": "Waiting for a decision", "table": table, "empty": "No call waits for a decision."}
+    return {"title": "Waiting for a decision", "table": table, "empty": "No calls are waiting for a decision."}
 
 
 def _recent_losses() -> dict[str, Any]:
@@ -102,8 +108,8 @@ def _recent_losses() -> dict[str, Any]:
         ]
         for loss in Loss.objects.order_by("-id")[:RECENT_ROWS]
     ]
-    table = {"headers": ["Call", "Kind", "Amount", "Booked"], "rows": rows}
-    return {"title": "Latest losses", "table": table, "empty": "Nothing was lost."}
+    table = {"headers": ["Call", "Kind", "Amount", "Recorded"], "rows": rows}
+    return {"title": "Latest losses", "table": table, "empty": "There are no losses."}
 
 
 def _link(page: str, key: Any, text: Any) -> str:

@@ -1,7 +1,7 @@
 """GET /healthz: 200 when the database can be written and the replay store answers, else 503, within two seconds.
 
-It is served on the event loop and asks over a connection of its own: neither threads nor pools that a database which
-hangs has used up keep it from answering.
+It is served on the event loop and uses its own connection, so that it can respond even if a hanging database has used
+up all threads and pools.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT cou
 
 
 async def healthz(request: HttpRequest) -> JsonResponse:
-    """Tell whether this process can serve."""
+    """Check whether this process can serve requests."""
     if await _probes.get().answers():
         return JsonResponse({"status": "ok"})
     return JsonResponse({"status": "not_ready"}, status=503)
@@ -43,7 +43,7 @@ class Probe:
         self._question: asyncio.Task[bool] | None = None
 
     async def answers(self) -> bool:
-        """Tell whether the database answers within ANSWER_SECONDS."""
+        """Return whether the database answers within ANSWER_SECONDS."""
         question = self._question
         if question is None or question.done():
             question = self._question = spawn(self._ask())

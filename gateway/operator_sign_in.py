@@ -33,4 +33,6 @@ class OperatorSignInForm(AuthenticationForm):
         if not getattr(user, "is_live", False):
             raise self.get_invalid_login_error()
         if is_mfa_enabled(user):
-            raise ValidationError("This account has a second factor: sign in to the portal, then open the console.")
+            raise ValidationError(
+                "This account uses a second factor. Sign in to the portal first, then open the console."
+            )

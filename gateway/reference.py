@@ -18,9 +18,9 @@ PAGE_POLICY = (
 )
 INTRODUCTION = Path(__file__).with_suffix(".md")
 CHAPTERS = (
-    ("Models", "Metered calls, and what there is to call."),
-    ("Account", "Whose token this is."),
-    ("Billing", "Wallet and usage."),
+    ("Models", "Metered model calls, and the models you can call."),
+    ("Account", "The account that the token belongs to."),
+    ("Billing", "Wallet, usage and payments."),
     ("Organizations", "Members, invitations, products, seats and access."),
     ("Tokens", "How access tokens are issued, renewed and revoked."),
     ("Discovery", "Public documents for OAuth clients."),
@@ -38,8 +38,8 @@ HEALTH = {
     "get": {
         "operationId": "healthz",
         "tags": ["Health"],
-        "summary": "Tell whether this process can serve",
-        "description": "The database and the replay store answer.",
+        "summary": "Check whether this process can serve requests",
+        "description": "The database and the replay store respond.",
         "security": [],
         "responses": {
             "200": {"description": "Ready.", "content": _health("ok")},

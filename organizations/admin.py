@@ -44,7 +44,7 @@ class EntitlementInline(ReadOnlyInline):
         taken = Count("seats", filter=Q(seats__assigned_at__isnull=False))
         return super().get_queryset(request).select_related("product").annotate(taken=taken)
 
-    @display(description="Seats taken")
+    @display(description="Seats assigned")
     def seats_taken(self, entitlement: Entitlement) -> int:
         """Count the seats that are assigned."""
         return getattr(entitlement, "taken", 0)
@@ -79,7 +79,7 @@ class OrganizationAdmin(ReadOnlyAdmin):
         "name",
         *(f"memberships__account__{name}" for name in ("display_name", "email", "did")),
     )
-    search_help_text = "The whole organization id, or a part of its name or of a member's name, email address or DID."
+    search_help_text = "A complete organization ID, or part of its name or of a member's name, email address or DID."
     ordering = ("-id",)
     fields = ("name", "id", "related", "is_past_due", "version", "created_at", "changed_at")
     inlines = (MembershipInline, EntitlementInline, InvitationInline)
@@ -113,7 +113,7 @@ class SeatAdmin(ReadOnlyAdmin):
         "entitlement__product__slug__exact",
     )
     party_fields = ("membership__account__did", "membership__organization_id")
-    search_help_text = "A part of a name, an email address or a DID, or the whole id or product."
+    search_help_text = "Part of a name, email address or DID, or a complete ID or product."
     ordering = ("-id",)
     fields = ("id", "organization", "product", "member", "role", "assigned_at", "version")
 
@@ -147,6 +147,6 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     list_select_related = ("organization",)
     search_fields = ("organization__id__exact", "actor_did__exact", "subject__exact", "action__exact")
     party_fields = ("actor_did", "organization_id")
-    search_help_text = "A part of a name, an email address or a DID, or the whole id, subject or action."
+    search_help_text = "Part of a name, email address or DID, or a complete ID, subject or action."
     ordering = ("-id",)
     fields = ("id", "created_at", "where", "action", "subject", "actor", "detail")

@@ -1,4 +1,4 @@
-"""Organization tokens live as long as the access that they stand for: every request asks again."""
+"""Organization tokens last only as long as the access that they represent: every request checks it again."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ class LiveAccess(BasePermission):
         """Return True, or raise the decision's error (403)."""
         declared = declared_access(type(view), getattr(view, "action", None) or "")
         if declared is None or declared.public:
-            return True  # asking who calls would demand a proof; a method that the route lacks is answered by 405
+            return True  # identifying the caller would require a proof, but a missing method must give 405
         principal = request.user
         if not isinstance(principal, Principal) or principal.org_id is None:
             return True

@@ -23,7 +23,9 @@ from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnly
 class PublicClientForm(forms.ModelForm):
     """Checks what the file checks."""
 
-    redirect_uris = LinesField(required=False, label="Redirect URIs", help_text="One per line, compared as exact text.")
+    redirect_uris = LinesField(
+        required=False, label="Redirect URIs", help_text="One per line. Each must match exactly."
+    )
 
     class Meta:
         model = PublicClient

@@ -18,7 +18,7 @@ class IntegrationForm(forms.ModelForm):
     """Checks what the file checks."""
 
     capabilities = LinesField(
-        help_text=f"One per line: {', '.join(Capability)}, infer: and the name of an alias, or infer:* for every alias."
+        help_text=f"One per line: {', '.join(Capability)}, infer:<alias> for one alias, or infer:* for every alias."
     )
     jwks = ReadableJSONField(label="JWKS", validators=[validate_jwks], help_text="Public keys only.")
 

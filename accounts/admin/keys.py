@@ -45,12 +45,12 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         permissions=["rotate"],
         dialog=dialog(
             "Rotate the signing keys",
-            "The pending key starts to sign. The current key stays valid until its last token has expired.",
+            "The pending key starts signing. The current key stays valid until its last token has expired.",
             "Rotate",
         ),
     )
     def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         """Let the pending key sign, and publish its successor."""
         key = signing_keys.rotate(now=timezone.now())
-        self.log_change(request, key, "Rotated: this key signs now.")
+        self.log_change(request, key, "Rotated: this key now signs.")
         return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)

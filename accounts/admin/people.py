@@ -4,7 +4,7 @@ from accounts.models import Account
 from gateway.core.console import parties
 
 PEOPLE = parties.Source(Account, key="did", name="display_name", email="email")
-SEARCH_HELP = "A part of the name, the email address or the DID."
+SEARCH_HELP = "Part of a name, email address or DID."
 
 parties.register("account", PEOPLE)
 

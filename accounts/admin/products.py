@@ -14,7 +14,7 @@ from gateway.core.console import ConsoleAdmin, money
 class ProductAdmin(ConsoleAdmin):
     """The catalogue."""
 
-    seat_price = money("Price per seat and month", "seat_price_microusd", is_sortable=True)
+    seat_price = money("Price per seat per month", "seat_price_microusd", is_sortable=True)
 
     list_display = ("slug", "name", "seat_price")
     search_fields = ("slug", "name")

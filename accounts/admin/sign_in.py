@@ -68,7 +68,7 @@ class UserSessionAdmin(ReadOnlyAdmin):
     list_display = ("person", "ip", "user_agent", "created_at", "last_seen_at")
     list_select_related = ("user",)
     search_fields = (*person_fields("user"), "ip")
-    search_help_text = "A part of the name, the email address, the DID or the IP address."
+    search_help_text = "Part of a name, email address, DID or IP address."
     ordering = ("-id",)
     fields = ("person", "ip", "user_agent", "created_at", "last_seen_at")
 

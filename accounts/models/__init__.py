@@ -1,4 +1,4 @@
-"""The tables of the accounts app, one noun a file."""
+"""The tables of the accounts app, one noun per file."""
 
 from accounts.models.account import Account, AccountManager
 from accounts.models.appearance import AppearanceProduct

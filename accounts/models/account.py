@@ -18,7 +18,7 @@ class AccountManager(BaseUserManager["Account"]):
     """Makes accounts with and without a password; product integrations make the ones without."""
 
     def create_user(self, did: str, email: str | None = None, password: str | None = None, **fields: Any) -> "Account":
-        """Create an account; without a password it can sign in nowhere but through its product."""
+        """Create an account; without a password it can sign in only through its product."""
         account = self.model(did=did, email=self.normalize_email(email) if email else None, **fields)
         account.set_password(password)
         account.save(using=self._db)
@@ -38,8 +38,10 @@ class Account(AbstractBaseUser, PermissionsMixin):
     email = models.EmailField(null=True, blank=True)
     display_name = models.CharField(max_length=120, blank=True, validators=[validate_name])
     is_active = models.BooleanField(default=True)
-    is_staff = models.BooleanField(default=False, help_text="May sign in to the operator console.")
-    suspended_at = models.DateTimeField(null=True, blank=True, help_text="Since when its tokens are refused.")
+    is_staff = models.BooleanField(default=False, help_text="Can sign in to the operator console.")
+    suspended_at = models.DateTimeField(
+        null=True, blank=True, help_text="The account's tokens have been refused since this time."
+    )
     session_epoch = models.PositiveIntegerField(default=0, db_default=0, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -67,7 +69,7 @@ class Account(AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_live(self) -> bool:
-        """Tell whether the account's tokens are honoured."""
+        """Return whether the account's tokens are accepted."""
         return self.is_active and self.suspended_at is None
 
     def get_full_name(self) -> str:

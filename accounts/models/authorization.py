@@ -1,4 +1,4 @@
-"""What stands between a browser at /authorize and its token: the request that is asked about, and the code."""
+"""The steps between a browser at /authorize and its token: the authorization request and the code."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models

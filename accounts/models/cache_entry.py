@@ -4,7 +4,7 @@ from django.db import models
 
 
 class CacheEntry(models.Model):
-    """An entry of Django's cache (`gateway.core.database.cache`). It says nothing once it has expired."""
+    """An entry of Django's cache (`gateway.core.database.cache`). It has no meaning once it has expired."""
 
     key = models.TextField(primary_key=True)
     value = models.TextField()

@@ -1,4 +1,4 @@
-"""A trusted product server: whose assertions are exchanged for tokens, about whom, and for how much."""
+"""A trusted product server: its assertions, the accounts they may name and the capabilities they may grant."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -23,7 +23,7 @@ class Integration(models.Model):
         return self.issuer
 
     def as_issuer(self) -> Issuer:
-        """Give the facts that an assertion is checked against."""
+        """Return the facts that an assertion is checked against."""
         return Issuer(
             name=self.issuer,
             audience=self.audience,

@@ -17,7 +17,7 @@ class ProofReplay(models.Model):
 
 
 class ReplayEpoch(models.Model):
-    """One row: proofs that expire no later than `lost_until` may have been taken by a store that has lost its rows."""
+    """One row: proofs that expire by `lost_until` may have been used, but the store has lost their rows."""
 
     id = models.SmallIntegerField(primary_key=True, default=1, editable=False)
     lost_until = models.DateTimeField(null=True, blank=True)

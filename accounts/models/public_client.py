@@ -12,7 +12,7 @@ class PublicClient(models.Model):
     client_id = models.CharField(max_length=255, unique=True)
     name = models.CharField(max_length=120, validators=[validate_name])
     redirect_uris = ArrayField(models.CharField(max_length=2048), default=list)
-    trusted = models.BooleanField(default=False, help_text="Its users are not asked for consent.")
+    trusted = models.BooleanField(default=False, help_text="Users of this client are not asked for consent.")
     enabled = models.BooleanField(default=True)
 
     class Meta:

@@ -7,13 +7,13 @@ from gateway.core.fields import EncryptedTextField
 
 
 class SigningKey(models.Model):
-    """An ES256 key. `kid` is its RFC 7638 thumbprint; the private part rests encrypted, as PEM."""
+    """An ES256 key. `kid` is its RFC 7638 thumbprint; the private part is stored encrypted, as PEM."""
 
     class State(models.TextChoices):
         PENDING = "pending"  # published, not yet signing
         ACTIVE = "active"  # signs
         PASSIVE = "passive"  # published until the last token that it signed has expired
-        RETIRED = "retired"  # honoured no more
+        RETIRED = "retired"  # accepted no more
 
     kid = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=16, choices=State.choices)

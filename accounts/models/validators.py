@@ -11,7 +11,7 @@ JWKS_KEYS_MAX = 32
 
 
 def validate_did(value: str) -> None:
-    """Refuse what is no DID (W3C DID Core section 3.1)."""
+    """Refuse text that is not a DID (W3C DID Core section 3.1)."""
     if not dids.is_did(value):
         raise ValidationError("This is not a DID.")
 
@@ -19,9 +19,7 @@ def validate_did(value: str) -> None:
 def validate_did_prefix(value: str) -> None:
     """Refuse a prefix that is not the beginning of DIDs of one method."""
     if not dids.is_prefix(value):
-        raise ValidationError(
-            "This is not the beginning of a DID, such as did:web:studio.example: with its last colon."
-        )
+        raise ValidationError("This is not a DID prefix. A prefix ends with a colon, as in did:web:studio.example:.")
 
 
 def validate_capabilities(value: list[str]) -> None:
@@ -36,7 +34,7 @@ def validate_jwks(value: Any) -> None:
     """Refuse a key set that is empty, holds a key that cannot verify assertions, or names two keys alike."""
     keys = value.get("keys") if isinstance(value, dict) else None
     if not isinstance(keys, list) or not 1 <= len(keys) <= JWKS_KEYS_MAX:
-        raise ValidationError('A key set is {"keys": [...]} with at least one key.')
+        raise ValidationError('A key set must be {"keys": [...]} with at least one key.')
     for position, key in enumerate(keys):
         try:
             jwk.parse(key)
@@ -48,6 +46,6 @@ def validate_jwks(value: Any) -> None:
 def _check_key_ids(keys: list[dict[str, Any]]) -> None:
     ids = [key["kid"] for key in keys if "kid" in key]
     if not all(isinstance(kid, str) for kid in ids) or len(set(ids)) != len(ids):
-        raise ValidationError("Every kid must be text and stand once.")
+        raise ValidationError("Every kid must be text and unique.")
     if len(keys) > 1 and len(ids) < len(keys):
-        raise ValidationError("Where there are several keys, each needs a kid.")
+        raise ValidationError("If there are several keys, each needs a kid.")

@@ -27,8 +27,8 @@ class RequestGone(Exception):
 class Refused(Exception):
     """The request is refused, and `location` tells the client so.
 
-    `is_registered` says whether the operator vouches for the client. Where nobody does, an anonymous visitor is not
-    redirected, or this would be an open redirect.
+    `is_registered` says whether the operator vouches for the client. If nobody does, an anonymous visitor is not
+    redirected, because that would be an open redirect.
     """
 
     def __init__(self, location: str, client_id: str, *, is_registered: bool) -> None:
@@ -72,7 +72,7 @@ def pending(request_id: str, *, browser_secret: str, now: datetime) -> Authoriza
 
 
 def needs_consent(request: AuthorizationRequest) -> bool:
-    """Tell whether the person is asked: always, but for a client that the operator marked trusted."""
+    """Return whether to ask the person: always, except for a client that the operator marked as trusted."""
     return not public_clients.is_trusted(request.client_id)
 
 
@@ -90,7 +90,9 @@ def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Ite
         code = codes.issue(request, account=account, scopes=granted, consents=consents, now=now)
     target = Target(request.client_id, request.redirect_uri)
     if code is None:
-        return _answer(target, request.state, error="invalid_request", error_description="code_challenge was used")
+        return _answer(
+            target, request.state, error="invalid_request", error_description="code_challenge was already used"
+        )
     return _answer(target, request.state, code=code)
 
 
@@ -106,7 +108,7 @@ def purge_expired(*, now: datetime) -> int:
 
 
 def _answered(request_id: str, browser_secret: str, now: datetime) -> AuthorizationRequest:
-    """Take the one answer that a request has: of two clicks at once, one wins."""
+    """Record the only answer that a request can have: of two simultaneous clicks, one wins."""
     request = pending(request_id, browser_secret=browser_secret, now=now)
     if not AuthorizationRequest.objects.filter(pk=request.pk, answered_at__isnull=True).update(answered_at=now):
         raise RequestGone

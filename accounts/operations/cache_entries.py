@@ -6,5 +6,5 @@ from accounts.models import CacheEntry
 
 
 def purge_expired(*, now: datetime) -> int:
-    """Delete the entries that say nothing any more; return how many."""
+    """Delete expired entries; return how many."""
     return CacheEntry.objects.filter(expires_at__lt=now).delete()[0]

@@ -1,4 +1,4 @@
-"""Authorization codes: issued once, redeemed once, and revoking what they gave when they come back.
+"""Authorization codes: issued once and redeemed once. Using one again revokes what it issued.
 
 RFC 6749 section 4.1.2 and 10.5, RFC 7636 section 4.6, RFC 9449 section 10.
 """
@@ -37,7 +37,7 @@ class Redemption:
 def issue(
     request: AuthorizationRequest, *, account: Account, scopes: Sequence[str], consents: Sequence[str], now: datetime
 ) -> str | None:
-    """Issue a code of 60 seconds, or None where the request's challenge has served another authorization."""
+    """Issue a code of 60 seconds, or None if the request's challenge was already used for another authorization."""
     code = secrets.token_urlsafe(CODE_BYTES)
     try:
         with transaction.atomic():
@@ -61,8 +61,8 @@ def issue(
 def redeem(redemption: Redemption, *, now: datetime) -> Grant:
     """Exchange a code for a token, and a device session where one is asked for.
 
-    Raises InvalidGrant, with one message for every cause, or InvalidClient for a disabled client. A wrong verifier burns
-    the code; a code that comes back revokes what its first use issued.
+    Raises InvalidGrant, with one message for every cause, or InvalidClient for a disabled client. A wrong verifier
+    invalidates the code; using a code again revokes what its first use issued.
     """
     public_clients.check_enabled(redemption.client_id)
     with transaction.atomic():
@@ -78,17 +78,17 @@ def purge_expired(*, now: datetime) -> int:
 
 
 def _redeem(redemption: Redemption, now: datetime) -> Grant | str:
-    """Give the grant, or the reason against it; what a refusal changes is committed too."""
+    """Return the grant, or the reason for refusing it. Changes made by a refusal are committed too."""
     code = AuthorizationCode.objects.select_for_update().filter(pk=_digest(redemption.code)).first()
     if code is None:
         return "no such code"
     if code.spent_at is not None:
         _revoke_first_use(code, now)
-        return "the code was used before"
+        return "the code was already used"
     if code.expires_at <= now:
         return "the code has expired"
     if (code.client_id, code.redirect_uri) != (redemption.client_id, redemption.redirect_uri):
-        return "the code is another client's or of another redirect URI"
+        return "the code belongs to another client or redirect URI"
     if code.dpop_jkt not in (None, redemption.jkt):
         return "the code is bound to another key"
     return _spend(code, redemption, now)
@@ -98,7 +98,7 @@ def _spend(code: AuthorizationCode, redemption: Redemption, now: datetime) -> Gr
     code.spent_at = now
     code.save(update_fields=["spent_at"])
     if not pkce.is_verifier(redemption.verifier) or not pkce.matches(redemption.verifier, code.code_challenge):
-        return "the verifier is wrong"
+        return "the code verifier is wrong"
     if not code.account.is_live:
         return "the account is suspended"
     grant = devices.open_session(

@@ -47,7 +47,7 @@ def open_session(
 ) -> Grant:
     """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days.
 
-    An account has so many devices at most; the oldest ends to make room. Joins the caller's transaction.
+    An account has a maximum number of devices; the oldest one is ended to make room. Joins the caller's transaction.
     """
     persistent = device_name is not None
     if persistent:
@@ -69,7 +69,8 @@ def open_session(
 
 
 def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now: datetime) -> Grant:
-    """Rotate a credential: of several at once exactly one does, by one compare-and-swap on generation and key.
+    """Rotate a credential. Of several concurrent requests exactly one does, by a compare-and-swap on generation and
+    key.
 
     A retry by the same key, of the credential just before the current one, within 10 seconds gets the same successor
     again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed), or
@@ -83,7 +84,7 @@ def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now
     narrowed = _narrow(session, scopes)
     if not _swap(credential, jkt, now) and not _is_retry(credential, now):
         _revoke(DeviceSession.objects.filter(pk=session.pk, generation__gt=credential.generation), now)
-        raise InvalidGrant(private="a rotated credential came back; its session is revoked")
+        raise InvalidGrant(private="a rotated credential was used again; its session is revoked")
     session.generation = credential.generation + 1
     return _grant(session, narrowed, now)
 
@@ -108,14 +109,15 @@ def revoke_all(*, account: Account, now: datetime) -> bool:
 def purge_ended(*, now: datetime) -> int:
     """Delete sessions that ended a day ago or earlier; return how many.
 
-    A revoked one is kept that long because calls that were under way look for it.
+    A revoked one is kept that long because calls that were in progress look for it.
     """
     ended = Q(expires_at__lt=now - ENDED_KEPT) | Q(revoked_at__lt=now - ENDED_KEPT)
     return DeviceSession.objects.filter(ended).delete()[0]
 
 
 def _make_room(account: Account, now: datetime) -> None:
-    """End the oldest devices of an account where one more would be too many; the account's row is the monitor."""
+    """End the oldest devices of an account if one more would be too many. A lock on the account's row protects the
+    count."""
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     live = _live(now).filter(account=account).order_by("-created_at", "-pk")
     oldest = list(live.values_list("pk", flat=True)[DEVICE_SESSIONS_MAX - 1 :])
@@ -149,12 +151,12 @@ def _live(now: datetime) -> QuerySet[DeviceSession]:
 
 
 def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[str]:
-    """Leave out the scopes of aliases that are disabled by now; asked for by name, they are refused."""
+    """Leave out the scopes of aliases that have been disabled since; refuse them if they are requested by name."""
     live = public_scopes.grantable().intersection(session.scopes)
     if scopes is None:
         return sorted(live)
     if beyond := [scope for scope in scopes if scope not in live]:
-        raise InvalidScope(f"The scope {beyond[0]} goes beyond what may be granted.", param="scope")
+        raise InvalidScope(f"The scope {beyond[0]} cannot be granted.", param="scope")
     return scopes
 
 

@@ -20,7 +20,7 @@ KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks
 def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
     """Mint a token for the account that a single-use assertion names, bound to the proof key `jkt`.
 
-    The account comes into being at its first exchange. Without `scope` all that the assertion may grant is granted.
+    The account is created at its first exchange. Without `scope` all that the assertion may grant is granted.
     Raises InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
     """
     keyring.current_sync()  # the very first keys must not be made inside a transaction that may roll back
@@ -39,7 +39,7 @@ def purge_expired(*, now: datetime) -> int:
 def _exchange(token: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
     assertion = _verify(token, now)
     if assertion.jkt not in (None, jkt):
-        raise AssertionRefused("cnf.jkt is another key")
+        raise AssertionRefused("cnf.jkt is the thumbprint of another key")
     granted = _grant(assertion.capabilities, scope)
     _consume(assertion)
     account = _account(assertion.did)
@@ -75,9 +75,9 @@ def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:
     try:
         asked = scopes.parse(scope)
     except ValueError:
-        raise InvalidScope("The scope is not a list of scopes separated by spaces.", param="scope") from None
+        raise InvalidScope("The scope must be a list of scopes separated by spaces.", param="scope") from None
     if beyond := scopes.missing(asked, capabilities):
-        raise InvalidScope(f"The scope {beyond[0]} goes beyond what may be granted.", param="scope")
+        raise InvalidScope(f"The scope {beyond[0]} cannot be granted.", param="scope")
     return asked
 
 

@@ -1,4 +1,5 @@
-"""Tells the operator of what an assertion names in vain: capabilities beyond the integration's, and unknown models."""
+"""Warns the operator about capabilities that an assertion cannot get: those beyond the integration's, and unknown
+models."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable
@@ -14,18 +15,19 @@ _sources: list[ModelSource] = []
 
 
 def register_models(source: ModelSource) -> None:
-    """Register where to ask, at start-up, which models there are. Apps above this one call it."""
+    """Register a function that lists the models. Apps above this one call it at start-up."""
     _sources.append(source)
 
 
 def warn(*, issuer: str, excess: Iterable[str], granted: Iterable[str]) -> None:
-    """Log one warning that names what was not granted and what was granted for no model; nothing where all is well."""
+    """Log one warning that names what was not granted and what was granted for unknown models; log nothing
+    otherwise."""
     excess, unknown = " ".join(excess), " ".join(_unknown(granted))
     causes = [f"beyond the integration's capabilities: {excess}"] if excess else []
     causes += [f"for models that do not exist: {unknown}"] if unknown else []
     if causes:
         told = "; ".join(cause[:TOLD_MAX_CHARACTERS] for cause in causes)
-        _logger.warning("an assertion of %s names capabilities %s", issuer, told)
+        _logger.warning("an assertion from %s asks for capabilities %s", issuer, told)
 
 
 def _unknown(granted: Iterable[str]) -> list[str]:

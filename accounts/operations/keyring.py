@@ -1,7 +1,7 @@
 """The signing keys as each process knows them, a few seconds old at most.
 
-Requests read them without I/O. A key that is not among them has the next snapshot taken early, at most once a second, so
-that made-up key ids cost nothing.
+Requests read them without I/O. An unknown key id causes an early refresh, at most once a second, so that invented key
+ids cost nothing.
 """
 
 from collections.abc import Mapping
@@ -20,17 +20,18 @@ from gateway.core.api.snapshots import Snapshot
 from gateway.core.contract.errors import NotReady
 
 FRESH_SECONDS = 5.0
-USABLE_SECONDS = 15.0  # a database that is away longer than this takes the keys along
+USABLE_SECONDS = 15.0  # if the database is unavailable longer than this, the keys are unusable too
 RETRY_SECONDS = 1.0
 
 
 class KeysOutdated(NotReady):
-    """The keys at hand are too old to say that there is no such key: look again once they are renewed."""
+    """The cached keys are too old to rule this key out: try again once they are renewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SigningKeys:
-    """The published keys by `kid`, as JWKs and as verifying keys; `signing_kid` and `signing_key` are the active one."""
+    """The published keys by `kid`, as JWKs and as verifying keys; `signing_kid` and `signing_key` are the active
+    one."""
 
     verifying: Mapping[str, jwk.PublicKey]
     jwks: tuple[dict[str, str], ...]
@@ -76,7 +77,8 @@ class Keyring(Snapshot[SigningKeys]):
             connection.close()
 
     def verifying_key(self, kid: object) -> jwk.PublicKey | None:
-        """Return a published key by its id, of whatever type, or None where there is none. No I/O. Raises KeysOutdated."""
+        """Return a published key by its id, of whatever type, or None where there is none. No I/O. Raises
+        KeysOutdated."""
         if not isinstance(kid, str):
             return None
         key = self.at_hand().verifying.get(kid) if self.is_usable else None

@@ -1,4 +1,5 @@
-"""Limits that all processes share, counted in PostgreSQL: so many uses within a window that begins with the first."""
+"""Limits that all processes share, counted in PostgreSQL: a number of uses within a window that begins with the
+first."""
 
 import hashlib
 import math
@@ -21,7 +22,7 @@ ON CONFLICT (digest) DO UPDATE
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`most` uses by one of something within `seconds`; `name` keeps what is counted apart."""
+    """At most `most` uses by one user of something within `seconds`; `name` separates what is counted."""
 
     name: str
     most: int
@@ -41,7 +42,7 @@ def take(rate: Rate, of: str, *, now: datetime) -> None:
 
 
 def limited(wait: timedelta) -> RateLimited:
-    """Make the refusal of whoever may try again after `wait`."""
+    """Build the refusal for a caller that may try again after `wait`."""
     return RateLimited(headers={"Retry-After": str(max(1, math.ceil(wait.total_seconds())))})
 
 

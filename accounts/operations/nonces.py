@@ -1,4 +1,4 @@
-"""Server nonces for proofs, where the operator asks for them. RFC 9449 sections 8 and 9.
+"""Server nonces for proofs, if the operator requires them. RFC 9449 sections 8 and 9.
 
 A nonce is an HMAC over a window of time, so every process and machine with the same secret knows it and nothing is
 stored. It is good for its own window and the next.
@@ -20,12 +20,12 @@ NONCE_BYTES = 18
 
 
 def current(now: float) -> str:
-    """Give the nonce of the window that Unix time `now` lies in."""
+    """Return the nonce of the window that Unix time `now` lies in."""
     return _nonce(int(now) // WINDOW_SECONDS)
 
 
 def checker(now: float) -> Callable[[object], None] | None:
-    """Give the check of a proof's `nonce`, or None while nonces are off (`DPOP_NONCES`)."""
+    """Return the check of a proof's `nonce`, or None while nonces are off (`DPOP_NONCES`)."""
     if not settings.DPOP_NONCES:
         return None
     return lambda nonce: check(nonce, now)

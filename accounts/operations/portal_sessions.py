@@ -1,4 +1,4 @@
-"""Clears what is left of portal sessions: the sessions that have run out, and the browsers that were signed in by them."""
+"""Deletes expired portal sessions and the records of the browsers that they signed in."""
 
 from importlib import import_module
 

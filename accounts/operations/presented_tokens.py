@@ -1,7 +1,7 @@
 """Verifies the access tokens that requests present. RFC 9068 section 4.
 
-A client sends its token with every request of five minutes; the signature is checked at the first. What is remembered
-is the token's hash, never the token.
+A client sends the same token with every request for five minutes, so its signature is checked only once. Only the
+token's hash is cached, never the token.
 """
 
 from django.conf import settings
@@ -13,13 +13,14 @@ from accounts.rules.principal import Principal
 from gateway.core.contract.errors import InvalidToken
 
 REMEMBERED_MAX_BYTES = 32 * 1024 * 1024
-PRINCIPAL_BYTES = 1200  # a principal without the texts that the token brings, about
+PRINCIPAL_BYTES = 1200  # the approximate size of a principal without the token's own texts
 
 _known: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(REMEMBERED_MAX_BYTES)
 
 
 def holder_of(token: str, digest: bytes, now: float) -> Principal:
-    """Say who holds a token at Unix time `now`, or raise InvalidToken or NotReady. `digest` is the token's SHA-256.
+    """Return the holder of a token at Unix time `now`, or raise InvalidToken or NotReady. `digest` is the token's
+    SHA-256.
 
     A token that was verified before is only checked against its end and its key's.
     """
@@ -40,7 +41,7 @@ def _verify(token: str) -> tuple[str, Principal]:
         jws = jwt.parse(token)
         key = keyring.verifying_key(jws.header.get("kid"))
         if key is None or jws.header.get("typ") != access_token.TOKEN_TYPE:
-            raise InvalidToken(private="typ or kid is not of an access token")
+            raise InvalidToken(private="typ or kid does not belong to an access token")
         jwt.verify(jws, key)
         return key.thumbprint, access_token.principal_of(jws.claims, issuer=base_url, audience=base_url)
     except ValueError as error:

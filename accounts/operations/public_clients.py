@@ -6,7 +6,7 @@ from gateway.core.contract.errors import InvalidClient
 
 
 def redirects() -> dict[str, list[str]]:
-    """Map the registered clients that have redirect URIs of their own to those."""
+    """Return the redirect URIs of each registered client that has its own."""
     clients = PublicClient.objects.filter(enabled=True).exclude(redirect_uris=[])
     return dict(clients.values_list("client_id", "redirect_uris"))
 
@@ -29,12 +29,12 @@ def check_usable(client_id: str) -> None:
 
 
 def is_registered(client_id: str) -> bool:
-    """Tell whether the operator vouches for a client: its row exists and is enabled."""
+    """Return whether the operator vouches for a client: its row exists and is enabled."""
     return PublicClient.objects.filter(client_id=client_id, enabled=True).exists()
 
 
 def is_trusted(client_id: str) -> bool:
-    """Tell whether the operator takes the consent of a client's users as given."""
+    """Return whether the operator has waived consent for a client's users."""
     return PublicClient.objects.filter(client_id=client_id, enabled=True, trusted=True).exists()
 
 

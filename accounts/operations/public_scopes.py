@@ -9,7 +9,7 @@ _sources: list[AliasSource] = []
 
 
 def register_aliases(source: AliasSource) -> None:
-    """Register where to ask, at start-up, which aliases are enabled. Apps above this one call it."""
+    """Register a function that lists the enabled aliases. Apps above this one call it at start-up."""
     _sources.append(source)
 
 

@@ -48,9 +48,9 @@ def refusal(outcome: str) -> ApiError | None:
         case "ok":
             return None
         case "replayed":
-            return challenged(InvalidDpopProof("The DPoP proof was refused: it was used before."))
+            return challenged(InvalidDpopProof("The DPoP proof was refused: it was already used."))
         case "epoch":
-            message = "The DPoP proof was refused: it may have been used before. Send a new one."
+            message = "The DPoP proof was refused: it may already have been used. Send a new one."
             return challenged(InvalidDpopProof(message))
     return challenged(InvalidToken(private=outcome))
 

@@ -1,4 +1,4 @@
-"""Writes the secrets of second factors anew: encrypted for the first time, or under another key."""
+"""Encrypts the secrets of second factors, for the first time or with a new key."""
 
 from collections.abc import Callable
 from typing import Any

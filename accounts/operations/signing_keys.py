@@ -16,7 +16,7 @@ from gateway.core.contract.limits import ACCESS_TOKEN_SECONDS
 
 State = SigningKey.State
 
-# A token may be verified a little after its end by a slow clock, and may wait in a cache.
+# A slow clock may verify a token a little after it expires, and a token may wait in a cache.
 PASSIVE_PERIOD = timedelta(seconds=2 * ACCESS_TOKEN_SECONDS)
 PUBLISHED = (State.PENDING, State.ACTIVE, State.PASSIVE)
 
@@ -35,7 +35,7 @@ def rotate(*, now: datetime) -> SigningKey:
 
 @transaction.atomic
 def rotate_if_due(*, now: datetime, signing_since: datetime, published_before: datetime) -> SigningKey:
-    """Rotate where the active key signs since before `signing_since`; return the active key.
+    """Rotate if the active key has been signing since before `signing_since`; return the active key.
 
     A pending key that was published only after `published_before` stays pending and nothing changes.
     """
@@ -52,7 +52,7 @@ def rotate_if_due(*, now: datetime, signing_since: datetime, published_before: d
 
 @transaction.atomic
 def retire(kid: str, *, now: datetime) -> SigningKey:
-    """Stop honouring a key at once, for one that leaked; raise SigningKey.DoesNotExist where it is not in use.
+    """Stop accepting a key at once, for one that leaked; raise SigningKey.DoesNotExist where it is not in use.
 
     An active or pending key gets its successor in the same transaction.
     """
@@ -97,7 +97,7 @@ def _pending() -> SigningKey | None:
 
 
 def _lock() -> None:
-    """Let one change at a time at the keys; reading goes on."""
+    """Allow only one change to the keys at a time; reads continue."""
     with connection.cursor() as cursor:
         cursor.execute("LOCK TABLE accounts_signing_key IN SHARE ROW EXCLUSIVE MODE")
 

@@ -19,12 +19,13 @@ def suspend(*, account: Account, now: datetime) -> bool:
 
 @transaction.atomic
 def end_sessions(*, account: Account, now: datetime) -> None:
-    """End an account's portal and device sessions, sign-ins that are under way, and codes that nobody has redeemed yet."""
+    """End an account's portal and device sessions, sign-ins that are in progress, and codes that nobody has redeemed
+    yet."""
     Account.objects.filter(pk=account.pk).update(session_epoch=F("session_epoch") + 1)
     AuthorizationCode.objects.filter(account=account, spent_at=None).update(spent_at=now)
     devices.revoke_all(account=account, now=now)
 
 
 def unsuspend(*, account: Account) -> bool:
-    """Let an account back in, to sign in anew; False where it was not suspended."""
+    """Let an account back in, to sign in again; False where it was not suspended."""
     return Account.objects.filter(pk=account.pk, suspended_at__isnull=False).update(suspended_at=None) > 0

@@ -37,7 +37,7 @@ def mint(
     consents: Iterable[str] = (),
     expires_at: int | None = None,
 ) -> MintedToken:
-    """Sign a token that is bound to the proof key `jkt`. `expires_at` (Unix seconds) may only shorten its life."""
+    """Sign a token that is bound to the proof key `jkt`. `expires_at` (Unix seconds) can only shorten its lifetime."""
     issued_at = int(now.timestamp())
     latest = issued_at + ACCESS_TOKEN_SECONDS
     principal = Principal(

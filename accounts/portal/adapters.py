@@ -34,9 +34,22 @@ CONFIRMATIONS = {
     "mfa_reauthenticate:webauthn": "Use a passkey",
 }
 
+ERRORS = {
+    "duplicate_email": "This account already has this email address.",
+    "email_password_mismatch": "The email address or the password is not correct.",
+    "email_taken": "An account with this email address already exists.",
+    "enter_current_password": "Your current password is not correct.",
+    "invalid_password_reset": "This link has expired or is not valid.",
+    "max_email_addresses": "You cannot have more than %d email addresses.",
+    "too_many_login_attempts": "Too many failed sign-in attempts. Try again later.",
+}
+"""What replaces texts of django-allauth; the rest of its texts stay as they are."""
+
 
 class AccountAdapter(DefaultAccountAdapter):
     """Gives a portal account its own DID at birth, and lets live accounts alone in; the rest is the library's."""
+
+    error_messages = {**DefaultAccountAdapter.error_messages, **ERRORS}
 
     def new_user(self, request: HttpRequest) -> Account:
         """Make an account that is not saved yet. Its wallet comes into being with its first use."""
@@ -89,7 +102,7 @@ class AccountAdapter(DefaultAccountAdapter):
         if not user.is_live:
             raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
         if request.session.pop(BEGUN, None) != user.get_session_auth_hash():
-            messages.error(request, "This account was changed in the meantime. Sign in again.")
+            messages.error(request, "This account was changed while you were signing in. Sign in again.")
             raise ImmediateHttpResponse(redirect("account_login"))
         super().login(request, user)
 

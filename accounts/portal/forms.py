@@ -6,10 +6,13 @@ from allauth.account import forms
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import record_authentication
 from django.db import transaction
+from django.forms import Form
 from django.http import HttpRequest
 
 from accounts.models import Account
 from accounts.operations import addresses
+
+NEW_PASSWORD = {"password1": "New password", "password2": "New password (again)"}
 
 
 class SignupForm(forms.SignupForm):
@@ -31,3 +34,25 @@ class SignupForm(forms.SignupForm):
             account: Account = super().save(request)
         record_authentication(request, account, method="password", reauthenticated=True)
         return account
+
+
+class ChangePasswordForm(forms.ChangePasswordForm):
+    """Changes a password, with labels in sentence case."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, oldpassword="Current password", **NEW_PASSWORD)
+
+
+class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):
+    """Sets a new password by the link of an email, with labels in sentence case."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _label(self, **NEW_PASSWORD)
+
+
+def _label(form: Form, **labels: str) -> None:
+    for name, label in labels.items():
+        form.fields[name].label = label
+        form.fields[name].widget.attrs["placeholder"] = label

@@ -76,6 +76,12 @@ class CheckedProvider(OpenIDConnectProvider):
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
     """Takes the person's name from an identity provider; an email address never links to an account that exists."""
 
+    error_messages = {
+        **DefaultSocialAccountAdapter.error_messages,
+        "email_taken": "An account with this email address already exists. Sign in to it first, then connect your %s account.",
+        "no_password": "Your account has no password.",
+    }
+
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> Any:
         """Return a provider whose claims are checked."""
         found = super().get_provider(request, provider, client_id=client_id)

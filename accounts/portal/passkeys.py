@@ -106,7 +106,9 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
     def clean(self) -> dict[str, Any]:
         """Return what the passkey is, unless the person has too many."""
         if Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN).count() >= PASSKEYS_MAX:
-            raise forms.ValidationError(f"You have {PASSKEYS_MAX} passkeys. Remove one first.")
+            raise forms.ValidationError(
+                f"You already have {PASSKEYS_MAX} passkeys, which is the maximum. Remove one first."
+            )
         return dict(_once(self._read) if "credential" in self.cleaned_data else super().clean())
 
     def _read(self) -> dict[str, Any]:
@@ -115,7 +117,7 @@ class AddPasskeyForm(allauth.AddWebAuthnForm):
         found: dict[str, Any] = super().clean()
         extensions = self.cleaned_data["credential"].get("clientExtensionResults") or {}
         if (extensions.get("credProps") or {}).get("rk") is False:
-            raise forms.ValidationError("This device cannot keep a passkey that signs you in. Choose another one.")
+            raise forms.ValidationError("This device cannot store a passkey for signing in. Choose another device.")
         return found
 
 

@@ -12,6 +12,13 @@ from gateway.core import fields
 class MfaAdapter(DefaultMFAAdapter):
     """Encrypts the secrets of authenticator apps and the seeds of recovery codes."""
 
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "add_email_blocked": "You cannot add an email address while you have a passkey or an authenticator app.",
+        "cannot_generate_recovery_codes": "You need a passkey or an authenticator app before you can create recovery codes.",
+        "unverified_email": "Verify your email address before you add a passkey or an authenticator app.",
+    }
+
     def encrypt(self, text: str) -> str:
         """Return the text as it is stored."""
         return fields.encrypt(text)

@@ -16,7 +16,7 @@ _sources: list[AliasSource] = []
 
 
 def authorization_server() -> dict[str, Any]:
-    """Describe how tokens are had. Only what is served is listed."""
+    """Describe how to get tokens. Only what is served is listed."""
     base_url = settings.GATEWAY_BASE_URL
     return {
         "issuer": base_url,
@@ -36,17 +36,18 @@ def authorization_server() -> dict[str, Any]:
 
 
 def register_aliases(source: AliasSource) -> None:
-    """Register where to ask, at start-up, which aliases can be called. Apps above this one call it."""
+    """Register a function that lists the aliases that can be called. Apps above this one call it at start-up."""
     _sources.append(source)
 
 
 def scopes_supported() -> list[str]:
-    """List the scopes that open something now: what some action needs, and `infer:` of the aliases to be called."""
+    """List the scopes that are useful now: those that some action needs, and `infer:` of the aliases that can be
+    called."""
     return sorted(capabilities() | {infer(alias) for source in _sources for alias in source()})
 
 
 def protected_resource() -> dict[str, Any]:
-    """Describe the API as a resource that takes DPoP-bound tokens alone."""
+    """Describe the API as a resource that accepts only DPoP-bound tokens."""
     base_url = settings.GATEWAY_BASE_URL
     return {
         "resource": base_url,
@@ -60,5 +61,5 @@ def protected_resource() -> dict[str, Any]:
 
 
 def is_inserted_path(path: str) -> bool:
-    """Tell whether a path is the one of the base URL, which clients append to the well-known one."""
+    """Return whether a path is the one of the base URL, which clients append to the well-known one."""
     return f"/{path}" == urlsplit(settings.GATEWAY_BASE_URL).path

@@ -26,13 +26,13 @@ class Appearance:
 
 
 def read_cookie(value: str | None, products: Collection[str]) -> Appearance:
-    """Read a cookie of unknown origin; what is not on the lists is as if it were not there."""
+    """Read a cookie of unknown origin; values that are not on the lists are ignored."""
     product, _, theme = (value or "").partition(".")
     return _known(product, theme, products)
 
 
 def chosen(parameters: Mapping[str, str], referrer: str | None, products: Collection[str]) -> Appearance:
-    """Read what a link asks for; a referrer whose host is a product's stands in where no product is named.
+    """Read what a link asks for; if no product is named, a referrer on a product's host names it.
 
     `https://studio.example/…` and `https://studio.service.example/…` both name `studio`.
     """
@@ -43,7 +43,7 @@ def chosen(parameters: Mapping[str, str], referrer: str | None, products: Collec
 
 
 def merged(now: Appearance, before: Appearance) -> Appearance:
-    """Let what is asked for now win over what was remembered."""
+    """Return the combination: what is requested now overrides what was remembered."""
     return Appearance(now.product or before.product, now.theme or before.theme)
 
 

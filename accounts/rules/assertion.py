@@ -1,4 +1,4 @@
-"""Product assertions: what a trusted server says about an account, against what it may say.
+"""Product assertions: checks what a trusted server says about an account against what it may say.
 
 SPEC: Trusted server exchange. Built like the JWT grant of RFC 7523. Every refusal looks alike from outside
 (`invalid_grant`); the reason is for the log.
@@ -16,7 +16,7 @@ ASSERTION_MAX_BYTES = 16_384
 TEXT_MAX_CHARACTERS = 255
 LIST_MAX_ITEMS = 256
 CLOCK_AHEAD_SECONDS = 15  # how fast the product server's clock may be
-LATEST_DATE = 2**40  # beyond it a date fits no timestamp
+LATEST_DATE = 2**40  # later dates do not fit a timestamp
 
 # A token of another kind is no assertion, whoever signed it (RFC 8725 section 3.12).
 _OTHER_TYPES = frozenset({"at+jwt", "application/at+jwt", "dpop+jwt", "application/dpop+jwt"})
@@ -40,8 +40,8 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A verified assertion. `capabilities` lie within the integration's, `excess` were named and go beyond them; `jkt` is
-    the key it is bound to, or None.
+    """A verified assertion. `capabilities` lie within the integration's, `excess` are those requested beyond them;
+    `jkt` is the key it is bound to, or None.
 
     `expires_at` is Unix time, rounded up to a second.
     """
@@ -58,7 +58,7 @@ class Assertion:
 
 
 def parse(token: object) -> tuple[jwt.Jws, str]:
-    """Take an assertion apart and name the issuer that it claims; nothing is verified yet. Raises AssertionRefused."""
+    """Parse an assertion and return the issuer that it claims; nothing is verified yet. Raises AssertionRefused."""
     if not isinstance(token, str):
         raise AssertionRefused("not text")
     try:
@@ -92,7 +92,7 @@ def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
 def _check_type(header: dict[str, Any]) -> None:
     typ = header.get("typ", "JWT")
     if not isinstance(typ, str) or typ.lower() in _OTHER_TYPES:
-        raise AssertionRefused("typ is another kind of token's")
+        raise AssertionRefused("typ is that of another kind of token")
 
 
 def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
@@ -103,7 +103,7 @@ def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
 
 
 def _select_key(header: dict[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
-    """Find the key by `kid`; a lone key needs none, and one that has no `kid` of its own answers to any."""
+    """Find the key by `kid`; a single key needs none, and a key without a `kid` matches any."""
     kid = header.get("kid")
     if len(keys) == 1 and (kid is None or "kid" not in keys[0]):
         return keys[0]
@@ -115,11 +115,11 @@ def _select_key(header: dict[str, Any], keys: tuple[dict[str, Any], ...]) -> dic
 
 def _check_names(claims: dict[str, Any], issuer: Issuer) -> None:
     if claims.get("iss") != issuer.name:
-        raise AssertionRefused("iss is not the integration's")
+        raise AssertionRefused("iss is not the integration's issuer")
     if claims.get("aud") not in (issuer.audience, [issuer.audience]):
         raise AssertionRefused("aud is not the integration's audience")
     if claims.get("product") != issuer.product:
-        raise AssertionRefused("product is not the integration's")
+        raise AssertionRefused("product is not the integration's product")
 
 
 def _check_times(claims: dict[str, Any], now: float) -> int:

@@ -1,6 +1,6 @@
 """Authorization requests: what a browser brings to /authorize. RFC 6749 section 4.1.1, RFC 7636, RFC 9449 section 10.
 
-Client and redirect URI come first: only once both hold may an error go back to the client.
+Client and redirect URI are checked first: an error may go back to the client only if both are valid.
 """
 
 import re
@@ -21,7 +21,7 @@ Parameters = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where an answer may go: a client that holds and a redirect URI of its own."""
+    """Where a response may go: a valid client and one of its redirect URIs."""
 
     client_id: str
     redirect_uri: str
@@ -39,7 +39,7 @@ class Ask:
 
 
 class AuthorizationError(Exception):
-    """Refuses a request whose target holds: the error goes back to the client (RFC 6749 section 4.1.2.1)."""
+    """Refuses a request with a valid target: the error goes back to the client (RFC 6749 section 4.1.2.1)."""
 
     def __init__(self, error: str, description: str) -> None:
         self.error = error

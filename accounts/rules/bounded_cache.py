@@ -1,4 +1,4 @@
-"""A small cache that never outgrows its bound, which is in bytes: strangers fill it. Safe in threads."""
+"""A small cache with a limit in bytes, because strangers can fill it. Thread-safe."""
 
 from threading import Lock
 from typing import Generic, TypeVar
@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-ENTRY_BYTES = 200  # what the cache itself keeps of an entry, about
+ENTRY_BYTES = 200  # the cache's own overhead per entry, approximately
 
 
 class BoundedCache(Generic[Key, Value]):
@@ -32,9 +32,10 @@ class BoundedCache(Generic[Key, Value]):
         return self._items.get(key)
 
     def put(self, key: Key, value: Value, size_bytes: int) -> None:
-        """Remember a value that takes, with its key, so many bytes, and forget the oldest where it is too much.
+        """Store a value of the given size, its key included, and drop the oldest entries if the cache is full.
 
-        What alone is more than a hundredth of the cache is not remembered, so that a few entries never empty it.
+        A value that takes more than a hundredth of the cache is not stored, so that a few entries cannot displace all
+        others.
         """
         size = size_bytes + ENTRY_BYTES
         if size * 100 > self._max_bytes:

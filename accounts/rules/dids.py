@@ -1,4 +1,4 @@
-"""Decentralized identifiers: their syntax, and for which ones an integration may speak. W3C DID Core section 3.1."""
+"""Decentralized identifiers: their syntax, and which ones an integration may speak for. W3C DID Core section 3.1."""
 
 import re
 from urllib.parse import urlsplit
@@ -12,22 +12,22 @@ _PREFIX = re.compile(r"did:[a-z0-9]+:(?:[A-Za-z0-9._:-]|%[0-9A-Fa-f]{2})*")
 
 
 def is_did(value: object) -> bool:
-    """Tell whether a value of unknown type is a DID (not a DID URL: no path, query or fragment)."""
+    """Return whether a value of unknown type is a DID (not a DID URL: no path, query or fragment)."""
     return isinstance(value, str) and len(value) <= DID_MAX_CHARACTERS and _DID.fullmatch(value) is not None
 
 
 def is_party(value: str) -> bool:
-    """Tell whether text names a party of a JWT: a web address or a DID, compared as exact text afterwards."""
+    """Return whether text names a party of a JWT: a web address or a DID, compared as exact text afterwards."""
     return is_web_address(value) or is_did(value)
 
 
 def is_prefix(value: str) -> bool:
-    """Tell whether the text is the beginning of DIDs: the method at least, whole."""
+    """Return whether the text is the beginning of DIDs: the method at least, whole."""
     return len(value) <= DID_MAX_CHARACTERS and _PREFIX.fullmatch(value) is not None
 
 
 def speaks_for(prefix: str, did: str) -> bool:
-    """Tell whether a DID lies under a prefix, at the border of a segment.
+    """Return whether a DID is covered by a prefix, at a segment boundary.
 
     `did:web:studio.example` and `did:web:studio.example:` both cover `did:web:studio.example:alice`, and neither
     covers `did:web:studio.example.evil:alice`.

@@ -1,7 +1,8 @@
 """DPoP proofs, checked in the order of RFC 9449 section 4.3.
 
-`read_proof` does everything that needs the proof alone; the binding to an access token (`check_access_token_hash`) comes after
-the token has been verified, and taking the `jti` last of all, so that a proof that fails is never recorded.
+`read_proof` does everything that needs the proof alone; the binding to an access token (`check_access_token_hash`)
+comes after the token has been verified, and recording the `jti` is the last step, so that a proof that fails is never
+recorded.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from gateway.core.contract.limits import PROOF_JTI_MAX_CHARACTERS, PROOF_MAX_AGE
 
 PROOF_MAX_BYTES = 8192
 PROOF_TYPE = "dpop+jwt"
-LATEST_DATE = 2**53  # beyond it a number of seconds is no longer exact in every JSON reader
+LATEST_DATE = 2**53  # larger numbers are not exact in every JSON reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class ProofTicket:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """A proof whose signature and claims hold. `ath` is the claim as sent, None where there is none."""
+    """A proof with a valid signature and valid claims. `ath` is the claim as sent, None where there is none."""
 
     key: jwk.PublicKey
     claims: dict[str, Any]
@@ -51,7 +52,7 @@ def read_proof(
 ) -> Proof:
     """Check a proof for a request, or raise InvalidDpopProof. `target` is the request's URI in normal form (`htu`).
 
-    `now` is Unix time in seconds. `check_nonce` raises what the caller wants a wrong or missing nonce to mean.
+    `now` is Unix time in seconds. `check_nonce` raises the caller's error for a wrong or missing nonce.
     """
     try:
         jws = jwt.parse(proof, PROOF_MAX_BYTES)
@@ -71,10 +72,10 @@ def read_proof(
 def check_access_token_hash(proof: Proof, expected: str | None) -> None:
     """Check that the proof is for this access token; with None, that it is for no token at all.
 
-    `expected` is base64url SHA-256 of the token. Neither kind of proof serves for the other. Raises InvalidDpopProof.
+    `expected` is base64url SHA-256 of the token. Neither kind of proof can replace the other. Raises InvalidDpopProof.
     """
     if proof.claims.get("ath") != expected or ("ath" in proof.claims) != (expected is not None):
-        raise _refused("ath does not fit the access token" if expected else "ath belongs to an access token")
+        raise _refused("ath does not match the access token" if expected else "ath belongs to an access token")
 
 
 def _proof_key(header: dict[str, Any]) -> jwk.PublicKey:
@@ -90,16 +91,16 @@ def _proof_key(header: dict[str, Any]) -> jwk.PublicKey:
 
 def _check_target(claims: dict[str, Any], method: str, target: str) -> None:
     if claims.get("htm") != method:
-        raise _refused("htm is not the request's method")
+        raise _refused("htm does not match the request's method")
     if not htu.matches(claims.get("htu"), target):
-        raise _refused("htu is not the request's URL")
+        raise _refused("htu does not match the request's URL")
 
 
 def _check_times(claims: dict[str, Any], now: float, require_exp: bool) -> float:
     """Return `iat`. An `exp` may end a proof sooner and never lets it live longer; likewise `nbf`."""
     issued_at = _date(claims, "iat")
     if now - issued_at > PROOF_MAX_AGE_SECONDS:
-        raise _refused("iat is too long ago")
+        raise _refused("iat is too old")
     if issued_at - now > PROOF_MAX_AHEAD_SECONDS:
         raise _refused("iat is in the future")
     if (require_exp or "exp" in claims) and _date(claims, "exp") <= now:

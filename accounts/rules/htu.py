@@ -1,4 +1,4 @@
-"""Target URIs: what a proof names against what the request is for. RFC 9449 section 4.3, RFC 3986 section 6.2.
+"""Target URIs: compares what a proof names with what the request is for. RFC 9449 section 4.3, RFC 3986 section 6.2.
 
 The target is built from the configured public base URL and the raw path of the request, never from a header that the
 client picked. Query and fragment do not count.
@@ -23,7 +23,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def target(base_url: str, raw_path: str) -> str:
-    """Name the request's own target in normal form, or raise ValueError where the path is no path.
+    """Name the request's own target in normal form, or raise ValueError if the path is not valid.
 
     `base_url` is the configured public address without a slash at its end, `raw_path` the path as it came over the
     wire, not decoded.
@@ -32,7 +32,7 @@ def target(base_url: str, raw_path: str) -> str:
 
 
 def matches(htu: object, expected: str) -> bool:
-    """Tell whether a proof's `htu`, of whatever type, names the expected target (which is in normal form)."""
+    """Return whether a proof's `htu`, of whatever type, names the expected target (which is in normal form)."""
     if not isinstance(htu, str):
         return False
     if htu == expected:
@@ -82,7 +82,7 @@ def _normalize_escapes(path: str) -> str:
     if "%" not in path:
         return path
     if _STRAY_PERCENT.search(path):
-        raise ValueError("a percent sign that escapes nothing")
+        raise ValueError("an invalid percent escape")
     return _ESCAPE.sub(_normal_escape, path)
 
 

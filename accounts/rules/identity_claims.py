@@ -1,6 +1,6 @@
 """What an identity provider says of a person. OpenID Connect Core sections 2, 5.1 and 5.3.2.
 
-A provider is somebody else's program: each claim is taken for what the standard says it is, or the sign-in is refused.
+Providers are third-party programs: each claim must be what the standard says, or the sign-in is refused.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def read(response: Any) -> dict[str, Any]:
 
 def _claims(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise OddClaims("the claims are no object")
+        raise OddClaims("the claims are not an object")
     return value
 
 
@@ -38,15 +38,15 @@ def _subject(claims: dict[str, Any]) -> str:
     """Return who it is. A number is refused: 1 and "1" would be one person."""
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= SUBJECT_MAX_CHARACTERS:
-        raise OddClaims("sub is no text of 1 to 191 characters")
+        raise OddClaims("sub is not text of 1 to 191 characters")
     if not subject.isascii() or not subject.isprintable() or subject != subject.strip():
-        raise OddClaims("sub has characters that the standard does not allow")
+        raise OddClaims("sub contains characters that the standard does not allow")
     return subject
 
 
 def _text(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > TEXT_MAX_CHARACTERS or not value.isprintable():
-        raise OddClaims(f"{name} is no plain text")
+        raise OddClaims(f"{name} is not plain text")
     return value
 
 
@@ -55,5 +55,5 @@ def _flag(value: Any) -> bool:
     if value in ("true", "false"):
         return bool(value == "true")
     if not isinstance(value, bool):
-        raise OddClaims("email_verified is no boolean")
+        raise OddClaims("email_verified is not a boolean")
     return value

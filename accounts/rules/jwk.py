@@ -1,7 +1,7 @@
 """Public JSON Web Keys, strictly. RFC 7517, RFC 7518 section 6.2, RFC 8037, RFC 7638.
 
-Two kinds are known: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has one spelling: canonical coordinates, on
-the curve, outside the small subgroups where one signature fits every message.
+Two kinds are known: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has exactly one valid form: canonical
+coordinates, on the curve, outside the small subgroups where one signature fits every message.
 """
 
 import base64
@@ -56,7 +56,7 @@ def parse(jwk: object) -> PublicKey:
         case "OKP", "Ed25519":
             key = _ed25519_key(_coordinate(jwk, "x"))
         case _:
-            raise JwkError("neither EC on P-256 nor OKP on Ed25519")
+            raise JwkError("neither an EC key on P-256 nor an OKP key on Ed25519")
     _check_purpose(jwk, key.alg)
     return key
 
@@ -79,16 +79,16 @@ def of_public_key(key: ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey) -> 
 def _coordinate(jwk: dict[str, Any], name: str) -> str:
     value = jwk.get(name)
     if not isinstance(value, str) or not _COORDINATE.fullmatch(value):
-        raise JwkError(f"{name} is not a canonical 32 byte coordinate")
+        raise JwkError(f"{name} is not a canonical 32-byte coordinate")
     return value
 
 
 def _check_purpose(jwk: dict[str, Any], alg: str) -> None:
-    """Refuse a key that says of itself that it is for something else (RFC 7517 sections 4.2 to 4.4)."""
+    """Refuse a key that declares a different purpose (RFC 7517 sections 4.2 to 4.4)."""
     if "use" in jwk and jwk["use"] != "sig":
         raise JwkError("use is not sig")
     if "alg" in jwk and jwk["alg"] not in _ALG_NAMES[alg]:
-        raise JwkError("alg is not the key's")
+        raise JwkError("alg does not match the key")
     if "key_ops" in jwk:
         _check_operations(jwk["key_ops"])
 

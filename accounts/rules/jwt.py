@@ -1,4 +1,4 @@
-"""Compact JWS, strictly: what is not exactly well formed is refused before anything is believed.
+"""Compact JWS, strictly: input that is not well formed is refused before anything in it is trusted.
 
 RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best practices). Size and alphabet come before parsing, parsing before
 cryptography. Written on `cryptography` directly because it is on the path of every paid call; PyJWT is the oracle in
@@ -49,7 +49,7 @@ class Jws:
 
 
 def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
-    """Take a compact JWS apart, or raise JwtError. Nothing in the result is trusted before `verify`."""
+    """Parse a compact JWS, or raise JwtError. Nothing in the result is trusted before `verify`."""
     if len(token) > max_bytes:
         raise JwtError("too long")
     segments = _COMPACT.fullmatch(token)
@@ -60,7 +60,7 @@ def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
     alg = _algorithm(header)
     signature = decode(encoded_signature)
     if len(signature) != SIGNATURE_BYTES:
-        raise JwtError("signature has a wrong length")
+        raise JwtError("the signature has the wrong length")
     signing_input = token[: segments.end(2)].encode("ascii")
     return Jws(alg, header, _json(encoded_claims, "claims"), signing_input, signature)
 
@@ -68,14 +68,14 @@ def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
 def verify(jws: Jws, key: PublicKey) -> None:
     """Check the signature with a key of the very algorithm that the header names, or raise JwtError."""
     if jws.alg != key.alg:
-        raise JwtError("the key is not of the header's algorithm")
+        raise JwtError("the key does not match the header's algorithm")
     try:
         if isinstance(key.key, ec.EllipticCurvePublicKey):
             key.key.verify(_der(jws.signature), jws.signing_input, _ECDSA)
         else:
             key.key.verify(jws.signature, jws.signing_input)
     except InvalidSignature:
-        raise JwtError("signature does not verify") from None
+        raise JwtError("the signature does not verify") from None
 
 
 def sign(
@@ -116,7 +116,7 @@ def _json(segment: str, name: str) -> dict[str, Any]:
 
 
 def _algorithm(header: dict[str, Any]) -> str:
-    """Read the header's algorithm; `none`, every HMAC and every extension that must be understood end here."""
+    """Return the header's algorithm; refuse `none`, every HMAC and every critical extension."""
     if "crit" in header or "b64" in header:
         raise JwtError("critical header extensions are not supported")
     alg = header.get("alg")

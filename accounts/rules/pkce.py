@@ -13,12 +13,12 @@ _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # base64url of 
 
 
 def is_verifier(value: object) -> bool:
-    """Tell whether a value of unknown type is a code verifier (RFC 7636 section 4.1)."""
+    """Return whether a value of unknown type is a code verifier (RFC 7636 section 4.1)."""
     return isinstance(value, str) and _VERIFIER.fullmatch(value) is not None
 
 
 def is_challenge(value: object) -> bool:
-    """Tell whether a value of unknown type is an S256 code challenge, without padding."""
+    """Return whether a value of unknown type is an S256 code challenge, without padding."""
     return isinstance(value, str) and _CHALLENGE.fullmatch(value) is not None
 
 

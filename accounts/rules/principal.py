@@ -1,4 +1,4 @@
-"""Who calls: what a verified access token says about its holder."""
+"""The caller: what a verified access token says about its holder."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,7 +10,7 @@ OwnerKind = Literal["account", "organization"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the holder of an organization's token is there now, whatever it was when the token was made."""
+    """The current membership of an organization token's holder, whatever it was when the token was issued."""
 
     role: str
     membership_id: str
@@ -20,8 +20,8 @@ class Standing:
 class Principal:
     """The holder of a verified token. Times are Unix seconds; `jkt` is the thumbprint of the holder's proof key.
 
-    `product`, `org_id`, `membership_id` and `session_id` are None where the token does not carry them. `standing` is set
-    once an organization's live access was asked, and None where nobody asked or the token is no organization's.
+    `product`, `org_id`, `membership_id` and `session_id` are None where the token does not carry them. `standing` is
+    set once an organization's live access was checked. It is None before that, and for tokens without an organization.
     """
 
     did: str
@@ -45,9 +45,9 @@ class Principal:
 
     @property
     def owner(self) -> tuple[OwnerKind, str]:
-        """Name whose money and records the token speaks for: its organization's, else its account's."""
+        """Return the owner of the token's wallet and records: its organization, else its account."""
         return ("organization", self.org_id) if self.org_id else ("account", self.did)
 
     def allows(self, scope: str) -> bool:
-        """Tell whether the token carries the scope; `infer:*` carries every `infer:` scope."""
+        """Return whether the token carries the scope; `infer:*` carries every `infer:` scope."""
         return scope in self.scopes or covers(self.scopes, scope)

@@ -23,14 +23,12 @@ class ClientError(ValueError):
 def check_origin(client_id: str) -> str:
     """Return a browser client's id when it is an origin, or raise ClientError."""
     if len(client_id) > CLIENT_ID_MAX_CHARACTERS or not is_origin(client_id):
-        raise ClientError(
-            "The client's id is not an origin: https, or http on a loopback address, as browsers write it."
-        )
+        raise ClientError("The client_id is not an origin (https, or http on a loopback address) as browsers write it.")
     return client_id
 
 
 def check_redirect(redirect_uri: str, origin: str) -> str:
-    """Return a redirect URI of this very origin, without fragment, or raise ClientError."""
+    """Return a redirect URI of this origin, without fragment, or raise ClientError."""
     _check_characters(redirect_uri)
     rest = redirect_uri.removeprefix(origin)
     if rest == redirect_uri or (rest and rest[0] not in "/?"):
@@ -50,7 +48,7 @@ def _check_characters(redirect_uri: str) -> None:
     if len(redirect_uri) > REDIRECT_URI_MAX_CHARACTERS or not _PRINTABLE.fullmatch(redirect_uri):
         raise ClientError("The redirect URI is not a URI of printable ASCII.")
     if "\\" in redirect_uri or "#" in redirect_uri or _STRAY_PERCENT.search(redirect_uri):
-        raise ClientError("The redirect URI has a fragment or a character that it may not have.")
+        raise ClientError("The redirect URI has a fragment or a forbidden character.")
 
 
 def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | None:
@@ -63,5 +61,5 @@ def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | 
 
 
 def is_client_id(value: str) -> bool:
-    """Tell whether text names a client: a plain name, or a whole origin."""
+    """Return whether text names a client: a plain name, or a whole origin."""
     return ":" not in value or is_origin(value)

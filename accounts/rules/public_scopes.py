@@ -18,11 +18,11 @@ BROWSER_CAPABILITIES = (
 _WORDS = {
     Capability.WALLET_READ: "See your credits and balance",
     Capability.USAGE_READ: "See what you have used",
-    Capability.BILLING_CHECKOUT: "Start a payment, which you confirm yourself",
+    Capability.BILLING_CHECKOUT: "Start payments, which you confirm yourself",
     Capability.ORGS_READ: "See your organizations",
-    Capability.REALTIME_CONNECT: "Talk to a model live, with your microphone where the app asks for it",
-    Capability.JUDGEMENT_EVALUATE: "Ask for judgements, paid from your wallet",
-    Capability.RESPONSES_READ: "Read answers that were stored for you",
+    Capability.REALTIME_CONNECT: "Talk to a model live, using your microphone if the app asks for it",
+    Capability.JUDGEMENT_EVALUATE: "Request judgements, paid from your wallet",
+    Capability.RESPONSES_READ: "Read responses stored for you",
 }
 
 

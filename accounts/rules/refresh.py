@@ -2,8 +2,8 @@
 
     drt_<session>.<generation>.<key id>.<base64url HMAC-SHA256>
 
-One row a device session suffices: a credential of an older generation is recognised for ever, and none can be made
-without the server's key, not even by who reads the database.
+One row per device session is enough: credentials of older generations are always recognized, and nobody can create one
+without the server's key, not even with access to the database.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A credential whose seal holds."""
+    """A credential with a valid seal."""
 
     session_id: str
     generation: int

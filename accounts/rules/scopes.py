@@ -21,12 +21,12 @@ def parse(text: str) -> list[str]:
 
 
 def is_scope(value: object) -> bool:
-    """Tell whether a value of unknown type is one well-formed scope."""
+    """Return whether a value of unknown type is one well-formed scope."""
     return isinstance(value, str) and len(value) <= SCOPE_MAX_CHARACTERS and _TOKEN.fullmatch(value) is not None
 
 
 def covers(granted: Collection[str], scope: str) -> bool:
-    """Tell whether a scope lies within what was granted, itself or by the wildcard of its prefix."""
+    """Return whether a scope lies within what was granted, itself or by the wildcard of its prefix."""
     if scope in granted:
         return True
     prefix, colon, name = scope.partition(":")
@@ -34,7 +34,8 @@ def covers(granted: Collection[str], scope: str) -> bool:
 
 
 def within(asked: Iterable[str], granted: Collection[str]) -> list[str]:
-    """Keep what of `asked` lies within `granted`: where one side names the prefix and the other a scope, the scope."""
+    """Return the part of `asked` that `granted` covers. If one side names the prefix and the other a scope, that is the
+    scope."""
     asked = list(dict.fromkeys(asked))
     kept = [scope for scope in asked if covers(granted, scope)]
     narrowed = [scope for scope in granted if scope not in kept and covers(asked, scope)]

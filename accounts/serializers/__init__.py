@@ -1,1 +1,1 @@
-"""Wire shapes of the accounts app."""
+"""Wire formats of the accounts app."""

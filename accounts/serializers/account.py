@@ -1,4 +1,4 @@
-"""Wire shape of an account."""
+"""Wire format of an account."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ class AccountOrganizationResponse(serializers.Serializer[Any]):
 
     orgId = serializers.CharField()
     membershipId = serializers.CharField()
-    role = serializers.CharField(help_text="owner, admin, billing or member, as of now.")
+    role = serializers.CharField(help_text="The current role: owner, admin, billing or member.")
 
 
 class AccountResponse(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""Wire shapes of the public clients' token routes. SPEC: Public token request, Device refresh request."""
+"""Wire formats of the public clients' token routes. SPEC: Public token request, Device refresh request."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ VERIFIER_MIN_CHARACTERS = 43
 
 
 class CodeRequest(serializers.Serializer[Any]):
-    """What every redemption of a code brings, whichever way."""
+    """The members that every redemption of a code has."""
 
     code = StrictStringField(max_length=CODE_MAX_CHARACTERS, trim_whitespace=False)
     code_verifier = StrictStringField(
@@ -46,7 +46,7 @@ class OAuthCodeRequest(CodeRequest):
 
 
 class CredentialField(StrictStringField):
-    """A refresh credential of whatever length and alphabet: what is none is the grant's fault, not the request's."""
+    """A refresh credential of any length and alphabet: an invalid one is `invalid_grant`, not an invalid request."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_blank=True, trim_whitespace=False, **options)

@@ -15,7 +15,7 @@ from gateway.core.api.serializers import StrictStringField
 @extend_schema_field(
     {
         "type": "object",
-        "description": "Public proof key: EC on P-256 or OKP on Ed25519, without private members.",
+        "description": "The public proof key: EC on P-256 or OKP on Ed25519, without private members.",
         "properties": {
             "kty": {"type": "string", "enum": ["EC", "OKP"]},
             "crv": {"type": "string", "enum": ["P-256", "Ed25519"]},

@@ -15,7 +15,7 @@ class AccountViewSet(ApiViewSet):
     """Who the caller is. No member of a request selects another account."""
 
     @extend_schema(
-        operation_id="get_account", tags=["Account"], summary="Tell whose token this is", responses=AccountResponse
+        operation_id="get_account", tags=["Account"], summary="Show the token's account", responses=AccountResponse
     )
     @authenticated_only
     def retrieve(self, request: Request) -> Response:

@@ -25,7 +25,7 @@ def _document(operation_id: str, summary: str, shape: type[Serializer[Any]]) -> 
 class SigningKeys(ApiViewSet):
     """The keys that access tokens are signed with."""
 
-    @_document("get_jwks", "The public keys of access tokens", KeySetResponse)
+    @_document("get_jwks", "List the public keys of access tokens", KeySetResponse)
     @public
     def retrieve(self, request: Request) -> Response:
         """Return the JWK set: pending, active and passive keys."""
@@ -35,13 +35,13 @@ class SigningKeys(ApiViewSet):
 class Metadata(ApiViewSet):
     """The two discovery documents. The path of the base URL, where it has one, may stand behind the well-known one."""
 
-    @_document("get_authorization_server", "Authorization server metadata", AuthorizationServerResponse)
+    @_document("get_authorization_server", "Show the authorization server metadata", AuthorizationServerResponse)
     @public
     def authorization_server(self, request: Request, inserted: str | None = None) -> Response:
         """Return the metadata of RFC 8414."""
         return self._answer(metadata.authorization_server(), inserted)
 
-    @_document("get_protected_resource", "Protected resource metadata", ProtectedResourceResponse)
+    @_document("get_protected_resource", "Show the protected resource metadata", ProtectedResourceResponse)
     @public
     def protected_resource(self, request: Request, inserted: str | None = None) -> Response:
         """Return the metadata of RFC 9728."""

@@ -31,12 +31,12 @@ from gateway.core.contract.errors import (
     UnsupportedGrantType,
 )
 
-PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="Proof for this request.")
+PROOF = OpenApiParameter("DPoP", location=OpenApiParameter.HEADER, description="The DPoP proof for this request.")
 REFRESH_PROOF = OpenApiParameter(
     "DPoP",
     location=OpenApiParameter.HEADER,
     required=True,
-    description="Proof by the session's key, without `ath` or with the hash of the refresh token.",
+    description="A DPoP proof signed with the session's key, either without `ath` or with the hash of the refresh token.",
 )
 
 
@@ -60,7 +60,7 @@ class PublicToken(TokenViewSet):
         key: PublicKey = body["dpop_jwk"]
         proven = self.proof_key(request)
         if proven and proven.thumbprint != key.thumbprint:
-            raise InvalidDpopProof("The proof is by another key than dpop_jwk.", status=400)
+            raise InvalidDpopProof("The proof was signed with a key other than dpop_jwk.", status=400)
         return answer(codes.redeem(redemption(body, key), now=timezone.now()))
 
 
@@ -125,7 +125,7 @@ def rotate(body: dict[str, Any], key: PublicKey) -> Grant:
     try:
         narrowed = scopes.parse(body["scope"]) if "scope" in body else None
     except ValueError:
-        raise InvalidScope("The scope is not a list of scopes separated by spaces.", param="scope") from None
+        raise InvalidScope("The scope must be a list of scopes separated by spaces.", param="scope") from None
     return devices.rotate(refresh_token=body["refresh_token"], jkt=key.thumbprint, scopes=narrowed, now=timezone.now())
 
 

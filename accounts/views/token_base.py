@@ -27,8 +27,8 @@ class TokenViewSet(ApiViewSet):
     def proof_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey | None:
         """Check and take the request's proof, and return its key; None where no proof was sent.
 
-        `refresh_token` is the credential that the proof goes with. Raises InvalidDpopProof or UseDpopNonce with
-        status 400 (RFC 9449 sections 5 and 8), or RateLimited: whoever makes keys could otherwise fill the store.
+        `refresh_token` is the credential that the proof goes with. Raises InvalidDpopProof or UseDpopNonce with status
+        400 (RFC 9449 sections 5 and 8), or RateLimited: anyone who generates keys could otherwise fill the store.
         """
         now = timezone.now().timestamp()
         try:

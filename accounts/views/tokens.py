@@ -61,7 +61,7 @@ class TokenExchange(TokenViewSet):
         key: PublicKey = body["dpop_jwk"]
         proven = self.proof_key(request)
         if proven and proven.thumbprint != key.thumbprint:
-            raise InvalidDpopProof("The proof is by another key than dpop_jwk.", status=400)
+            raise InvalidDpopProof("The proof was signed with a key other than dpop_jwk.", status=400)
         return _exchange(body, key)
 
 

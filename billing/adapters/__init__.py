@@ -1,1 +1,1 @@
-"""Payment providers, one a file."""
+"""Payment providers, one per file."""

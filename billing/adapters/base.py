@@ -1,4 +1,4 @@
-"""What a payment provider's adapter takes and gives.
+"""The interface of a payment provider's adapter.
 
 Amounts are micro-USD, times aware UTC. What an adapter returns is the provider's record at that moment, checked for
 shape; whether it is what was asked is decided by `billing.rules.checkouts`.
@@ -12,15 +12,15 @@ from billing.rules.provider_records import ConnectedAccount, Session, TakenBack
 
 
 class ProviderError(Exception):
-    """The provider gave no answer to go by. The text is for the operator's log and holds no secret."""
+    """The provider gave no usable answer. The text is for the operator's log and holds no secret."""
 
 
 class ProviderUnavailable(ProviderError):
-    """No answer, or one without sense: whether the request was taken is not known, and it may be asked again."""
+    """No answer, or an invalid one: it is unknown whether the request was accepted, and it may be repeated."""
 
 
 class ProviderRejected(ProviderError):
-    """A plain refusal: what was asked for does not exist, or may not be asked with this key."""
+    """A definite refusal: the object does not exist, or this key may not access it."""
 
 
 class SignatureInvalid(Exception):
@@ -29,7 +29,7 @@ class SignatureInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """What a hosted session is to ask of the customer; `amount_microusd` None keeps a payment method.
+    """What a hosted session asks of the customer; `amount_microusd` None means to save a payment method.
 
     The transaction's id is also the key under which the provider makes at most one session of it.
     """
@@ -75,7 +75,7 @@ class PaymentProvider(Protocol):
         """Read a connected account; None where this key reaches none of that name."""
 
     def event(self, payload: bytes, signature: str, secrets: Sequence[str]) -> Event:
-        """Verify a webhook's signature by any of the secrets, and its time, and read it. Asks nobody.
+        """Verify a webhook's signature by any of the secrets, and its time, and read it. Makes no request.
 
         Raises SignatureInvalid.
         """

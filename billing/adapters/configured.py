@@ -11,14 +11,14 @@ RETRY_AFTER_SECONDS = 5
 
 
 def provider() -> PaymentProvider | None:
-    """Give the configured provider, or None. Its library is loaded at first use."""
+    """Return the configured provider, or None. Its library is loaded at first use."""
     if not settings.STRIPE_SECRET_KEY:
         return None
     return _stripe(settings.STRIPE_SECRET_KEY, settings.STRIPE_API_BASE, settings.STRIPE_TIMEOUT_SECONDS)
 
 
 def require() -> PaymentProvider:
-    """Give the configured provider, or raise IntegrationUnavailable."""
+    """Return the configured provider, or raise IntegrationUnavailable."""
     found = provider()
     if found is None:
         raise IntegrationUnavailable

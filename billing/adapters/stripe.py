@@ -37,7 +37,7 @@ DESCRIPTION = "Wallet top-up"
 
 # A refund that failed gave the money back; one in any other state has taken it or is about to.
 RETURNED_REFUNDS = ("failed", "canceled")
-# A payment that these end is over, although its session says `complete`.
+# These end a payment, although its session says `complete`.
 FAILED_PAYMENTS = ("canceled", "requires_payment_method")
 
 Answer = TypeVar("Answer")
@@ -109,7 +109,7 @@ class Stripe:
         return self._get("/v1/payment_intents/", payment_ref)
 
     def _refunded(self, charge: Record) -> int:
-        """Sum up the refunds that stand; where they cannot be listed the charge's own sum is gone by."""
+        """Sum up the refunds that are valid; if they cannot be listed, use the charge's own sum."""
         told = microusd(charge.get("amount_refunded") or 0)
         if not told:
             return 0
@@ -159,29 +159,30 @@ class Stripe:
                 raise ProviderUnavailable(told) from error
             raise ProviderRejected(told) from error
         except SENSELESS as error:  # the library met an error without a shape
-            raise ProviderUnavailable(f"{method} {path}: no sense in the answer: {type(error).__name__}") from error
+            raise ProviderUnavailable(f"{method} {path}: invalid answer: {type(error).__name__}") from error
         if not isinstance(answer, dict):
-            raise ProviderUnavailable(f"{method} {path}: the answer is no object")
+            raise ProviderUnavailable(f"{method} {path}: the answer is not an object")
         return answer
 
 
 def _may_pass(error: stripe.StripeError) -> bool:
-    """Say whether the same request may be answered otherwise later: no answer, a fault of theirs, too many of us.
+    """Return whether repeating the request may help: there was no answer, Stripe failed, or there were too many
+    requests.
 
     A key that is not accepted says nothing about what was asked for.
     """
     if isinstance(error, stripe.IdempotencyError):
-        return error.http_status == 409  # the same request is under way; else the key was used for another
+        return error.http_status == 409  # the same request is in progress; else the key was used for another
     status = error.http_status
     return status is None or not 400 <= status < 500 or status in (401, 409, 429)
 
 
 def _read(read: Callable[[Any], Answer], record: Record) -> Answer:
-    """Read a record, or raise ProviderUnavailable where it lacks what every honest one has."""
+    """Read a record, or raise ProviderUnavailable if it lacks what every valid one has."""
     try:
         return read(record)
     except SENSELESS as error:
-        raise ProviderUnavailable(f"no sense in the answer: {type(error).__name__} {error}") from error
+        raise ProviderUnavailable(f"invalid answer: {type(error).__name__} {error}") from error
 
 
 def _wanted(request: SessionRequest) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of `SENSELESS`."""
+"""What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of
+`SENSELESS`."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +17,7 @@ TRANSACTION = "transaction_id"
 
 # The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
 RELEVANT = ("checkout.session.", "payment_intent.", "charge.", "refund.")
-# What was won came back; what ended in a refund is counted as that; an inquiry has taken nothing yet.
+# A won dispute gave the money back, one that ended in a refund is counted as a refund, and an inquiry has taken nothing yet.
 HARMLESS_DISPUTES = ("won", "charge_refunded")
 INQUIRY = "warning_"
 PREVENTED = "prevented"
@@ -65,7 +66,7 @@ def event_of(record: Record) -> Event:
 def _line(value: Any) -> str:
     """Read a short line of text, as a log may show it."""
     if not shows_as_written(_text(value)) or not 0 < len(value) <= LINE_MAX_CHARACTERS:
-        raise TypeError("a short line expected")
+        raise TypeError("not a short line of text")
     return str(value)
 
 
@@ -85,7 +86,7 @@ def account_of(record: Record) -> ConnectedAccount:
 
 
 def has_taken(dispute: Record) -> bool:
-    """Say whether a dispute has taken its money."""
+    """Return whether a dispute has taken its money."""
     status = _text(dispute["status"])
     if status in HARMLESS_DISPUTES or status.startswith(INQUIRY):
         return False

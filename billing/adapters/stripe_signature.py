@@ -16,11 +16,11 @@ def verify(payload: bytes, signature: str, secrets: Sequence[str]) -> None:
     An event of the future could be repeated until its time is past. Raises SignatureInvalid.
     """
     if not any(_is_signed(payload, signature, secret) for secret in secrets):
-        raise SignatureInvalid("no secret's signature, or too old")
+        raise SignatureInvalid("no valid signature, or too old")
     # The library refuses what is too old. The first time of several is the one that is signed.
     stated = next(item for item in signature.split(",") if item.startswith("t="))
     if int(stated.split("=")[1]) > time.time() + TOLERANCE_SECONDS:
-        raise SignatureInvalid("dated in the future")
+        raise SignatureInvalid("its time is in the future")
 
 
 def _is_signed(payload: bytes, signature: str, secret: str) -> bool:

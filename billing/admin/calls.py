@@ -30,20 +30,23 @@ class ChargeForm(ReasonForm):
     """Asks how much, at most the hold."""
 
     amount_microusd = forms.IntegerField(
-        label="Charge in micro-USD", min_value=0, help_text="At most the hold.", widget=UnfoldAdminIntegerFieldWidget
+        label="Charge in micro-USD",
+        min_value=0,
+        help_text="At most the amount held.",
+        widget=UnfoldAdminIntegerFieldWidget,
     )
     field_order = ("amount_microusd", "reason")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.hold_microusd = Reservation.objects.values_list("hold_microusd", flat=True).get(pk=self.object_id)
-        self.fields["amount_microusd"].help_text = f"At most the hold, {self.hold_microusd}."
+        self.fields["amount_microusd"].help_text = f"At most {self.hold_microusd}, the amount held."
 
     def clean_amount_microusd(self) -> int:
         """Refuse more than was held: the customer never agreed to it."""
         amount: int = self.cleaned_data["amount_microusd"]
         if amount > self.hold_microusd:
-            raise forms.ValidationError(f"The hold is {self.hold_microusd} micro-USD.")
+            raise forms.ValidationError(f"The charge cannot be more than the hold of {self.hold_microusd} micro-USD.")
         return amount
 
 
@@ -63,7 +66,7 @@ class ReservationAdmin(ReadOnlyAdmin):
     organization = PartyColumn("Organization", "org_id", kind="organization")
     hold = money("Hold", "hold_microusd")
     charge_made = money("Charge", "charge_microusd")
-    overrun = money("Beyond the hold", "overrun_microusd")
+    overrun = money("Overrun", "overrun_microusd")
     max_cost = money("Max cost", "max_cost_microusd")
 
     list_display = ("id", "created_at", "stage", "model", "hold", "charge_made", "owner", "review_reason")
@@ -80,9 +83,9 @@ class ReservationAdmin(ReadOnlyAdmin):
             {"fields": ("id", "stage", "hold", "charge_made", "credits", "overrun", "max_cost", "price")},
         ),
         ("Review", {"fields": ("review_reason", "evidence", "resolution")}),
-        ("Who", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
-        ("What", {"fields": ("model", "route", "deployment", "request_id", "idempotency_key", "replayable")}),
-        ("When", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
+        ("Parties", {"fields": ("owner", "actor", "client_id", "product", "organization", "membership_id")}),
+        ("Request", {"fields": ("model", "route", "deployment", "request_id", "idempotency_key", "replayable")}),
+        ("Timestamps", {"fields": ("created_at", "dispatched_at", "deadline_at", "closed_at")}),
     )
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
@@ -95,7 +98,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         permissions=["resolve"],
         dialog=dialog(
             "Charge this call",
-            "The charge is booked once and cannot be undone. The rest of the hold goes back to the wallet.",
+            "The charge is booked once and cannot be undone. The rest of the hold is returned to the wallet.",
             "Charge",
             ChargeForm,
         ),
@@ -112,7 +115,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         permissions=["resolve"],
         dialog=dialog(
             "Release this call",
-            "The whole hold goes back to the wallet, and nothing is charged.",
+            "The whole hold is returned to the wallet, and nothing is charged.",
             "Release",
             ReasonForm,
         ),

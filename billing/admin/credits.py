@@ -29,22 +29,22 @@ class GrantForm(forms.ModelForm):
     """A credit to grant. The hidden key makes a form that is sent twice grant once."""
 
     owner = forms.CharField(
-        label="For whom",
-        help_text="An email address, a DID or an organization id.",
+        label="Owner",
+        help_text="An email address, a DID or an organization ID.",
         widget=UnfoldAdminTextInputWidget,
     )
     amount_microusd = forms.IntegerField(
         label="Amount in micro-USD",
         min_value=1,
         max_value=AMOUNT_MAX_MICROUSD,
-        help_text="1 USD is 1,000,000.",
+        help_text="1 USD is 1,000,000 micro-USD.",
         widget=UnfoldAdminIntegerFieldWidget,
     )
     product = forms.ModelChoiceField(
         Product.objects.order_by("slug"),
         to_field_name="slug",
         required=False,
-        empty_label="any product",
+        empty_label="Any product",
         widget=UnfoldAdminSelectWidget,
     )
     reason = ReasonField()
@@ -58,7 +58,7 @@ class GrantForm(forms.ModelForm):
         """Refuse a credit that nobody could spend."""
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= timezone.now():
-            raise ValidationError("This time has passed.")
+            raise ValidationError("This time is in the past.")
         return expires_at
 
     def clean_owner(self) -> tuple[str, str]:
@@ -68,7 +68,7 @@ class GrantForm(forms.ModelForm):
             return OwnerKind.ACCOUNT, _holder_of(typed).did
         kind = OwnerKind.ACCOUNT if typed.startswith("did:") else OwnerKind.ORGANIZATION
         if parties.one(kind, typed) is None:
-            raise ValidationError("No account or organization has this name. Enter an email address, a DID or an id.")
+            raise ValidationError("No account or organization matches this. Enter an email address, a DID or an ID.")
         return kind, typed
 
 
@@ -117,7 +117,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
             return super().changeform_view(request, *args, **kwargs)
         except GrantConflict:
             self.message_user(
-                request, "This form has already granted another credit. Fill in a new one.", messages.ERROR
+                request, "This form was already used to grant another credit. Fill in a new form.", messages.ERROR
             )
             return redirect("admin:billing_creditlot_add")
 
@@ -150,5 +150,5 @@ def _holder_of(email: str) -> Account:
     """Return the account that an email address belongs to. A claim that nobody has confirmed gets no money."""
     account = addresses.holder(email)
     if account is None:
-        raise ValidationError("No account has this address confirmed. Enter the DID instead.")
+        raise ValidationError("No account has verified this address. Enter the DID instead.")
     return account

@@ -14,7 +14,7 @@ class ReasonField(forms.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("widget", UnfoldAdminTextInputWidget)
-        super().__init__(max_length=200, help_text="Kept in the log.", validators=[validate_name], **kwargs)
+        super().__init__(max_length=200, help_text="Recorded in the log.", validators=[validate_name], **kwargs)
 
 
 class ReasonForm(BaseDialogForm):

@@ -3,4 +3,4 @@
 from gateway.core.console import PartyColumn
 
 OWNER = PartyColumn("Owner", "wallet.owner_key", kind_path="wallet.owner_kind")
-SEARCH_HELP = "A part of a name, an email address or a DID, or a whole id."
+SEARCH_HELP = "Part of a name, email address or DID, or a complete ID."

@@ -24,7 +24,7 @@ STATUS_COLOURS = {
     CheckoutStatus.REVIEW.label: "warning",
 }
 RIGHT = "billing.change_checkout"
-AWAY = "The payment provider does not answer, or is not configured. Nothing has changed."
+AWAY = "The payment provider is not responding or is not configured. Nothing was changed."
 TOO_LATE = "Someone else has resolved this checkout, or it has changed. Check it again."
 
 
@@ -55,9 +55,9 @@ class CheckoutAdmin(ReadOnlyAdmin):
     actions_detail = ("ask_again", "credit", "dismiss")
     fieldsets = (
         (None, {"fields": ("id", "stage", "kind", "amount", "refunded", "product", "review_reason")}),
-        ("Who", {"fields": ("owner", "payer", "idempotency_key")}),
-        ("At the provider", {"fields": ("provider", "is_live", "session_ref", "payment_ref", "customer_ref")}),
-        ("When", {"fields": ("created_at", "expires_at", "paid_at", "checked_at", "next_check_at", "checks")}),
+        ("Parties", {"fields": ("owner", "payer", "idempotency_key")}),
+        ("Payment provider", {"fields": ("provider", "is_live", "session_ref", "payment_ref", "customer_ref")}),
+        ("Timestamps", {"fields": ("created_at", "expires_at", "paid_at", "checked_at", "next_check_at", "checks")}),
     )
 
     def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
@@ -74,7 +74,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         permissions=["ask"],
         dialog=dialog(
             "Ask the provider again",
-            "The checkout and the ledger are brought in line with the provider's record, as the scheduled job does.",
+            "This updates the checkout and the ledger to match the provider's record, as the scheduled job does.",
             "Ask",
             BaseDialogForm,
         ),
@@ -88,16 +88,16 @@ class CheckoutAdmin(ReadOnlyAdmin):
         label = CheckoutStatus(after.status).label
         self.log_change(request, after, f"Asked the provider again: {label}")
         return self.leave_dialog(
-            request, object_id, f"The provider answered. The checkout is now {label.lower()}.", messages.SUCCESS
+            request, object_id, f"The provider responded. The checkout is now {label.lower()}.", messages.SUCCESS
         )
 
     @action(
-        description="Credit what was paid",
+        description="Credit the amount paid",
         icon="paid",
         permissions=["resolve"],
         dialog=dialog(
-            "Credit what was paid",
-            "The provider is asked, and the wallet gets exactly the amount that was paid there, if it is in "
+            "Credit the amount paid",
+            "The provider is asked, and the wallet is credited with exactly the amount that was paid there, if it is in "
             "US dollars and in the right mode. The credit is booked once and cannot be undone.",
             "Credit",
             ReasonForm,
@@ -121,7 +121,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         permissions=["resolve"],
         dialog=dialog(
             "Dismiss this checkout",
-            "Nothing is credited. Refund any money that was paid at the provider.",
+            "Nothing is credited. If money was paid, refund it at the provider.",
             "Dismiss",
             ReasonForm,
         ),
@@ -150,7 +150,7 @@ class ProviderEventAdmin(ReadOnlyAdmin):
     list_display = ("event_id", "type", "object_ref", "checkout_id", "received_at", "handled_at")
     list_filter = (("handled_at", admin.EmptyFieldListFilter), "received_at")
     search_fields = ("event_id__exact", "object_ref__exact", "payment_ref__exact", "checkout_id__exact")
-    search_help_text = "The whole id of an event, of its object, or of a transaction."
+    search_help_text = "The complete ID of an event, of its object or of a transaction."
     ordering = ("-received_at",)
 
 

@@ -26,7 +26,7 @@ class WalletAdmin(ReadOnlyAdmin):
     """Wallets of accounts and organizations."""
 
     balance = money("Balance", "balance_microusd")
-    held = money("Held cash", "held_microusd")
+    held = money("Held from balance", "held_microusd")
     debt = money("Debt", "debt_microusd")
 
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind", is_linked=False)
@@ -85,7 +85,7 @@ class TransferAdmin(ReadOnlyAdmin):
     search_fields = ("source__exact", "wallet__owner_key__exact", "wallet__id__exact")
     list_select_related = ("wallet",)
     party_fields = ("wallet__owner_key",)
-    search_help_text = f"{SEARCH_HELP} A source is a usage, credit or transaction id."
+    search_help_text = f"{SEARCH_HELP} A source is a usage, credit or transaction ID."
     ordering = ("-id",)
     fields = (
         "id",

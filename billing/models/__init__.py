@@ -1,4 +1,4 @@
-"""The ledger's tables, one noun a file."""
+"""The ledger's tables, one noun per file."""
 
 from billing.models.budget import Budget
 from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus

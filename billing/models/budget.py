@@ -12,7 +12,8 @@ class Budget(models.Model):
     """One subject's limit for a UTC calendar month. SPEC: Organization-related resources.
 
     `spent` is of the month that begins at `period_start`; an older month counts as nothing spent. A disabled budget
-    refuses nothing but goes on counting, so that it is true when it is enabled again. A subject has one row for ever.
+    refuses nothing but goes on counting, so that it is correct when it is enabled again. A subject has one row for
+    ever.
     """
 
     id = KeyField(primary_key=True)

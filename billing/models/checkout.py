@@ -18,8 +18,8 @@ class CheckoutKind(models.TextChoices):
 class CheckoutStatus(models.TextChoices):
     """creating → open → paid | completed | expired | review; expired and review → paid where it was paid as asked.
 
-    `paid`: a top-up's money is in the ledger. `completed`: a payment method is kept. `review`: the provider's record is
-    another than was asked, nothing was credited, and an operator decides.
+    `paid`: a top-up's money is in the ledger. `completed`: a payment method is kept. `review`: the provider's record
+    differs from the request, nothing was credited, and an operator decides.
     """
 
     CREATING = "creating"
@@ -31,13 +31,13 @@ class CheckoutStatus(models.TextChoices):
 
 
 class Checkout(models.Model):
-    """A transaction (its id is the public `transactionId`) and what is known of it at the provider.
+    """A transaction (its id is the public `transactionId`) and what is known about it at the provider.
 
     The provider's session is the truth; `billing.operations.checkouts` makes this row and the ledger match it.
     `taken_back` is what refunds and disputes have taken of a paid amount so far, `movements` counts how often that
     changed and names each change in the ledger. `is_live` is the mode of the key that the session was asked with.
-    `checks` counts how often the provider's record was applied: whoever asks reads it first, and applies what came back
-    only while it stands. `next_check_at` is when the provider is asked again, null when there is nothing more to learn.
+    `checks` counts how often the provider's record was applied: read it before asking, and apply the answer only if it
+    has not changed. `next_check_at` is when the provider is asked again, null when there is nothing more to learn.
     """
 
     id = KeyField(primary_key=True)
@@ -120,5 +120,5 @@ class Checkout(models.Model):
 
     @property
     def owner(self) -> tuple[str, str]:
-        """Name whose wallet it is for."""
+        """Return the owner of the wallet it is for."""
         return self.owner_kind, self.owner_key

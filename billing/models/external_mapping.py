@@ -7,7 +7,7 @@ from billing.models.fields import KeyField
 
 
 class MappingMode(models.TextChoices):
-    """The provider's world that the account lives in."""
+    """The provider's mode that the account belongs to."""
 
     TEST = "test"
     LIVE = "live"

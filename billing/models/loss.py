@@ -9,14 +9,14 @@ from billing.models.reservation import Reservation
 
 
 class LossKind(models.TextChoices):
-    """`overrun`: an upstream reported more than the hold. `unresolved`: no evidence turned up, at most the hold."""
+    """`overrun`: an upstream reported more than the hold. `unresolved`: no evidence was found; at most the hold."""
 
     OVERRUN = "overrun"
     UNRESOLVED = "unresolved"
 
 
 class Loss(models.Model):
-    """An amount that no customer was billed for. No money of a wallet moves, so it is no transfer."""
+    """An amount that no customer was billed for. No wallet money moves, so it is not a transfer."""
 
     id = models.BigAutoField(primary_key=True)
     reservation = models.ForeignKey(Reservation, models.PROTECT, related_name="losses", db_index=False)

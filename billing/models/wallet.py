@@ -7,7 +7,7 @@ from billing.models.fields import KeyField, MicrousdField
 
 
 class OwnerKind(models.TextChoices):
-    """Who can own a wallet. Billing knows an owner as this kind and an opaque key."""
+    """Who can own a wallet. Billing identifies an owner by this kind and an opaque key."""
 
     ACCOUNT = "account"
     ORGANIZATION = "organization"

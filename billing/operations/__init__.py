@@ -1,1 +1,1 @@
-"""Verbs of billing: each tells one rule in order, inside its own transaction."""
+"""The actions of billing: each implements one rule, step by step, inside its own transaction."""

@@ -24,8 +24,8 @@ def put(
 ) -> Budget:
     """Set the limit of the subject's budget, enabling it where it was disabled.
 
-    A subject's first budget begins with what the month has already spent and what open calls hold, so that the same
-    limit refuses the same calls however late in the month it is set. Calls go on while the month is added up. The month
+    A subject's first budget begins with what the month has already spent and what open calls hold, so that a limit
+    refuses the same calls no matter when in the month it is set. Calls continue while the month is added up. The month
     is that of the database's clock, as everywhere in the ledger, unless `now` is given.
     """
     owner = ("organization", org_id)

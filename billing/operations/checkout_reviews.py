@@ -1,4 +1,4 @@
-"""Resolve checkouts whose provider's record is not what was asked: each once, whichever operator gets there first."""
+"""Resolve checkouts whose provider record differs from the request: each once, by whichever operator is first."""
 
 from datetime import datetime, timedelta
 
@@ -18,11 +18,10 @@ class NotCreditable(Exception):
 
 
 def credit(checkout_id: str, *, now: datetime) -> int | None:
-    """Credit what the provider says was truly paid, in place of what was asked, and give it in micro-USD.
-
-    None where the checkout is in review no more, or changed while the provider was asked. Raises NotCreditable unless
-    it was paid in US dollars and in the mode that it was asked in, and what `billing.operations.checkouts.converge`
-    raises where the provider does not answer.
+    """Credit what the provider says was paid, instead of what was requested, and return it in micro-USD. None if the
+    checkout is no longer in review, or changed while the provider was asked. Raises NotCreditable unless it was paid in
+    US dollars and in the mode that it was asked in, and what `billing.operations.checkouts.converge` raises where the
+    provider does not answer.
     """
     checkout = Checkout.objects.get(pk=checkout_id)
     if checkout.status != CheckoutStatus.REVIEW:

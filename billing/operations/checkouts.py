@@ -1,8 +1,8 @@
-"""Begin hosted checkouts, and make them and the ledger match the provider's record.
+"""Start hosted checkouts, and make them and the ledger match the provider's record.
 
 An event is a hint; the session that is fetched from the provider is the truth. The provider is never asked while a
-transaction or a lock is held, and what it said is applied under the checkout's lock, only where nobody else has applied
-an answer meanwhile.
+transaction or a lock is held, and what it said is applied under the checkout's lock, only if no other answer was
+applied in the meantime.
 """
 
 import logging
@@ -26,7 +26,7 @@ from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
 
 log = logging.getLogger("billing.checkouts")
 
-AWAY = "The payment provider does not answer just now. Repeat the request with the same idempotencyKey."
+AWAY = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
 RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
 
 
 class Asked(TypedDict):
-    """What a checkout is asked for with, by whom, and the key under which asking again gives the same one."""
+    """The request for a checkout, who made it, and the key with which repeating it returns the same checkout."""
 
     kind: str
     amount_microusd: int | None
@@ -88,7 +88,8 @@ def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> C
 
 
 def place(checkout: Checkout, *, now: datetime) -> Checkout:
-    """Have the provider make the transaction's session, once however often it is asked, and give it with its `url`.
+    """Have the provider create the transaction's session, once no matter how often it is asked, and return it with its
+    `url`.
 
     Raises IntegrationUnavailable where the provider does not answer; the same request may then be made again.
     """
@@ -100,9 +101,9 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         return _open(checkout, provider, session, now)
     except ProviderError as error:
         placed = Checkout.objects.get(pk=checkout.id)
-        if placed.session_ref is not None:  # whoever asked at the same time has the answer
+        if placed.session_ref is not None:  # a simultaneous request has the answer
             return placed
-        log.error("checkout %s: the provider made no session: %s", checkout.id, error)
+        log.error("checkout %s: the provider did not create a session: %s", checkout.id, error)
         raise configured.unavailable(AWAY) from error
 
 
@@ -152,7 +153,7 @@ def apply(checkout_id: str, seen: Seen, *, now: datetime) -> Checkout | None:
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:
-    """Ask later about a checkout that the provider gave no answer for, ever more seldom; give up in the end."""
+    """Ask later about a checkout that the provider gave no answer for, less and less often; give up eventually."""
     with transaction.atomic():
         checkout = locked.checkout(checkout_id)
         _schedule(checkout, now)
@@ -160,7 +161,7 @@ def postpone(checkout_id: str, *, now: datetime) -> None:
 
 
 def dismiss(checkout_id: str, *, now: datetime) -> bool:
-    """End a review without crediting anything, as the operator decided; False where it was in review no more."""
+    """End a review without crediting anything, as the operator decided; False if it is no longer in review."""
     with transaction.atomic():
         checkout = locked.checkout(checkout_id)
         if checkout.status != CheckoutStatus.REVIEW:
@@ -173,7 +174,8 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
 
 
 def _check_open(owner: Owner, now: datetime) -> None:
-    """Raise RateLimited where a new checkout is one too many; the check's lock makes others of the owner wait for it."""
+    """Raise RateLimited where a new checkout is one too many; the check's lock makes others of the owner wait for
+    it."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["checkouts of " + "/".join(owner)])
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)
@@ -196,7 +198,7 @@ def _request_for(checkout: Checkout) -> SessionRequest:
 
 
 def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: datetime) -> Checkout:
-    """Store the session where none is stored yet, and give the row as it then stands."""
+    """Store the session if none is stored yet, and return the current row."""
     if session.url is None or session.transaction_id not in (None, checkout.id):
         raise ProviderError(f"session {session.ref} is not the one that was asked for")
     unplaced = Checkout.objects.filter(pk=checkout.id, session_ref__isnull=True)
@@ -211,12 +213,12 @@ def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: 
                 next_check_at=now + rules.OPEN_INTERVAL,
             )
     except IntegrityError as error:
-        raise ProviderError(f"session {session.ref} is another transaction's already") from error
+        raise ProviderError(f"session {session.ref} already belongs to another transaction") from error
     return Checkout.objects.get(pk=checkout.id)
 
 
 def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str) -> TakenBack | None:
-    """Ask for refunds and disputes; a payment that was just made is credited even where nobody can say yet."""
+    """Ask for refunds and disputes; a payment that was just made is credited even if they are not known yet."""
     try:
         return provider.taken_back(payment_ref)
     except ProviderError as error:
@@ -233,7 +235,7 @@ def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
     if _is_dismissed(checkout) and verdict is rules.Verdict.REVIEW:
         return
     if verdict is rules.Verdict.REVIEW and checkout.review_reason != reason:
-        log.critical("checkout %s needs a decision, nothing was credited: %s", checkout.id, reason)
+        log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
     if verdict is rules.Verdict.PAID:
         _credit(checkout, now)
     checkout.status = CheckoutStatus(verdict.value)

@@ -20,7 +20,7 @@ def grant(
     product: str | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[str, bool]:
-    """Give a credit, once a source; return the lot's id and whether it was granted just now.
+    """Grant a credit, once per source; return the lot's id and whether it was granted just now.
 
     Raises GrantConflict where the source granted something else before.
     """

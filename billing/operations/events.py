@@ -1,4 +1,4 @@
-"""Take in what a payment provider tells us, and look into it."""
+"""Accept a payment provider's events and act on them."""
 
 import logging
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent |
     """Store a signed event, once; None where it was stored before or cannot concern us.
 
     Raises InvalidRequest where the signature is not the provider's, too old or of the future, and
-    IntegrationUnavailable where no secret is configured to tell: nothing is ever taken unsigned.
+    IntegrationUnavailable if no secret is configured: an unsigned event is never accepted.
     """
     provider = configured.require()
     if not settings.STRIPE_WEBHOOK_SECRET:
@@ -30,8 +30,8 @@ def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent |
     try:
         event = provider.event(payload, signature, settings.STRIPE_WEBHOOK_SECRET)
     except SignatureInvalid as error:
-        log.warning("an event was refused: %s", error)
-        raise InvalidRequest("The signature does not hold.") from error
+        log.warning("webhook event refused: %s", error)
+        raise InvalidRequest("The signature is not valid.") from error
     if not event.is_relevant:
         return None
     stored, is_new = ProviderEvent.objects.get_or_create(
@@ -63,7 +63,7 @@ def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the events that are of no more use, a batch at a time; return how many there were.
+    """Delete the events that are no longer needed, a batch at a time; return how many there were.
 
     The provider repeats an event for three days. What an older one was about, the schedule has compared many times.
     """

@@ -1,4 +1,5 @@
-"""Leave the billing of a product's seats to the provider that does it already, once that provider has confirmed it."""
+"""Leave the billing of a product's seats to a partner, once the payment provider has confirmed the partner's
+account."""
 
 import logging
 from datetime import datetime
@@ -15,7 +16,7 @@ from gateway.core.contract.errors import ExternalMappingUnverified, InvalidReque
 
 log = logging.getLogger("billing.external_mappings")
 
-AWAY = "The payment provider does not answer just now."
+AWAY = "The payment provider is not responding."
 
 
 class Verified(NamedTuple):
@@ -36,7 +37,7 @@ def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mo
     """
     configured_one = configured.require()
     if provider != configured_one.name:
-        raise InvalidRequest(f"The provider here is {configured_one.name}.", param="provider")
+        raise InvalidRequest(f"The configured provider is {configured_one.name}.", param="provider")
     account = _account(configured_one, external_org_id)
     fault = rules.fault_of(account, org_id=org_id, asked_live=mode == "live", key_is_live=configured_one.is_live)
     if fault:
@@ -74,5 +75,5 @@ def _account(provider: PaymentProvider, ref: str) -> ConnectedAccount | None:
     try:
         return provider.connected_account(ref)
     except ProviderError as error:
-        log.error("the provider did not say whose account %s is: %s", ref, error)
+        log.error("the provider did not say who owns account %s: %s", ref, error)
         raise configured.unavailable(AWAY) from error

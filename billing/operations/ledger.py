@@ -1,4 +1,4 @@
-"""The ledger's SQL functions (`billing/sql`, which documents each) for everybody but the metered routes.
+"""The ledger's SQL functions (`billing/sql`, which documents each) for everything except the metered routes.
 
 Every function here makes a `Statement`, to be run on Django's connection. The metered routes open and close their calls
 in batches instead (`closings.py`).
@@ -16,14 +16,14 @@ from psycopg.types.numeric import Int8
 from billing.operations.statement import Statement, call
 from billing.rules.owners import Owner
 
-# What lies beyond can only be an absurd report: the charge ends at the hold anyway, and the column is a bigint.
+# A larger number can only be a wrong report: the charge is limited to the hold anyway, and the column is a bigint.
 AMOUNT_MAX_MICROUSD = 10**18
 
 _IN_REVIEW = ["review"]
 
 
 class HoldOutcome(StrEnum):
-    """What a request for a hold, or a look at its idempotency key, comes to."""
+    """The outcome of a request for a hold, or of a lookup of its idempotency key."""
 
     RESERVED = "reserved"
     FRESH = "fresh"
@@ -36,7 +36,7 @@ class HoldOutcome(StrEnum):
 
 
 class CloseOutcome(StrEnum):
-    """What an attempt to settle or release comes to; only SETTLED and RELEASED can have changed anything.
+    """The outcome of an attempt to settle or release; only SETTLED and RELEASED can have changed anything.
 
     Of settle: SETTLED (now), ALREADY (before), RELEASED (before), CONFLICT, UNKNOWN. Of release: RELEASED (now),
     ALREADY (before), SETTLED (before), CONFLICT, UNKNOWN.
@@ -123,7 +123,7 @@ def settle(
 
 
 def release(*, usage_id: str, resolution: str, book_loss: bool = False) -> Statement[Release]:
-    """Give the whole hold of a call in review back and free its idempotency key."""
+    """Release the whole hold of a call in review and free its idempotency key."""
     return call(
         "billing_release",
         _read_release,
@@ -135,7 +135,7 @@ def release(*, usage_id: str, resolution: str, book_loss: bool = False) -> State
 
 
 def note_look_up(*, usage_id: str, next_at: datetime) -> Statement[None]:
-    """Note that an upstream was asked about a call in review, and when it is asked again."""
+    """Record that an upstream was asked about a call in review, and when to ask again."""
     return call("billing_note_look_up", _first, usage_id=usage_id, next_at=next_at)
 
 
@@ -150,7 +150,7 @@ def grant_credit(
     expires_at: datetime | None = None,
     now: datetime | None = None,
 ) -> Statement[Grant]:
-    """Give a credit, once a source."""
+    """Grant a credit, once per source."""
     return call(
         "billing_grant_credit",
         Grant._make,
@@ -175,7 +175,7 @@ def take_payment(
     product: str | None = None,
     now: datetime | None = None,
 ) -> Statement[Payment]:
-    """Credit confirmed money, once a source: debt first, then balance, or a credit for the product."""
+    """Credit confirmed money, once per source: debt first, then balance, or a credit for the product."""
     return call(
         "billing_take_payment",
         Payment._make,
@@ -192,7 +192,7 @@ def take_payment(
 def take_back(
     *, owner: Owner, amount_microusd: int, source: str, payment: str | None = None, now: datetime | None = None
 ) -> Statement[Refund]:
-    """Book a refund or a dispute, once a source: the payment's own credit, then balance, then a debt."""
+    """Book a refund or a dispute, once per source: the payment's own credit, then balance, then a debt."""
     return call(
         "billing_take_back",
         Refund._make,
@@ -215,7 +215,7 @@ def give_back(
     product: str | None = None,
     now: datetime | None = None,
 ) -> Statement[Payment]:
-    """Undo part of what was taken back of a payment, once a source: debt first, then where it was taken from."""
+    """Undo part of what was taken back of a payment, once per source: debt first, then where it was taken from."""
     return call(
         "billing_give_back",
         Payment._make,

@@ -1,6 +1,6 @@
-"""Ask the payment provider about everything that is not over, whether or not it told us something happened.
+"""Ask the payment provider about every open matter, whether or not it has sent an event.
 
-Each run is bounded in rows and in time; one bad row does not keep the others waiting. Runs may overlap.
+Each run is limited in rows and time; one bad row does not delay the others. Runs may overlap.
 """
 
 import logging
@@ -47,7 +47,7 @@ def _events(provider: PaymentProvider, now: datetime, is_over: Callable[[], bool
             events.handle(event, now=now)
             handled += 1
         except (ProviderUnavailable, IntegrationUnavailable) as error:
-            log.warning("event %s waits, and those after it: %s", event.event_id, error)
+            log.warning("event %s and those after it must wait: %s", event.event_id, error)
             break
         except Exception:
             log.exception("event %s could not be handled", event.event_id)
@@ -74,7 +74,7 @@ def _ask(provider: PaymentProvider, checkout: Checkout) -> Seen | Exception | No
         return checkouts.look(provider, checkout)
     except Exception as error:
         if not isinstance(error, ProviderError):
-            log.exception("asking about checkout %s failed", checkout.id)
+            log.exception("could not ask the provider about checkout %s", checkout.id)
         return error
 
 
@@ -87,7 +87,7 @@ def _take(checkout: Checkout, answer: Seen | Exception | None, now: datetime) ->
         else:
             checkouts.apply(checkout.id, answer, now=now)
     except (ProviderError, IntegrationUnavailable) as error:
-        log.warning("checkout %s is asked about later: %s", checkout.id, error)
+        log.warning("checkout %s will be checked later: %s", checkout.id, error)
         checkouts.postpone(checkout.id, now=now)
         return False
     except Exception:

@@ -1,7 +1,6 @@
-"""Resolve calls whose outcome is not known: each exactly once, whoever gets there first.
-
-Billing knows no upstream. Whoever does registers a look-up (`register`), and reconciliation asks it first; else a call is
-charged by what is known to have been delivered, or waits for the operator.
+"""Resolve calls whose outcome is unknown, each exactly once. Billing knows no upstream. Other apps register a look-up
+(`register`), and reconciliation asks it first; else a call is charged by what is known to have been delivered, or waits
+for the operator.
 """
 
 import logging
@@ -40,7 +39,7 @@ _look_ups: list[LookUp] = []
 def register(look_up: LookUp) -> None:
     """Have reconciliation ask `look_up` of every call in review; it returns None where the upstream cannot say (yet).
 
-    It is asked again about the same call after a minute at the soonest, and ever more seldom.
+    It is asked again about the same call after a minute at the soonest, and less and less often.
     """
     if look_up not in _look_ups:
         _look_ups.append(look_up)
@@ -79,7 +78,7 @@ def charge(
 
 
 def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = False) -> bool:
-    """Give a reviewed call's hold back; False where it was not in review any more."""
+    """Release a reviewed call's hold; False where it was not in review any more."""
     released = ledger.release(usage_id=usage_id, resolution=resolution, book_loss=book_loss).run()
     return released.outcome is ledger.CloseOutcome.RELEASED
 
@@ -87,15 +86,15 @@ def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = Fa
 def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
     """Resolve what can be resolved now; return how many calls were.
 
-    Upstreams are asked first, about a call ever more seldom, then calls are charged by what was delivered. Each of the
-    two ends after so many seconds; the next run goes on. A call that fails does not keep the others waiting.
+    Upstreams are asked first, about a call less and less often, then calls are charged by what was delivered. Each of
+    the two ends after so many seconds; the next run goes on. A call that fails does not keep the others waiting.
     """
     found = _each(reviews.to_look_up(now, LOOK_UPS_MAX), partial(_look_up, now=now), seconds) if _look_ups else 0
     return found + _each(reviews.one_by_one(reviews.delivered(looked_up=bool(_look_ups))), _charge_delivered, seconds)
 
 
 def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP_SECONDS) -> int:
-    """Release, in the customer's favour, what has had no evidence for so long, and book it as a possible loss.
+    """Release, in the customer's favor, what has had no evidence for so long, and book it as a possible loss.
 
     Ends after so many seconds; the next run goes on.
     """

@@ -1,9 +1,9 @@
-"""Seal what closed: hash it, so that whoever erases or rewrites it is found out. Off the hot path.
+"""Seal closed records: hash them, so that erasing or rewriting one is detected. Not on the hot path.
 
-A row is dated before it is committed, so a seal must not reach as far as any transaction that is still under way. It ends
-`MARGIN` before the clock was read, and is made once every transaction that had begun to write by then is over: what is
-dated earlier is then committed, or never will be. The margin covers rows dated by a process, before their transaction
-first wrote, and clocks that differ.
+A row is dated before it is committed, so a seal must not reach as far as any transaction that is still in progress. It
+ends `MARGIN` before the clock was read, and is made once every transaction that had begun to write by then is over:
+what is dated earlier is then committed, or never will be. The margin covers rows dated by a process, before their
+transaction first wrote, and clocks that differ.
 """
 
 import logging
@@ -25,12 +25,13 @@ SELECT NOT EXISTS (SELECT FROM pg_snapshot_xip(pg_current_snapshot()) AS running
 
 
 def seal(*, margin: timedelta = MARGIN) -> str | None:
-    """Seal what became final until `margin` ago; return the new end of the chain in hex, None where nothing was sealed."""
+    """Seal what became final until `margin` ago; return the new end of the chain in hex, None where nothing was
+    sealed."""
     with connection.cursor() as cursor:
         cursor.execute(_OBSERVE)
         observed_at, last_id = cursor.fetchone()
         if not _wait_until_over(last_id):
-            log.warning("nothing sealed: a transaction has been writing for more than %d s", WAIT_SECONDS)
+            log.warning("nothing was sealed: a transaction has been writing for more than %d s", WAIT_SECONDS)
             return None
         return seal_until(observed_at - margin)
 

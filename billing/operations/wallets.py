@@ -10,14 +10,14 @@ from gateway.core.contract.ids import new_id
 
 @transaction.atomic
 def ensure(owner_kind: str, owner_key: str) -> Wallet:
-    """Give the owner's wallet, opening it where there is none."""
+    """Return the owner's wallet, opening it where there is none."""
     return locked.wallet((owner_kind, owner_key))
 
 
 def take_payment(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, product: str | None = None
 ) -> ledger.Payment:
-    """Credit money that its provider confirmed, once a source (the transaction's id): a debt is repaid first.
+    """Credit money that its provider confirmed, once per source (the transaction's id): a debt is repaid first.
 
     With `product` the rest becomes a credit for it that does not expire, else balance.
     """
@@ -33,7 +33,7 @@ def take_payment(
 def take_back(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str | None = None
 ) -> ledger.Refund:
-    """Book a refund or a dispute, once a source: what is there is taken, the rest becomes a debt.
+    """Book a refund or a dispute, once per source: what is there is taken, the rest becomes a debt.
 
     With `payment` (the transaction that brought the money) what is left of its own credit is taken before the balance.
     """
@@ -45,7 +45,7 @@ def take_back(
 def give_back(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str, product: str | None = None
 ) -> ledger.Payment:
-    """Undo part of what was taken back of a payment, once a source: its refund failed, or its dispute was won.
+    """Undo part of what was taken back of a payment, once per source, because its refund failed or its dispute was won.
 
     A debt is repaid first; the rest returns to where it was taken from, to the product's credit at most what came from
     there.

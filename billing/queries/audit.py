@@ -1,8 +1,8 @@
-"""Proves the ledger's invariants, or names what breaks them.
+"""Checks the ledger's invariants and reports what breaks them.
 
-Each file of `billing/sql/audit` is one invariant: a query that gives a row (subject, detail) for whatever breaks it. All
-run against one snapshot, so calls under way do not disturb them. What a query looks at row by row is limited to what
-closed since `%(since)s`; sums are always over everything.
+Each file of `billing/sql/audit` is one invariant: a query that gives a row (subject, detail) for whatever breaks it.
+All run against one snapshot, so calls in progress do not disturb them. What a query looks at row by row is limited to
+what closed since `%(since)s`; sums are always over everything.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What should guard the ledger, as `billing/sql` and the models declare it: the audit looks whether it does."""
+"""What should guard the ledger, as `billing/sql` and the models declare it: the audit compares it with the database."""
 
 import re
 from functools import cache

@@ -1,4 +1,5 @@
-"""Every lock that billing takes from Python. Order: checkout, wallet, then whatever belongs to it; several by ascending id."""
+"""Every lock that billing takes from Python. Order: checkout, wallet, then what belongs to the wallet; several by
+ascending id."""
 
 from datetime import datetime
 
@@ -38,7 +39,8 @@ def instant(owner: Owner) -> datetime:
 
 
 def clock() -> datetime:
-    """Return the database's time, which the ledger stamps by; whoever holds a wallet's lock reads it as the ledger does."""
+    """Return the database's time, which the ledger stamps by; whoever holds a wallet's lock reads it as the ledger
+    does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         [time] = cursor.fetchone()

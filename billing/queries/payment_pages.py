@@ -12,23 +12,23 @@ API = "https://api.stripe.com"
 
 
 def are_configured() -> bool:
-    """Tell whether there is a payment provider, without loading its library."""
+    """Return whether there is a payment provider, without loading its library."""
     return bool(settings.STRIPE_SECRET_KEY)
 
 
 def mode() -> str:
-    """Name the world that the configured key lives in: `test` or `live`."""
+    """Return the mode of the configured key: `test` or `live`."""
     return "live" if "_live_" in settings.STRIPE_SECRET_KEY else "test"
 
 
 def origins() -> list[str]:
-    """List the origins of the provider's hosted pages, to which the portal's forms may lead."""
+    """List the origins of the provider's hosted pages, to which the portal's forms may redirect."""
     base = _origin(settings.STRIPE_API_BASE)
     return [*settings.PAYMENT_PAGE_ORIGINS, *([] if base == API else [base])]
 
 
 def next_step(checkout: Checkout) -> str:
-    """Give where somebody who wants to pay goes: to the hosted page, or to our own about what became of the payment.
+    """Return where somebody who wants to pay goes: to the hosted page, or to our own about what became of the payment.
 
     A hosted page on an origin that forms may not lead to is reached by a link on our own page.
     """

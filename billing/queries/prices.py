@@ -6,11 +6,11 @@ from billing.models import PriceVersion
 
 
 def in_force(alias: str, now: datetime) -> PriceVersion | None:
-    """Give the alias's version that holds at an instant."""
+    """Return the alias's version that holds at an instant."""
     return PriceVersion.objects.filter(alias=alias, effective_at__lte=now).order_by("-effective_at").first()
 
 
 def current(now: datetime) -> dict[str, PriceVersion]:
-    """Give the version in force of every alias that has one, in one query."""
+    """Return the version in force of every alias that has one, in one query."""
     rows = PriceVersion.objects.filter(effective_at__lte=now).order_by("alias", "-effective_at").distinct("alias")
     return {row.alias: row for row in rows}

@@ -1,4 +1,4 @@
-"""What a month's report of one owner is made of. Beyond its limits a report is refused whole, never cut short."""
+"""The data of one owner's monthly report. A report beyond its limits is refused, never truncated."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ Row = TypeVar("Row")
 
 
 def calls_made(owner: Owner, start: datetime, end: datetime) -> list[Made]:
-    """List the calls that were begun in `[start, end)`, but for those that were given back."""
+    """List the calls that were begun in `[start, end)`, except those that were released."""
     calls = _calls(owner).filter(created_at__gte=start, created_at__lt=end).exclude(state=State.RELEASED)
     columns = ("product", "membership_id", "usage_record__input_tokens", "usage_record__output_tokens")
     rows = bounded(calls.values_list(*columns), REPORT_CALLS_MAX)

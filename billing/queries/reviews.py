@@ -14,7 +14,8 @@ HAS_EVIDENCE = Q(evidence__has_key="charge_microusd")
 
 
 def delivered(*, looked_up: bool) -> QuerySet[Reservation]:
-    """Find the calls that what was delivered can resolve; with `looked_up`, only those that an upstream was asked about."""
+    """Find the calls that what was delivered can resolve; with `looked_up`, only those that an upstream was asked
+    about."""
     return _waiting(looked_up).filter(HAS_EVIDENCE)
 
 
@@ -25,7 +26,8 @@ def unresolved(since: datetime, *, looked_up: bool) -> QuerySet[Reservation]:
 
 
 def to_look_up(now: datetime, limit: int) -> list[Reservation]:
-    """Return calls that an upstream is to be asked about: first the new ones, evidence before none, then by their turn."""
+    """Return calls that an upstream is to be asked about: first the new ones, evidence before none, then by their
+    turn."""
     due = _waiting().filter(Q(next_look_up_at=None) | Q(next_look_up_at__lte=now))
     has_evidence = ExpressionWrapper(HAS_EVIDENCE, BooleanField())
     turns = due.annotate(has_evidence=has_evidence).order_by(
@@ -35,7 +37,7 @@ def to_look_up(now: datetime, limit: int) -> list[Reservation]:
 
 
 def one_by_one(calls: QuerySet[Reservation]) -> Iterator[Reservation]:
-    """Give the calls, oldest first, reading a page at a time; what is resolved meanwhile moves no page."""
+    """Return the calls, oldest first, reading a page at a time; what is resolved meanwhile moves no page."""
     page = list(calls[:PAGE])
     while page:
         yield from page

@@ -1,4 +1,4 @@
-"""Where the chain of seals ends, for whoever notes it outside of the database."""
+"""The end of the chain of seals, to be recorded outside of the database."""
 
 from billing.models import Seal
 
@@ -9,7 +9,7 @@ def last() -> Seal | None:
 
 
 def has(chain: str) -> bool:
-    """Tell whether a link, in hex, is one of the chain's."""
+    """Return whether a link, in hex, is one of the chain's."""
     try:
         link = bytes.fromhex(chain)
     except ValueError:

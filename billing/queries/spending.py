@@ -1,7 +1,7 @@
 """What a subject of an organization (everything, a product, a member) has spent and holds, exactly.
 
-A month may have a million calls, and nobody may wait for their wallet meanwhile. So what is old is counted before the
-wallet is locked (`before`), and only what is younger under its lock (`total`).
+A month may have a million calls, and counting must not block its wallet. So older calls are counted before the wallet
+is locked (`before`), and only newer ones under the lock (`total`).
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Past(NamedTuple):
 
 
 def before(subject: Subject, at: datetime) -> Past:
-    """Count what is old at an instant of `locked.instant`, for `total`. It keeps nobody waiting, however long it takes."""
+    """Count what is old at an instant of `locked.instant`, for `total`. It blocks nobody, however long it takes."""
     until = at - CLOCK_STEP
     charged = _charged(subject, Q(created_at__lte=until))
     is_open = _calls(subject).filter(closed_at=None, created_at__lte=until)

@@ -21,10 +21,10 @@ def scope_of(product: str | None, membership_id: str | None) -> BudgetScope:
 
 
 def month_of(now: datetime) -> date:
-    """Give the first day of the UTC calendar month."""
+    """Return the first day of the UTC calendar month."""
     return now.astimezone(UTC).date().replace(day=1)
 
 
 def spent_microusd(stored: int, period_start: date, now: datetime) -> int:
-    """Give what this month has spent: what the row counts, unless it still counts an earlier month."""
+    """Return what this month has spent: what the row counts, unless it still counts an earlier month."""
     return stored if period_start >= month_of(now) else 0

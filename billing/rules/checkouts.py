@@ -23,7 +23,7 @@ LATE_INTERVAL_MAX = timedelta(hours=6)
 
 
 class Verdict(StrEnum):
-    """What a session comes to; the values are the checkout's statuses."""
+    """The outcome of a session; the values are the checkout's statuses."""
 
     OPEN = "open"
     PAID = "paid"
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
 
 def judge(asked: Asked, session: Session) -> tuple[Verdict, str | None]:
-    """Say what the session comes to and, for a review, why. Only `PAID` may be credited."""
+    """Return the session's outcome and, for a review, the reason. Only `PAID` may be credited."""
     is_over = session.status == "complete" or session.payment_status == "paid"
     if not is_over:
         return (Verdict.EXPIRED if session.status == "expired" else Verdict.OPEN), None
@@ -56,7 +56,7 @@ def judge(asked: Asked, session: Session) -> tuple[Verdict, str | None]:
 
 
 def next_check(verdict: str, age: timedelta) -> timedelta | None:
-    """Say after how long the provider is asked again; None: there is nothing more to learn.
+    """Return how long to wait before asking the provider again; None if there is nothing more to learn.
 
     `age` counts from the checkout's creation or, once it is paid, from its payment.
     """
@@ -73,12 +73,12 @@ def next_check(verdict: str, age: timedelta) -> timedelta | None:
 
 
 def is_given_up(status: str, age: timedelta) -> bool:
-    """Say whether a checkout that nobody paid is too old to be waited for."""
+    """Return whether a checkout that nobody paid is too old to be waited for."""
     return age > {"creating": SESSION_MAX_AGE, "open": UNPAID_MAX_AGE}.get(status, timedelta.max)
 
 
 def change_of(taken_microusd: int, booked_microusd: int, paid_microusd: int) -> int:
-    """Say how much more (less: below 0) was taken back of a payment than is booked; never more than was paid."""
+    """Return how much more was taken back of a payment than is booked (negative if less), up to what was paid."""
     return min(taken_microusd, paid_microusd) - booked_microusd
 
 
@@ -91,17 +91,17 @@ def return_path(owner: Owner, transaction_id: str) -> str:
 
 def _fault(asked: Asked, session: Session) -> str | None:
     if session.transaction_id not in (None, asked.transaction_id):
-        return f"the session is of transaction {session.transaction_id}"
+        return f"the session belongs to transaction {session.transaction_id}"
     if session.is_live != asked.is_live:
-        return f"mode: asked {_mode(asked.is_live)}, came {_mode(session.is_live)}"
+        return f"mode: expected {_mode(asked.is_live)}, got {_mode(session.is_live)}"
     if session.keeps_method != (asked.amount_microusd is None):
-        return "the session is of another kind than was asked"
+        return "the session is of a different kind than requested"
     if asked.amount_microusd is None:
         return None
     if session.currency != CURRENCY:
-        return f"currency: asked {CURRENCY}, came {session.currency}"
+        return f"currency: expected {CURRENCY}, got {session.currency}"
     if session.amount_microusd != asked.amount_microusd:
-        return f"amount: asked {asked.amount_microusd} micro-USD, came {session.amount_microusd}"
+        return f"amount: expected {asked.amount_microusd} micro-USD, got {session.amount_microusd}"
     if session.payment_status not in ("paid", "unpaid"):
         return f"payment: {session.payment_status}"
     return None

@@ -7,15 +7,15 @@ ORGANIZATION = "org_id"
 
 
 def fault_of(account: ConnectedAccount | None, *, org_id: str, asked_live: bool, key_is_live: bool) -> str | None:
-    """Say what is missing, for the log alone; None: nothing is."""
+    """Return what is missing, only for the log; None if nothing is."""
     if asked_live != key_is_live:
-        return "the gateway's key is of the other mode"
+        return "the gateway's key is for the other mode (test or live)"
     if account is None:
-        return "no such account is connected"
+        return "this account is not connected"
     if account.metadata.get(ORGANIZATION) != org_id:
         return "the account's metadata does not name the organization"
     if not account.details_submitted:
         return "the account's details are not complete"
     if not account.charges_enabled:
-        return "the account may not charge"
+        return "charges are not enabled for the account"
     return None

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 WIDENING = 8
-"""The next look at a record of age x comes after x / 8: often while it is young, ever more seldom later."""
+"""The next look at a record of age x comes after x / 8: often while it is young, less and less often later."""
 
 
 def next_look(age: timedelta, least: timedelta, most: timedelta) -> timedelta:

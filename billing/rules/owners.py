@@ -1,4 +1,4 @@
-"""How billing knows whose money it is."""
+"""How billing identifies the owner of money."""
 
 from typing import TypeAlias
 

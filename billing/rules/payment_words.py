@@ -25,14 +25,14 @@ OPEN = State(
 EXPIRED = State("Not paid", "The payment page has expired. Nothing was charged.", "Not paid", "")
 REVIEW = State(
     "Under review",
-    "The payment provider's record differs from what was requested. Nothing was added to the wallet yet; the operator is "
-    "looking into it. Quote the payment ID below if you ask about it.",
+    "The payment provider's record differs from what was requested. Nothing has been added to the wallet yet. The operator is "
+    "looking into it. If you ask about it, quote the payment ID below.",
     "Under review",
     "bad",
 )
 DISMISSED = State(
     "Closed by the operator",
-    "The operator reviewed this payment and added nothing to the wallet. Quote the payment ID below if you ask about it.",
+    "The operator reviewed this payment and added nothing to the wallet. If you ask about it, quote the payment ID below.",
     "Closed",
     "bad",
 )

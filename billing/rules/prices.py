@@ -82,7 +82,7 @@ class PriceBook:
             else:
                 prices[name] = _named(name, value)
         if components.get("image") == {}:
-            raise PriceError("image names no price")
+            raise PriceError("image has no prices")
         return cls(prices, images)
 
     @property

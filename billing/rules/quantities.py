@@ -3,12 +3,13 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-# No call that passes the body limits comes near it; whatever reports more counts something else.
+# No call within the body limits comes near it; a larger number must count something else.
 QUANTITY_MAX = 2 * 10**9
 
 
 class MalformedUsage(ValueError):
-    """A reported quantity that is no count: not a whole number, negative, beyond all bounds, or at odds with another."""
+    """A reported quantity that is not a valid count: not a whole number, negative, beyond all bounds, or at odds with
+    another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +42,7 @@ class Quantities:
             raise MalformedUsage("output audio tokens exceed the output tokens")
 
     def counts(self) -> dict[str, int]:
-        """Give the metered quantities by the names of the usage record's columns."""
+        """Return the metered quantities by the names of the usage record's columns."""
         return {name: value for name in QUANTITY_NAMES if (value := getattr(self, name)) is not None}
 
 

@@ -1,4 +1,4 @@
-"""When an upstream is asked again about a call whose outcome is not known."""
+"""When to ask an upstream again about a call with an unknown outcome."""
 
 from datetime import timedelta
 

@@ -1,1 +1,1 @@
-"""Wire shapes of billing."""
+"""Wire formats of billing."""

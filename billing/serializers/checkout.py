@@ -1,4 +1,4 @@
-"""Wire shapes of checkouts. SPEC: Account and access."""
+"""Wire formats of checkouts. SPEC: Account and access."""
 
 from typing import Any
 
@@ -11,16 +11,18 @@ from gateway.core.api.serializers import IdempotencyKeyField, StrictSerializer, 
 class AccountCheckoutRequest(StrictSerializer):
     """A top-up of the token's wallet."""
 
-    amountMicros = WholeCentsField(help_text="In micro-USD, a whole number of cents.")
-    idempotencyKey = IdempotencyKeyField(help_text="The same key with the same amount gives the same transaction.")
+    amountMicros = WholeCentsField(help_text="The amount in micro-USD: a whole number of cents.")
+    idempotencyKey = IdempotencyKeyField(help_text="The same key with the same amount returns the same transaction.")
 
 
 class CheckoutResponse(serializers.Serializer[Any]):
-    """Where to pay."""
+    """The page to pay on."""
 
     provider = serializers.CharField()
     transactionId = serializers.CharField()
-    url = serializers.CharField(help_text="The provider's page, to be opened by the customer; it lives a day.")
+    url = serializers.CharField(
+        help_text="The provider's payment page. Open it for the customer; it expires after a day."
+    )
 
 
 def render_checkout(checkout: Checkout) -> dict[str, Any]:

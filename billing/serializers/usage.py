@@ -1,4 +1,4 @@
-"""Wire shape of usage records. SPEC: Account and access."""
+"""Wire format of usage records. SPEC: Account and access."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -49,7 +49,9 @@ class UsageRecordResponse(serializers.Serializer[Any]):
     inputBytes = serializers.IntegerField(allow_null=True)
     items = serializers.IntegerField(allow_null=True)
     seconds = serializers.IntegerField(allow_null=True)
-    heldMicrousd = serializers.IntegerField(help_text="What the call holds now; 0 once it is settled or released.")
+    heldMicrousd = serializers.IntegerField(
+        help_text="The amount that the call holds now; 0 once it is settled or released."
+    )
     chargedMicrousd = serializers.IntegerField()
     createdAt = serializers.DateTimeField()
     settledAt = serializers.DateTimeField(allow_null=True)

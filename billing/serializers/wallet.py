@@ -1,4 +1,4 @@
-"""Wire shape of a wallet. SPEC: Account and access."""
+"""Wire format of a wallet. SPEC: Account and access."""
 
 from typing import Any
 
@@ -12,7 +12,9 @@ class CreditResponse(serializers.Serializer[Any]):
     """One credit that still counts."""
 
     creditId = serializers.CharField()
-    product = serializers.CharField(allow_null=True, help_text="Null: for any product.")
+    product = serializers.CharField(
+        allow_null=True, help_text="The product that this credit is limited to; null for any product."
+    )
     grantedMicrousd = serializers.IntegerField()
     remainingMicrousd = serializers.IntegerField()
     expiresAt = serializers.DateTimeField(allow_null=True)
@@ -23,10 +25,10 @@ class WalletResponse(serializers.Serializer[Any]):
 
     currency = serializers.ChoiceField(["USD"])
     balanceMicrousd = serializers.IntegerField()
-    creditsMicrousd = serializers.IntegerField(help_text="The sum of the credits below.")
-    heldMicrousd = serializers.IntegerField(help_text="What open calls hold, of balance and credits together.")
+    creditsMicrousd = serializers.IntegerField(help_text="The total of the credits below.")
+    heldMicrousd = serializers.IntegerField(help_text="What open calls hold of balance and credits together.")
     availableMicrousd = serializers.IntegerField(help_text="balance + credits - held; 0 while there is a debt.")
-    debtMicrousd = serializers.IntegerField(help_text="Blocks spending until a payment has repaid it.")
+    debtMicrousd = serializers.IntegerField(help_text="Blocks spending until a payment repays it.")
     credits = CreditResponse(many=True)
 
 

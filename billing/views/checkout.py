@@ -24,17 +24,16 @@ class CheckoutViewSet(ApiViewSet):
     @extend_schema(
         operation_id="checkout",
         tags=["Billing"],
-        summary="Begin a top-up",
+        summary="Start a top-up",
         request=AccountCheckoutRequest,
         responses={201: CheckoutResponse},
     )
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_ROLES)
     def create(self, request: Request) -> Response:
-        """Begin a top-up and return the page on which it is paid.
-
-        The money is there once the provider confirms that exactly this amount was paid. Repeating the request with the
-        same key gives the same transaction, also after an answer that was lost or a 503. Under an organization's token
-        the money is that organization's, for its owner and billing roles.
+        """Start a top-up and return the page where it is paid. The wallet is credited once the provider confirms that
+        exactly this amount was paid. Repeating the request with the same key returns the same transaction, also after a
+        lost response or a 503. With an organization's token the money goes to that organization's wallet; the owner and
+        billing roles may do this.
         """
         body = AccountCheckoutRequest(data=request.data)
         body.is_valid(raise_exception=True)

@@ -18,7 +18,7 @@ from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIS
 LIMIT = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
-    description="How many of the newest records.",
+    description="How many records to return, newest first.",
 )
 
 
@@ -36,7 +36,8 @@ class UsageViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Return the newest calls with what they used, hold and cost.
 
-        Under an organization's token that organization's calls, for its owner and billing roles; others see their own.
+        With an organization's token, the owner and billing roles see all of that organization's calls, and others only
+        their own.
         """
         principal, limit = caller(request), limit_of(request)
         return Response(render_usage(usage.newest(principal.owner, limit, member=_only_member(principal))))

@@ -20,8 +20,7 @@ class WalletViewSet(ApiViewSet):
     @extend_schema(operation_id="get_wallet", tags=["Billing"], summary="Show the wallet", responses=WalletResponse)
     @requires(Capability.WALLET_READ, roles=MONEY_ROLES)
     def retrieve(self, request: Request) -> Response:
-        """Return balance, credits, holds and debt, and what is available of it all.
-
-        Under an organization's token that organization's wallet, for its owner and billing roles.
+        """Return balance, credits, holds and debt, and the amount that can be spent. With an organization's token this
+        is that organization's wallet, for its owner and billing roles.
         """
         return Response(render_wallet(wallets.view(caller(request).owner, timezone.now())))

@@ -18,7 +18,7 @@ SIGNATURE = "Stripe-Signature"
 @csrf_exempt
 @require_POST
 def stripe(request: HttpRequest) -> HttpResponse:
-    """Store a signed event and answer at once; a worker then looks into it. 200 also where there is nothing to do."""
+    """Store a signed event and answer at once; a worker then looks into it. 200 even if there is nothing to do."""
     try:
         event = events.receive(_body(request), request.headers.get(SIGNATURE, ""), now=timezone.now())
     except ApiError as error:

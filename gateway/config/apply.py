@@ -41,7 +41,8 @@ def apply(
 
 
 def check_alone(document: Document, environment: Mapping[str, str]) -> None:
-    """Raise ConfigError with what can be told to be wrong without the database: a name that neither has may be stored."""
+    """Raise ConfigError with what can be told to be wrong without the database: a name that neither has may be
+    stored."""
     check_environment(environment)
     check(document, Context(environment, settings.DEMO_ADAPTER, known=None))
 

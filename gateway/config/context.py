@@ -18,7 +18,7 @@ class Context:
     known: Mapping[str, Names] | None
 
     def has(self, kind: str, name: str) -> bool:
-        """Tell whether a row of that kind exists, or will once the file is applied."""
+        """Return whether a row of that kind exists, or will once the file is applied."""
         return self.known is None or name in self.known.get(kind, frozenset())
 
 

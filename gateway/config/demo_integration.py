@@ -53,7 +53,9 @@ def ensure_demo_integration(*, now: datetime, data_dir: Path | None = None) -> D
     the database has something else under these names.
     """
     if not settings.DEMO_ADAPTER:
-        raise ImproperlyConfigured("The demo signs in with a key that it makes itself, so it never runs in production.")
+        raise ImproperlyConfigured(
+            "The demo signs in with a key that it creates itself, so it does not run in production."
+        )
     key_file = (data_dir or Path(settings.DATA_DIR)) / KEY_FILE
     public = _public_key(_ensure_key(key_file))
     value = _rows({**public.members, "kid": public.thumbprint})
@@ -106,5 +108,5 @@ def _new_key() -> bytes:
 def _public_key(pem: bytes) -> jwk.PublicKey:
     key = serialization.load_pem_private_key(pem, None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise ImproperlyConfigured(f"{KEY_FILE} is not an EC key; remove it, and a new one is made.")
+        raise ImproperlyConfigured(f"{KEY_FILE} is not an EC key; remove it to have a new one created.")
     return jwk.of_public_key(key.public_key())

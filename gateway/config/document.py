@@ -96,7 +96,7 @@ class _Reader:
             key = key_node.value
             place = (*path, key)
             if key in members:
-                self._refuse(key_node, place, f"this key stands here twice, first on line {self.lines[place]}")
+                self._refuse(key_node, place, f"duplicate key, first on line {self.lines[place]}")
                 continue
             self.lines[place] = _line(key_node)
             members[key] = self.value(value_node, place)
@@ -115,7 +115,7 @@ class _Reader:
             case "str" if _storable(text):
                 return text
             case "str":
-                return self._refuse(node, path, "text may not carry NUL or half of a surrogate pair")
+                return self._refuse(node, path, "text must not contain NUL or half of a surrogate pair")
             case "null":
                 return None
             case "bool" if text in ("true", "false"):
@@ -156,9 +156,11 @@ def _compose(text: str) -> Node | None:
     try:
         return yaml.compose(text, Loader=_Loader)
     except yaml.reader.ReaderError as error:
-        raise _error(text[: error.position].count("\n") + 1, "a control character stands here") from None
+        raise _error(text[: error.position].count("\n") + 1, "control character") from None
     except yaml.composer.ComposerError as error:
-        raise _error(_mark_line(error), "an alias or anchor that fits no other, or a second document") from None
+        raise _error(
+            _mark_line(error), "an alias without its anchor, a duplicate anchor, or a second document"
+        ) from None
     except yaml.MarkedYAMLError as error:
         raise _error(_mark_line(error), f"not YAML: {error.problem or 'syntax error'}") from None
     except (yaml.YAMLError, ValueError, OverflowError):
@@ -173,7 +175,7 @@ def _mark_line(error: yaml.MarkedYAMLError) -> int:
 
 
 def _storable(text: str) -> bool:
-    """Tell whether PostgreSQL takes the text: no NUL, no lone surrogate."""
+    """Return whether PostgreSQL takes the text: no NUL, no lone surrogate."""
     return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 

@@ -24,7 +24,7 @@ DEFAULT_PRICE = {"input_token": "0.042"}
 
 
 def environment_document(document: Document, environment: Mapping[str, str]) -> Document:
-    """Make the rows that the environment configures and that neither the file nor the database has an opinion on."""
+    """Build the rows that the environment configures and that neither the file nor the database defines."""
     if not environment.get(KEY_VARIABLE):
         return from_value({})
     check_environment(environment)
@@ -39,7 +39,7 @@ def environment_document(document: Document, environment: Mapping[str, str]) -> 
 
 
 def check_environment(environment: Mapping[str, str]) -> None:
-    """Refuse a credential that is none, and an address that it must not be sent to. Raises ConfigError."""
+    """Refuse an invalid credential, and an address that it must not be sent to. Raises ConfigError."""
     if not environment.get(KEY_VARIABLE):
         return
     if not is_secret(environment[KEY_VARIABLE].strip()):

@@ -68,11 +68,9 @@ def _duplicates(document: Document, name: str, kind: type[SectionRow]) -> Iterat
         if not isinstance(identity, str):
             continue
         if identity in first:
-            yield document.problem(
-                (name, index, kind.identity or ""), f"names the same row as {name}[{first[identity]}]"
-            )
+            yield document.problem((name, index, kind.identity or ""), f"is the same row as {name}[{first[identity]}]")
         first.setdefault(identity, index)
 
 
 def _unknown_section(document: Document, name: str) -> Problem:
-    return document.problem((name,), f"unknown section; known are {', '.join(SECTIONS)}")
+    return document.problem((name,), f"unknown section; the sections are {', '.join(SECTIONS)}")

@@ -13,7 +13,7 @@ IMAGE_KINDS_MAX = 100
 def _price(value: object) -> str:
     """Read an exact decimal. A YAML float is binary before anybody can read what was written: refused."""
     if isinstance(value, float):
-        raise ValueError(f'quote this price, as in "{value}": a bare number with a point is not exact')
+        raise ValueError(f'quote this price, as in "{value}": an unquoted decimal is not exact')
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     parse_price(text)
     return str(text)

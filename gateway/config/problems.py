@@ -1,4 +1,4 @@
-"""What can be wrong with a configuration, and where it stands in the file."""
+"""What can be wrong with a configuration, and where in the file."""
 
 import json
 import re

@@ -35,7 +35,8 @@ class Run:
         values: Mapping[str, Any],
         concealed: frozenset[str] = frozenset(),
     ) -> RowModel:
-        """Create the row of `lookup`, or set those of its values that differ; report which. `concealed` is not shown."""
+        """Create the row of `lookup`, or set those of its values that differ; report which. `concealed` is not
+        shown."""
         manager = model._default_manager  # noqa: SLF001 (documented)
         row = manager.select_for_update(no_key=True).filter(**lookup).first()
         if row is None:
@@ -67,7 +68,7 @@ class Run:
 
     @contextmanager
     def row(self, path: Path) -> Iterator[None]:
-        """Set one row; where a constraint of the database refuses it, note that and go on with the next."""
+        """Set one row; if a database constraint refuses it, note that and continue with the next."""
         try:
             with transaction.atomic():
                 yield

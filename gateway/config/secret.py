@@ -14,7 +14,7 @@ _VALUE = re.compile(rf"[\x21-\x7e]{{1,{SECRET_MAX_CHARACTERS}}}")
 
 
 def is_secret(text: str) -> bool:
-    """Tell whether text can stand in an Authorization header."""
+    """Return whether text can stand in an Authorization header."""
     return _VALUE.fullmatch(text) is not None
 
 

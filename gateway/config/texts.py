@@ -73,8 +73,8 @@ Slug = Annotated[str, matching(r"[a-z0-9][a-z0-9_-]{0,63}", "must be a slug: a-z
 Label = Annotated[
     str,
     StringConstraints(min_length=1, max_length=120),
-    matching(r"\S(?:.*\S)?", "must be one line without spaces at its ends"),
-    checked(shows_as_written, "must not have control characters, or characters that change the direction of text"),
+    matching(r"\S(?:.*\S)?", "must be one line without leading or trailing spaces"),
+    checked(shows_as_written, "must not contain control characters or characters that change the direction of text"),
 ]
 UpstreamName = Annotated[
     str, matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}", "must be letters, digits and . _ -, at most 128 characters")
@@ -94,7 +94,7 @@ Did = Annotated[str, checked(dids.is_did, "this is not a DID")]
 DidPrefix = Annotated[
     str,
     StringConstraints(max_length=255),
-    checked(dids.is_prefix, "this is not the beginning of a DID, such as did:web:studio.example:"),
+    checked(dids.is_prefix, "this is not a DID prefix, such as did:web:studio.example:"),
 ]
 Scope = Annotated[str, StringConstraints(max_length=255), AfterValidator(_capability)]
 Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]

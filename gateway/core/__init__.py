@@ -1,1 +1,1 @@
-"""What the apps stand on: it knows none of them. What assembles the apps is beside it, in `gateway`."""
+"""The foundation of the apps, which knows none of them. `gateway` itself assembles the apps."""

@@ -1,6 +1,6 @@
 """What an operator may give as an address. RFC 3986, RFC 8252 section 7.
 
-Browsers, proxies and libraries repair odd addresses each in their own way; what is not plainly written is refused.
+Browsers, proxies and libraries repair odd addresses each in their own way; only plainly written addresses are accepted.
 """
 
 import ipaddress
@@ -25,7 +25,7 @@ REDIRECT_WORDS = "must be an absolute address without user or fragment: https, h
 
 
 def is_web_address(value: str) -> bool:
-    """Tell whether text is an https URL, or an http one on loopback, of scheme, host, port and path alone."""
+    """Return whether text is an https URL, or an http one on loopback, of scheme, host, port and path alone."""
     parts = _split(value)
     if parts is None or not _is_web(parts):
         return False
@@ -33,7 +33,8 @@ def is_web_address(value: str) -> bool:
 
 
 def is_origin(value: str) -> bool:
-    """Tell whether text is a browser origin as browsers write it (RFC 6454): `https://host[:port]`, or http on loopback.
+    """Return whether text is a browser origin as browsers write it (RFC 6454): `https://host[:port]`, or http on
+    loopback.
 
     In lower case, without default port, path, or slash at its end; addresses in their one canonical form.
     """
@@ -44,7 +45,7 @@ def is_origin(value: str) -> bool:
 
 
 def is_redirect_uri(value: str) -> bool:
-    """Tell whether text may be a redirect URI: https, http on loopback, or an app's own scheme."""
+    """Return whether text may be a redirect URI: https, http on loopback, or an app's own scheme."""
     parts = _split(value)
     if parts is None or "#" in value or "@" in parts.netloc:
         return False

@@ -1,4 +1,5 @@
-"""Start-up checks: an API action that declares no access keeps the gateway from starting; untold proxies are warned of."""
+"""Start-up checks: the gateway does not start if an API action declares no access, and warns if no proxy is
+configured."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,8 +29,8 @@ def every_action_declares_its_access(
 def visitors_have_their_own_addresses(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Warn where a proxy ends TLS, as it must in production, and none is trusted to name its clients."""
+    """Warn if a proxy terminates TLS, as it must in production, but none is trusted to report client addresses."""
     if settings.TRUSTED_PROXIES or not settings.SESSION_COOKIE_SECURE:
         return []
-    told = "TRUSTED_PROXIES is empty: all visitors seem to have the proxy's address, and share its sign-in limits."
-    return [checks.Warning(told, hint="Name the proxy's address or network.", id="gateway.W001")]
+    told = "TRUSTED_PROXIES is empty: all visitors appear to have the proxy's address and share its sign-in limits."
+    return [checks.Warning(told, hint="Add the proxy's address or network.", id="gateway.W001")]

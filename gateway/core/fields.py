@@ -1,4 +1,4 @@
-"""Model fields, and other text, that rest encrypted.
+"""Model fields, and other text, that are stored encrypted.
 
 The keys are `FIELD_ENCRYPTION_KEYS`, newest first: the first one encrypts, every one decrypts, so a key is rotated by
 putting a new one in front and saving the rows again.

@@ -69,9 +69,9 @@ class AmountForm(OnceForm):
         found: dict[str, Any] = super().clean() or {}
         preset, typed = found.get("preset"), found.get("amount")
         if preset and typed:
-            self.add_error("amount", "You chose an amount and typed one. Keep only one of them.")
+            self.add_error("amount", "You chose an amount and also entered one. Keep only one of them.")
         elif preset and "amount" in found:
             found["amount"] = int(preset * MICRO)
         elif not typed and "amount" not in self.errors:
-            self.add_error("amount", "Choose an amount, or type one.")
+            self.add_error("amount", "Choose or enter an amount.")
         return found

@@ -37,8 +37,9 @@ def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> None:
 def install(using: str) -> None:
     """Replace functions and views in one transaction, then make the triggers that differ, each in one of its own.
 
-    Making a trigger waits for everybody who writes to its table, and they for it: hence only those that differ, and
-    never two tables at once. Those that no file names go last, so that no table is unguarded meanwhile.
+    Creating a trigger waits for all writers to its table, and they wait for it. Therefore only triggers that differ are
+    created, and never on two tables at once. Triggers that no file names are dropped last, so that no table is
+    unguarded in between.
     """
     with transaction.atomic(using), connections[using].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
@@ -57,7 +58,8 @@ def sources() -> Iterator[str]:
 
 
 def _changes(cursor: Any) -> Iterator[str]:
-    """Return the statements that make triggers what the files say: the missing, disabled and other ones, then the rest."""
+    """Return the statements that make triggers what the files say: the missing, disabled and other ones, then the
+    rest."""
     cursor.execute(_TRIGGERS)
     found = cursor.fetchall()
     in_force = {_plain(definition) for *_, definition, is_enabled in found if is_enabled}

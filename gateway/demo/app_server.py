@@ -1,4 +1,4 @@
-"""Serves the browser client's example page on an origin of its own, as any app would stand beside the gateway."""
+"""Serves the browser client's example page on its own origin, as any app would."""
 
 import json
 from http import HTTPStatus
@@ -64,7 +64,7 @@ class Handler(BaseHTTPRequestHandler):
             self._file(path + "index.html" if path.endswith("/") else path)
 
     def do_POST(self) -> None:
-        """Give the welcome credit to an account that asks for it from this very page."""
+        """Return the welcome credit to an account that asks for it from this very page."""
         if not self._is_ours() or self.headers.get("Origin") not in self.server.origins:
             self._refuse(HTTPStatus.FORBIDDEN)
         elif urlsplit(self.path).path != WELCOME_PATH:

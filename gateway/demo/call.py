@@ -27,7 +27,7 @@ def stream_chat(
 
 
 def _words(line: bytes) -> Iterator[str]:
-    """Give the text that one line of the event stream carries."""
+    """Return the text that one line of the event stream carries."""
     if not line.startswith(b"data: {"):
         return
     event = json.loads(line.removeprefix(b"data: "))

@@ -36,15 +36,15 @@ def tour(gateway: Gateway, write: Write) -> None:
 
 def _sign_in(gateway: Gateway, write: Write) -> None:
     account = gateway.account()
-    write(
-        "1. Sign in: the demo product vouches for an account, and the gateway gives a token bound to a key of ours.\n"
-    )
+    write("1. Sign in: the demo product vouches for an account, and the gateway issues a token bound to our key.\n")
     write(f"   {account['did']}, may {', '.join(account['scopes'])}\n\n")
 
 
 def _ask(gateway: Gateway, write: Write, key: str) -> Receipt:
     limit = dollars(MAX_COST_MICROUSD)
-    write(f"2. Ask: one streamed chat request that may cost at most {limit}; that much is checked before it is sent.\n")
+    write(
+        f"2. Ask: one streamed chat request that may cost at most {limit}. The gateway checks that before it sends the request.\n"
+    )
     write(f"   > {QUESTION}\n   ")
     receipt = stream_chat(gateway, BODY, max_cost_microusd=MAX_COST_MICROUSD, key=key, say=write)
     write("\n\n")
@@ -52,11 +52,11 @@ def _ask(gateway: Gateway, write: Write, key: str) -> Receipt:
 
 
 def _show_receipt(write: Write, before: dict[str, Any], receipt: Receipt, after: dict[str, Any]) -> None:
-    write(f"3. Receipt {receipt.usage_id}: the hold was set aside first, then only the charge was kept.\n")
+    write(f"3. Receipt {receipt.usage_id}: the hold was set aside first; then only the charge was taken.\n")
     rows = [
         ("wallet before", before["availableMicrousd"], ""),
         ("hold", receipt.hold_microusd or 0, "the most this request could cost"),
-        ("charge", receipt.charge_microusd or 0, "what it did cost"),
+        ("charge", receipt.charge_microusd or 0, "what it cost"),
         ("wallet after", after["availableMicrousd"], ""),
     ]
     for line in table(rows):
@@ -65,7 +65,7 @@ def _show_receipt(write: Write, before: dict[str, Any], receipt: Receipt, after:
 
 
 def _ask_again(gateway: Gateway, write: Write, key: str, before: dict[str, Any]) -> None:
-    write("4. Ask again with the same Idempotency-Key: the stored answer comes back, and nothing is charged.\n   ")
+    write("4. Ask again with the same Idempotency-Key: you get the stored answer, and nothing is charged.\n   ")
     receipt = stream_chat(gateway, BODY, max_cost_microusd=MAX_COST_MICROUSD, key=key, say=write)
     after = gateway.wallet()["availableMicrousd"]
     paid = before["availableMicrousd"] - after

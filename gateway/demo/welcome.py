@@ -13,7 +13,7 @@ SOURCE_KIND = "demo_app"
 
 
 def give(did: str) -> int | None:
-    """Give an account its welcome credit, once for ever, and return its micro-USD; None where no such account is.
+    """Grant an account its welcome credit, only once, and return it in micro-USD; None if there is no such account.
 
     Raises ImproperlyConfigured in production.
     """

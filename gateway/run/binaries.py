@@ -48,7 +48,7 @@ def _installations(environment: Mapping[str, str]) -> Iterator[Binaries]:
     if setting:
         binaries = _inspect(Path(setting))
         if binaries is None:
-            raise StartError(f"PG_BIN={setting} holds no PostgreSQL: it needs the programs initdb and postgres.")
+            raise StartError(f"PG_BIN={setting} has no PostgreSQL: it must contain the programs initdb and postgres.")
         yield binaries
         return
     for directory in dict.fromkeys((*_system_directories(), *_wheel_directories())):

@@ -27,7 +27,7 @@ PROJECT_DIR = Path(__file__).resolve().parents[2]
 def main(arguments: list) -> int:
     """Return 0 when the environment is ready, 1 after one line on standard error."""
     if sys.version_info < OLDEST:
-        return fail("Python 3.11 or later is needed, this is %d.%d; set PYTHON=..." % sys.version_info[:2])
+        return fail("Python 3.11 or later is needed, but this is %d.%d; set PYTHON=..." % sys.version_info[:2])
     requirements = PROJECT_DIR / arguments[0]
     environment = PROJECT_DIR / (arguments[1] if len(arguments) > 1 else ".venv")
     try:
@@ -45,12 +45,12 @@ def ready(environment: Path, requirements: Path) -> int:
     if python.exists() and stamp.exists() and stamp.read_text() == wanted:
         return 0
     if not has_pip(python):
-        say("making the environment %s with Python %d.%d ..." % (environment.name, *sys.version_info[:2]))
+        say("creating the environment %s with Python %d.%d ..." % (environment.name, *sys.version_info[:2]))
         if not create(environment):
-            return fail("Python's venv module lacks pip here; on Debian: apt install python3-venv")
-    say("installing %s into %s (once, takes a minute) ..." % (requirements.name, environment.name))
+            return fail("Python's venv module has no pip here; on Debian: apt install python3-venv")
+    say("installing %s into %s (only once; takes about a minute) ..." % (requirements.name, environment.name))
     if not install(python, requirements):
-        return fail("Installing %s failed, see above." % requirements.name)
+        return fail("Installing %s failed; see above." % requirements.name)
     stamp.write_text(wanted)
     for covered in COVERS.get(requirements.stem, ()):
         other = requirements.with_name(covered + ".txt")
@@ -65,7 +65,7 @@ def fingerprint(requirements: Path) -> str:
 
 
 def create(environment: Path) -> bool:
-    """Make a virtual environment; what an interrupted start left is kept if it can be mended, else made anew."""
+    """Make a virtual environment; what an interrupted start left is kept if it can be repaired, else created afresh."""
     for clear in (False, True):
         with contextlib.suppress(subprocess.CalledProcessError, OSError, SystemExit):
             venv.EnvBuilder(with_pip=True, symlinks=True, clear=clear).create(str(environment))
@@ -75,7 +75,7 @@ def create(environment: Path) -> bool:
 
 
 def has_pip(python: Path) -> bool:
-    """Tell whether an environment is whole enough to install into."""
+    """Return whether an environment is whole enough to install into."""
     return runs(python, "-m", "pip", "--version")
 
 
@@ -106,7 +106,7 @@ def progress(lines: Iterable, total: int) -> Iterator:
 
 
 def runs(*command: object) -> bool:
-    """Tell whether a command ends well, whatever it prints."""
+    """Return whether a command ends well, whatever it prints."""
     try:
         return subprocess.run([str(part) for part in command], capture_output=True, check=False).returncode == 0
     except OSError:

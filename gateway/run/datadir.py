@@ -89,7 +89,7 @@ class DataDirectory:
         lock.unlink(missing_ok=True)
 
     def _is_server(self, pid: int) -> bool:
-        """Tell whether process `pid` is a server on this directory: its working directory is the data directory."""
+        """Return whether process `pid` is a server on this directory: its working directory is the data directory."""
         try:
             return Path(f"/proc/{pid}/cwd").resolve(strict=True) == self.path.resolve()
         except OSError:
@@ -101,7 +101,7 @@ class DataDirectory:
         os.kill(pid, signal.SIGINT)
         while self._is_server(pid):
             if time.monotonic() > deadline:
-                raise StartError(f"A PostgreSQL server (process {pid}) still runs on {self.path}; stop it first.")
+                raise StartError(f"A PostgreSQL server (process {pid}) is still running on {self.path}; stop it first.")
             time.sleep(0.05)
 
 

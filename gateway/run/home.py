@@ -65,6 +65,6 @@ def _take(lock: int, path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         owner = os.read(lock, 32).decode(errors="replace").strip() or "unknown"
-        raise StartError(f"A gateway already runs on {path} (process {owner}); set another DATA_DIR.") from error
+        raise StartError(f"A gateway is already running on {path} (process {owner}); set another DATA_DIR.") from error
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)

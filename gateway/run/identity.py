@@ -29,12 +29,13 @@ class Identity:
         os.chown(path, self.uid, self.gid)
 
     def reaches(self, path: Path) -> bool:
-        """Tell whether this user may enter every directory above `path` and `path` itself, as written and where links lead."""
+        """Return whether this user may enter every directory above `path` and `path` itself, as written and where links
+        lead."""
         written, resolved = path.absolute(), path.resolve()
         return all(self._enters(part) for part in {written, *written.parents, resolved, *resolved.parents})
 
     def _enters(self, path: Path) -> bool:
-        """Tell whether this user may enter (a directory) or run (a program) one path."""
+        """Return whether this user may enter (a directory) or run (a program) one path."""
         status = path.stat()
         if status.st_uid == self.uid:
             return bool(status.st_mode & stat.S_IXUSR)
@@ -53,4 +54,6 @@ def database_identity() -> Identity | None:
         except KeyError:
             continue
         return Identity(name, entry.pw_uid, entry.pw_gid)
-    raise StartError("PostgreSQL will not run as root and there is no user 'nobody'; run as an ordinary user.")
+    raise StartError(
+        "PostgreSQL does not run as root, and there is no user 'nobody'; run the gateway as an ordinary user."
+    )

@@ -135,7 +135,7 @@ class Launch:
             if until_ready and answers(self._options):
                 return
             if time.monotonic() > deadline:
-                raise StartError(f"The server did not get ready in {READY_SECONDS:.0f} s.")
+                raise StartError(f"The server was not ready within {READY_SECONDS:.0f} s.")
 
 
 class Parts:
@@ -163,9 +163,9 @@ class Parts:
         """Start an embedded database again that ended; its port must stay, because every process knows it."""
         if self._cluster is None or not self._cluster.has_ended():
             return
-        say("the database ended; starting it again")
+        say("the database stopped; restarting it")
         if self._cluster.start() != self.addresses["DATABASE_URL"]:
-            raise StartError("The database's port was taken by another process; start again.")
+            raise StartError("Another process took the database's port; start the gateway again.")
 
 
 def _announcement(options: Options, environment: Mapping[str, str]) -> str:

@@ -45,6 +45,6 @@ def end_leftovers(children: Mapping[str, Any]) -> None:
 
 
 def _is_same(child: Any) -> bool:
-    """Tell whether a recorded child still runs and its number was not given to another process."""
+    """Return whether a recorded child still runs and its number was not given to another process."""
     started = child.get("started")
     return started is not None and identify(int(child["pid"])) == started

@@ -33,7 +33,7 @@ class Output:
 
     def last_words(self, name: str) -> str:
         """Return the last line that says something among what `name` printed."""
-        return self._recent[name][-1].strip() if self._recent[name] else "it said nothing"
+        return self._recent[name][-1].strip() if self._recent[name] else "no output"
 
     def _read(self, key: selectors.SelectorKey) -> None:
         """Take what one pipe holds and print its whole lines."""

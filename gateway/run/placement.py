@@ -59,7 +59,9 @@ def _resolve(link: Path) -> Path:
     """Return where an earlier start put the data."""
     target = link.readlink()
     if not target.parent.is_dir():
-        raise StartError(f"{link} points to {target}, which is gone; restore it or remove the link to start anew.")
+        raise StartError(
+            f"{link} points to {target}, which no longer exists; restore it, or remove the link to start afresh."
+        )
     return target
 
 
@@ -78,7 +80,7 @@ def _shared_root() -> Path:
         SHARED_ROOT.chmod(READABLE_DIRECTORY)
     except OSError as error:
         raise StartError(
-            f"Cannot create {SHARED_ROOT}, where the database's user could enter: {error.strerror}."
+            f"Cannot create {SHARED_ROOT}, which the database's user must be able to enter: {error.strerror}."
         ) from error
     return SHARED_ROOT
 

@@ -25,7 +25,7 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Tell whether this process could listen on `host:port` now."""
+    """Return whether this process could listen on `host:port` now."""
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -42,7 +42,7 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
-        raise StartError(f"HOST={host} is no address of this machine: {error.strerror}.") from error
+        raise StartError(f"HOST={host} is not an address of this machine: {error.strerror}.") from error
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

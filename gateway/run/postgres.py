@@ -88,7 +88,7 @@ class Cluster:
         return url
 
     def has_ended(self) -> bool:
-        """Tell whether the server was started and has ended by itself since."""
+        """Return whether the server was started and has ended by itself since."""
         return self.process is not None and self.process.poll() is not None
 
     def stop(self) -> None:
@@ -106,7 +106,7 @@ class Cluster:
         if data.major is None:
             data.create(binaries, password or read_or_create_secret(_password_path(self.home)), durable=self.durable)
         elif not password:
-            raise StartError(f"The database's password is missing: restore {_password_path(self.home)}.")
+            raise StartError(f"The database's password file is missing: restore {_password_path(self.home)}.")
         data.clear_orphan()
         return data, binaries
 
@@ -158,7 +158,7 @@ class Cluster:
         return False
 
     def _open_log_mark(self) -> int:
-        """Return the log's length, after starting it anew when it has grown long."""
+        """Return the log's length, after emptying it if it has grown long."""
         size = self.log_path.stat().st_size if self.log_path.exists() else 0
         if size > LOG_BYTES_MAX:
             self.log_path.replace(self.log_path.with_suffix(".log.1"))
@@ -191,13 +191,13 @@ def _create_database(url: str) -> None:
 
 
 def _is_ready(lock: Path, pid: int) -> bool:
-    """Tell whether the lock file is `pid`'s and its status line (the eighth) says ready, as `pg_ctl` reads it."""
+    """Return whether the lock file is `pid`'s and its status line (the eighth) says ready, as `pg_ctl` reads it."""
     lines = (read_text(lock) or "").splitlines()
     return len(lines) >= 8 and lines[0].strip() == str(pid) and lines[7].strip() == "ready"
 
 
 def _may_pass(failure: str) -> bool:
-    """Tell whether a failed start is worth another try: the port was taken, or old backends still end."""
+    """Return whether a failed start is worth another try: the port was taken, or old backends still end."""
     return "could not create any TCP/IP sockets" in failure or "pre-existing shared memory" in failure
 
 

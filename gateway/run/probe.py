@@ -9,7 +9,7 @@ ANSWER_SECONDS = 2.0
 
 
 def answers(options: Options) -> bool:
-    """Tell whether GET /healthz answers 200, straight from the server, whatever proxy the base URL names."""
+    """Return whether GET /healthz answers 200, straight from the server, whatever proxy the base URL names."""
     connection = http.client.HTTPConnection(options.probe_host, options.port, timeout=ANSWER_SECONDS)
     try:
         connection.request("GET", "/healthz", headers={"Host": urlsplit(options.base_url).netloc})

@@ -29,7 +29,7 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Tell whether its process has not ended."""
+        """Return whether its process has not ended."""
         return self.process is not None and self.process.poll() is None
 
 
@@ -100,9 +100,9 @@ class Supervisor:
         child.failures = 0 if was_killed or lived_seconds > SETTLED_SECONDS else child.failures + 1
         name, how = child.service.name, _describe(process.returncode)
         if child.failures >= len(PAUSES_SECONDS):
-            raise StartError(f"The {name} keeps ending ({how}): {self.output.last_words(name)}")
+            raise StartError(f"The {name} keeps failing ({how}): {self.output.last_words(name)}")
         child.process, child.due_at = None, now + PAUSES_SECONDS[child.failures]
-        self._say(f"the {name} ended ({how}); starting it again")
+        self._say(f"the {name} stopped ({how}); restarting it")
 
 
 def _describe(code: int) -> str:

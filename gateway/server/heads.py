@@ -1,4 +1,5 @@
-"""Request heads that everybody on the way reads alike. What is left open here, a proxy in front could read otherwise."""
+"""Request heads that everybody on the way reads alike. What is left open here, a proxy in front could read
+otherwise."""
 
 from collections.abc import Sequence
 
@@ -6,9 +7,10 @@ VERSIONS = ("1.0", "1.1")
 
 
 def is_plain(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> bool:
-    """Tell whether a head names one host, one framing and no tunnel. RFC 9112 sections 2.3, 3.2 and 6.1.
+    """Return whether a head names one host, one framing and no tunnel. RFC 9112 sections 2.3, 3.2 and 6.1.
 
-    The parser has refused what contradicts itself. `chunked` is the only coding that is undone here, and HTTP/1.0 has none.
+    The parser has refused what contradicts itself. `chunked` is the only coding that is undone here, and HTTP/1.0 has
+    none.
     """
     names = [name for name, _ in headers]
     hosts = names.count(b"host")

@@ -24,10 +24,10 @@ from inference.queries import catalogue
 log = logging.getLogger("gateway.lifespan")
 
 DRAIN_SECONDS = 20.0
-"""Calls that were sent upstream get so long to come to their end."""
+"""How long calls that were sent upstream may take to finish."""
 
 SWITCH_SECONDS = 0.001
-"""For so long another thread keeps the interpreter's lock from the event loop, each time that the loop needs it."""
+"""How long another thread may keep the interpreter's lock each time the event loop needs it."""
 
 
 class Lifespan:
@@ -47,7 +47,8 @@ class Lifespan:
 
 
 async def start() -> None:
-    """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's sight."""
+    """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's
+    sight."""
     raise_descriptor_limit()
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -57,16 +58,16 @@ async def start() -> None:
         await catalogue.current()
         await asyncio.to_thread(keyring.warm)
     except Exception as error:  # noqa: BLE001 - the first request tries again
-        log.warning("the catalogue or the signing keys are not there yet: %s", error)
+        log.warning("the catalogue or the signing keys are not available yet: %s", error)
     gc.collect()
     gc.freeze()
 
 
 async def stop() -> None:
-    """Let what is under way come to its end, then close."""
+    """Let running calls finish, then close."""
     left = await drain(DRAIN_SECONDS)
     if left:
-        log.error("%d calls were still under way; reconciliation finds them", left)
+        log.error("%d calls were still in progress; reconciliation will close them", left)
     with suppress(TimeoutError):
         await asyncio.to_thread(alarms.finish)
     await close_session()

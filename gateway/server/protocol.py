@@ -1,4 +1,5 @@
-"""HTTP/1.1 as uvicorn speaks it, with a limit on whatever a client could hold: `--http gateway.server.protocol:Bounded`.
+"""HTTP/1.1 as uvicorn speaks it, with a limit on whatever a client could hold: `--http
+gateway.server.protocol:Bounded`.
 
 A request that runs is the application's: it reads the body within limits of its own, and may take as long as a model
 does. What happens outside of it is bounded here: connections, heads, trailers, silence, and answers that nobody reads.
@@ -54,7 +55,8 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol. No route takes one, so it ends with the answer to its handshake.
+        """Hand the connection to the WebSocket protocol. No route takes one, so it ends with the answer to its
+        handshake.
 
         Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched.
         """
@@ -82,11 +84,11 @@ class Bounded(HttpToolsProtocol):
         """Start the request, or refuse its head. Later trailers are no headers of it."""
         if len(self.headers) > HEADERS_MAX or self._undigested_bytes > HEAD_MAX_BYTES < self._head_bytes():
             self._is_too_large = True
-            raise HttpParserError("the head is too large")
+            raise HttpParserError("the request head is too large")
         if not is_plain(self.parser.get_method(), self.parser.get_http_version(), self.headers):
-            raise HttpParserError("the head could be read in two ways")
+            raise HttpParserError("the request head is ambiguous")
         if self._is_handshake() and self._is_busy():
-            raise HttpParserError("a handshake behind a request that is not answered yet")
+            raise HttpParserError("a handshake that follows an unanswered request")
         self._undigested_bytes = 0
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()
@@ -119,7 +121,8 @@ class Bounded(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be parsed. Where an answer is under way, another one in it would be taken for its part."""
+        """Refuse what cannot be parsed. Where an answer is in progress, another one in it would be taken for its
+        part."""
         if self._is_answer_under_way():
             self.transport.abort()
         elif self._is_too_large:
@@ -137,7 +140,7 @@ class Bounded(HttpToolsProtocol):
             self.transport.abort()
 
     def _waits_too_long(self, now: float) -> bool:
-        """Tell whether the client owes a head, a body, or the end of a body that has been answered."""
+        """Return whether the client owes a head, a body, or the end of a body that has been answered."""
         patience = settings.HEAD_SECONDS
         if self._is_handed_over:
             return now - self._since > patience
@@ -151,7 +154,7 @@ class Bounded(HttpToolsProtocol):
         return now - self._since > patience
 
     def _is_unread_too_long(self, now: float) -> bool:
-        """Tell whether an answer lies here and the client does not take it.
+        """Return whether an answer lies here and the client does not take it.
 
         Growth counts as progress: an answer that grows is paused soon, and from then on it can only shrink.
         """
@@ -162,7 +165,7 @@ class Bounded(HttpToolsProtocol):
         return now - self._unread_since > settings.WRITE_SECONDS
 
     def _is_answer_under_way(self) -> bool:
-        """Tell whether the request before what was just parsed is complete and unanswered, or answered in part."""
+        """Return whether the request before what was just parsed is complete and unanswered, or answered in part."""
         cycle = self.cycle
         return bool(cycle) and not cycle.response_complete and (cycle.response_started or not cycle.more_body)
 
@@ -170,7 +173,7 @@ class Bounded(HttpToolsProtocol):
         return bool(self.parser.should_upgrade() and self._should_upgrade())
 
     def _is_busy(self) -> bool:
-        """Tell whether a request before this one is unanswered. A handshake would be answered in its place."""
+        """Return whether a request before this one is unanswered. A handshake would be answered in its place."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _head_bytes(self) -> int:
@@ -184,9 +187,9 @@ class Bounded(HttpToolsProtocol):
 def _bound_unsent(transport: asyncio.Transport) -> None:
     """Have the system take little more of an answer than its client's window holds, and keep that for so long.
 
-    It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is closed
-    (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the client; the system
-    only forgets it.
+    It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is
+    closed (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the
+    client; the system only forgets it.
     """
     connection = transport.get_extra_info("socket")
     if connection.family == socket.AF_UNIX:

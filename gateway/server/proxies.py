@@ -12,7 +12,7 @@ class Proxies(_TrustedHosts):
     """The networks whose word counts. IPv4 addresses in IPv6 form are the same addresses."""
 
     def __contains__(self, host: str | None) -> bool:
-        """Tell whether a host is one of the proxies."""
+        """Return whether a host is one of the proxies."""
         return super().__contains__(plain_address(host) or host)
 
     def get_trusted_client_address(self, x_forwarded_for: str) -> tuple[str, int]:

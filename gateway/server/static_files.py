@@ -13,10 +13,11 @@ CHUNK_BYTES = 64 * 1024
 
 
 class CollectedFiles(CompressedManifestStaticFilesStorage):
-    """Names each file by its content's hash, so that a browser may keep it for ever."""
+    """Names each file by its content's hash, so that a browser may keep it forever."""
 
     def stored_name(self, name: str) -> str:
-        """Return the name with its hash, or the plain one in a process for which nothing was collected (`runserver`)."""
+        """Return the name with its hash, or the plain one in a process for which nothing was collected
+        (`runserver`)."""
         return super().stored_name(name) if self.hashed_files else name
 
 

@@ -16,8 +16,8 @@ def named_hosts(env: Environment, given: Sequence[str], **urls: str) -> list[str
     """
     if any(host.strip() in ("*", ".") for host in given):
         env.note(
-            "ALLOWED_HOSTS must name hosts in production: * answers for a host that a stranger made up. "
-            "Leave it out to answer for the hosts of GATEWAY_BASE_URL and PORTAL_URL."
+            "ALLOWED_HOSTS must name hosts in production: * accepts any host that a client makes up. "
+            "Leave it unset to accept the hosts of GATEWAY_BASE_URL and PORTAL_URL."
         )
     hosts = list(given)
     for name, url in urls.items():
@@ -49,10 +49,10 @@ def _network(name: str) -> str:
         network = ip_network(name, strict=False)
     except ValueError:
         raise ImproperlyConfigured(
-            f"TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.0/8: {name!r} is none."
+            f"TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.0/8; {name!r} is neither."
         ) from None
     if network.prefixlen == 0:
         raise ImproperlyConfigured(
-            f"TRUSTED_PROXIES must not be everybody: {name!r} lets each client name its address."
+            f"TRUSTED_PROXIES must not cover every address: {name!r} lets clients choose their own address."
         )
     return str(network)

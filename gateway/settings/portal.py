@@ -48,7 +48,11 @@ ACCOUNT_UNIQUE_EMAIL = True
 ACCOUNT_MAX_EMAIL_ADDRESSES = EMAIL_ADDRESSES_MAX
 ACCOUNT_USER_DISPLAY = "accounts.portal.adapters.display_name"
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if MAIL_IS_CONFIGURED else "none"
-ACCOUNT_FORMS = {"signup": "accounts.portal.forms.SignupForm"}
+ACCOUNT_FORMS = {
+    "signup": "accounts.portal.forms.SignupForm",
+    "change_password": "accounts.portal.forms.ChangePasswordForm",
+    "reset_password_from_key": "accounts.portal.forms.ResetPasswordKeyForm",
+}
 # Strict where addresses are verified: several people may claim one, and whoever can read its mail gets it.
 ACCOUNT_PREVENT_ENUMERATION = "strict" if MAIL_IS_CONFIGURED else True
 # How often, by what. Addresses are shared by many people behind one office. A key of `login_failed` is an address and an

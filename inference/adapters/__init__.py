@@ -1,1 +1,1 @@
-"""How upstreams are spoken to: one vendor's protocol a folder. A route's own folder has its endpoint for each."""
+"""The protocols of upstreams: one folder per vendor. A route's own folder has its endpoint for each."""

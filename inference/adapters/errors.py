@@ -90,7 +90,7 @@ def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiErro
     # Without the upstream's message, which may quote the customer's text.
     private = redacted(f"upstream {attempt.target.name} refused: {code} {error.get('param')}", [attempt.target.api_key])
     if code not in TEXT_OF_CODE:
-        return InvalidRequest("The model's provider refused the request.", private=private)
+        return InvalidRequest("The model's provider rejected the request.", private=private)
     param = _param(attempt, error.get("param"))
     return InvalidRequest(TEXT_OF_CODE[code], param=param, details={"code": code}, private=private)
 

@@ -29,7 +29,7 @@ class NotJSONError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A complete answer of another status than 2xx. `body` is empty where it was no JSON object, or too large."""
+    """A complete answer with a status other than 2xx. `body` is empty where it was no JSON object, or too large."""
 
     status: int
     headers: Mapping[str, str]
@@ -71,7 +71,7 @@ async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
 
 
 async def read_refusal(response: aiohttp.ClientResponse) -> Refusal:
-    """Read what came instead of a 2xx, to its end: a refusal that is cut is none."""
+    """Read the whole answer that came instead of a 2xx: an incomplete one does not count as a refusal."""
     try:
         body = parse_object(await read_bounded(response, ERROR_MAX_BYTES))
     except (NotJSONError, TooLargeError):
@@ -105,7 +105,8 @@ def is_event_stream(response: aiohttp.ClientResponse) -> bool:
 
 @lru_cache(maxsize=256)
 def _address(base_url: str, path: str) -> URL:
-    """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they rest encrypted."""
+    """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they are stored
+    encrypted."""
     try:
         url = URL(base_url.rstrip("/") + path)
         (url.raw_host or "").encode("idna")  # as the resolver will do, and refuse labels that are empty or too long

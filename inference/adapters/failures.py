@@ -21,7 +21,8 @@ _ERRORS: dict[Failure, type[ApiError]] = {
 
 
 def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
-    """Decide what a call that raised came to. Only where no connection was made was surely nothing taken."""
+    """Return the outcome of a call that raised. Only if no connection was made is it certain that nothing was
+    accepted."""
     match failure_of(error):
         case Failure.MISCONFIGURED:
             cause = _logged(attempt, Failure.MISCONFIGURED, error)

@@ -34,7 +34,7 @@ class EventSplitter:
     def _cut(self) -> list[bytes]:
         end = self._buffer.find(b"\n\n", self._searched)
         if end < 0:
-            # The next search goes on where this one stopped: a slow drip must not cost a scan a byte.
+            # The next search goes on where this one stopped: otherwise bytes that arrive one by one would cost a scan each.
             self._searched = max(0, len(self._buffer) - 1)
             return []
         *blocks, rest = bytes(self._buffer).split(b"\n\n")
@@ -46,7 +46,8 @@ class EventSplitter:
         return blocks
 
     def _unified(self, data: bytes) -> bytes:
-        """Turn CRLF and CR into LF. A CR ends its line at once; an LF right behind it, in the next chunk, is its tail."""
+        """Turn CRLF and CR into LF. A CR ends its line at once; an LF right behind it, in the next chunk, is its
+        tail."""
         if self._after_return and data:
             data = data.removeprefix(b"\n")
             if not data:

@@ -2,11 +2,11 @@
 
 import re
 
-_CONTEXT_LENGTH = "The input and the output limit together are longer than the model's context."
-_CONTENT_POLICY = "The model's provider refused the content under its usage policy."
-_PROMPT = "The model's provider refused the prompt."
-_UNSUPPORTED = "The model does not support this parameter, or not this value of it."
-_VALUE = "A parameter's value is not valid for this model."
+_CONTEXT_LENGTH = "The input and the output limit together exceed the model's context."
+_CONTENT_POLICY = "The model's provider rejected the content under its usage policy."
+_PROMPT = "The model's provider rejected the prompt."
+_UNSUPPORTED = "The model does not support this parameter or this value of it."
+_VALUE = "The value of a parameter is not valid for this model."
 _MISSING = "A required parameter is missing."
 _IMAGE = "An image could not be read."
 

@@ -40,7 +40,7 @@ class PriceForm(forms.ModelForm):
     alias = forms.ChoiceField(
         label="Alias or raw model",
         widget=UnfoldAdminSelectWidget(attrs={"data-starts-from-price": ""}),
-        help_text="The form starts from the price in force.",
+        help_text="The form is filled with the current price.",
     )
     input_token = price_field()
     cached_input_token = price_field()
@@ -52,7 +52,7 @@ class PriceForm(forms.ModelForm):
         label="Images by size and quality",
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 3, "placeholder": "1024x1024/high 40000"}),
-        help_text="Instead of one price per image. One per line: size/quality and its price.",
+        help_text="Use this instead of one price per image. One per line: size/quality and its price.",
     )
     input_character = price_field()
     audio_second = price_field()
@@ -84,7 +84,7 @@ class PriceForm(forms.ModelForm):
         current = in_force(cleaned.get("alias", ""), timezone.now())
         if not components or (current and PriceBook.parse(current.components) == book):
             raise ValidationError(
-                "This is the price in force." if components else "A price has at least one component."
+                "This is already the current price." if components else "A price must have at least one component."
             )
         self._confirm(cleaned.get("alias", ""), book, cleaned.get("unsold", []))
         return cleaned
@@ -97,7 +97,9 @@ class PriceForm(forms.ModelForm):
         field.widget = UnfoldAdminCheckboxSelectMultipleWidget() if asked else forms.MultipleHiddenInput()
         field.choices = [(value, f"Take {each.path} offline") for value, each in asked.items()]  # type: ignore[attr-defined]
         for words in [str(unsold) for value, unsold in asked.items() if value not in confirmed]:
-            self.add_error(None, f"{words[0].upper()}{words[1:]}. Nothing was published: price it, or confirm below.")
+            self.add_error(
+                None, f"{words[0].upper()}{words[1:]}. Nothing was published. Add a price for it, or confirm below."
+            )
 
     def _components(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         components: dict[str, Any] = {name: cleaned[name].strip() for name in COMPONENTS if cleaned.get(name)}
@@ -117,7 +119,7 @@ def _sold_names() -> list[str]:
 def _kinds(text: str) -> dict[str, str]:
     pairs = [line.split() for line in text.splitlines() if line.strip()]
     if not all(len(pair) == 2 for pair in pairs):
-        raise ValidationError({"images": "Each line is size/quality and its price."})
+        raise ValidationError({"images": "Each line must be size/quality and its price."})
     if len(kinds := dict(pairs)) < len(pairs):
-        raise ValidationError({"images": "A size/quality has one price."})
+        raise ValidationError({"images": "Each size/quality can have only one price."})
     return kinds

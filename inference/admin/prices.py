@@ -70,7 +70,7 @@ class PriceVersionAdmin(ReadOnlyAdmin):
         """Name the components and their prices."""
         return show(version.components)
 
-    @display(description="In force", boolean=True)
+    @display(description="Current", boolean=True)
     def is_in_force(self, version: PriceVersion) -> bool:
         """Return whether it prices calls now."""
         return getattr(version, "current_id", None) == version.pk

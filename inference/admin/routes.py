@@ -12,4 +12,4 @@ def check_routes(options: Mapping[str, Any]) -> None:
     """Refuse routes that do not exist: every process reads them."""
     routes = options.get("routes", [])
     if not isinstance(routes, list) or not set(map(str, routes)) <= set(Route):
-        raise ValidationError(f"Routes are a list of {', '.join(Route)}.")
+        raise ValidationError(f"routes must be a list of any of these: {', '.join(Route)}.")

@@ -34,7 +34,7 @@ class ServedForm(forms.ModelForm):
         check_routes(options)
         overhead = options.get("input_overhead_tokens", 0)
         if type(overhead) is not int or not 0 <= overhead <= QUANTITY_MAX:  # a bool is an int to isinstance
-            raise ValidationError("input_overhead_tokens is a whole number from 0.")
+            raise ValidationError("input_overhead_tokens must be a whole number, 0 or more.")
         return options
 
 
@@ -65,11 +65,11 @@ class ServedAdmin(ConsoleAdmin):
         sold = ("Price and routes", {"fields": ("price", "routes")})
         return [(None, {"fields": own}), *([sold] if obj else [])]
 
-    @display(description="Price in force")
+    @display(description="Current price")
     def price(self, model: Model) -> str:
         """Render the price in force, and link to the form of the next one."""
         components = _components(model)
-        shown = "none" if components is None else show(components) or "nothing is sold"
+        shown = "none" if components is None else show(components) or "nothing sold"
         link = reverse("admin:billing_priceversion_add", query={"alias": str(model)})
         return format_html('{}<br><a class="underline" href="{}">New price</a>', shown, link)
 
@@ -78,12 +78,12 @@ class ServedAdmin(ConsoleAdmin):
         """Tell of each route whether it can be called, and if not, why."""
         return format_html_join("", '<div class="py-1"><code>{}</code>: {}</div>', map(_told, _states(model)))
 
-    @display(description="Can be called", label={"yes": "success", "in part": "warning", "no": "danger"})
+    @display(description="Can be called", label={"yes": "success", "partly": "warning", "no": "danger"})
     def can_be_called(self, model: Model) -> str:
         """Sum up whether the routes that this gateway has can be called."""
         found = [state.obstacles for state in _states(model) if state.is_here]
         if not all(found) and any(found):
-            return "in part"
+            return "partly"
         return "no" if not found or any(found) else "yes"
 
 

@@ -25,7 +25,7 @@ class UpstreamForm(forms.ModelForm):
     remove_api_key = forms.BooleanField(required=False, label="Remove the API key", widget=UnfoldBooleanSwitchWidget)
     options = ReadableJSONField(
         required=False,
-        help_text='An upstream that does not know every route of its adapter says which: {"routes": ["chat.completions"]}.',
+        help_text='If the upstream does not support every route of its adapter, list those that it does: {"routes": ["chat.completions"]}.',
     )
 
     class Meta:
@@ -43,7 +43,6 @@ class UpstreamForm(forms.ModelForm):
             "options",
         )
         labels = {"base_url": "Base URL", "adapter": "Adapter", "timeout_seconds": "Timeout in seconds"}
-        help_texts = {"bills_errors": "An error response may have cost money, so the call waits for reconciliation."}
 
     def clean_base_url(self) -> str:
         """Refuse an address that a credential must not be sent to."""
@@ -56,7 +55,7 @@ class UpstreamForm(forms.ModelForm):
         """Keep the stored credential where none was typed."""
         typed: str = self.cleaned_data["api_key"].strip()
         if typed and not (typed.isascii() and typed.isprintable() and " " not in typed):
-            raise ValidationError("A credential is printable ASCII without spaces.")
+            raise ValidationError("A credential must be printable ASCII without spaces.")
         return typed or self.instance.api_key
 
     def clean_options(self) -> dict[str, Any]:
@@ -70,11 +69,11 @@ class UpstreamForm(forms.ModelForm):
         cleaned = super().clean() or {}
         is_demo = cleaned.get("adapter") == Upstream.Adapter.DEMO
         if is_demo and not settings.DEMO_ADAPTER:
-            self.add_error("adapter", "The demo adapter never serves in production.")
+            self.add_error("adapter", "The demo adapter is not available in production.")
         if not is_demo and "base_url" in cleaned and not cleaned["base_url"]:
             self.add_error("base_url", "Every adapter except demo needs a base URL.")
         if self._would_move_key(cleaned):
-            self.add_error("api_key", "Enter the key again: a stored key is never sent to a new address.")
+            self.add_error("api_key", "Enter the key again. A stored key is never sent to a new address.")
         if cleaned.get("remove_api_key"):
             cleaned["api_key"] = ""
         return cleaned
@@ -108,7 +107,7 @@ class UpstreamAdmin(ConsoleAdmin):
         alarms = ("Alarms", {"fields": ("last_alarm", "last_alarm_at", "alarm_count")})
         return [*([alarms] if obj and obj.alarms else []), *super().get_fieldsets(request, obj)]
 
-    @display(description="Alarms so far")
+    @display(description="Number of alarms")
     def alarm_count(self, upstream: Upstream) -> int:
         """Return how many there were."""
         return upstream.alarms

@@ -1,4 +1,4 @@
-"""What only the operator can mend: logged at once, and noted at the upstream for the console.
+"""Problems that only the operator can fix: logged at once, and recorded with the upstream for the console.
 
 The note is written by a thread beside the calls, at most once a second: no call waits for it or fails by it.
 """
@@ -72,7 +72,7 @@ class Notes:
                 self._write(*taken)
             except Exception as error:  # noqa: BLE001 - kept; the next alarm tries again
                 self._put_back(*taken)
-                _unwritten.write(type(error).__name__, f"an alarm could not be noted: {type(error).__name__}: {error}")
+                _unwritten.write(type(error).__name__, f"could not record an alarm: {type(error).__name__}: {error}")
                 return
             finally:
                 connections.close_all()  # this thread's own

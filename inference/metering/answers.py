@@ -1,4 +1,4 @@
-"""What a metered call answers with, and what of it is kept for a repeated request."""
+"""A metered call's answer, and the part of it that is stored for a repeated request."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from gateway.core.api.json import dumps
 from gateway.core.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
 
 REPLAY_MAX_BYTES = 16 * 1024 * 1024
-"""A longer answer is not kept: a repeated request is then told that it was charged, and nothing runs twice."""
+"""A longer answer is not stored: a repeated request then learns that the call was charged, and nothing runs twice."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A call that is under way."""
+"""A call that is in progress."""
 
 import logging
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """Tells the ledger now and then how far a stream has come, and asks whether it may go on.
 
-What is noted is what is charged should the process die before the stream's end. Whoever may not go on: a caller whose
-account was suspended or whose device session was revoked, an organization's token whose live access has ended.
+If the process dies before the stream ends, the last recorded amount is charged. A stream may not go on if its account
+was suspended, its device session was revoked, or its organization token has lost access.
 """
 
 import asyncio
@@ -27,13 +27,13 @@ log = logging.getLogger("inference.checkpoints")
 CHECK_IN = BatchFunction(2, "inference_check_in_calls")
 
 FIRST_SECONDS = 1.0
-"""When a stream checks in first; most have come to their end by then."""
+"""When a stream first checks in; most have ended by then."""
 
 NOTE_SECONDS = 0.1
 """How often the journal is told what a stream has delivered."""
 
 ALIVE_SECONDS = 120.0
-"""A stream that has not checked in for so long is taken for dead. The database may be away for less without harm."""
+"""A stream that has not checked in for this long is considered dead. A shorter outage of the database does no harm."""
 
 
 class Checkpoints:
@@ -80,7 +80,7 @@ class Checkpoints:
         try:
             ending = await database.run(_check_in(self._call, evidence))
         except Exception as error:  # noqa: BLE001 - a checkpoint that is missed does no harm
-            log.warning("%s: no checkpoint (%s)", self._call.usage_id, type(error).__name__)
+            log.warning("%s: could not save a checkpoint (%s)", self._call.usage_id, type(error).__name__)
             ending = None
         if self._stopped:
             return

@@ -100,7 +100,7 @@ async def _persist(entry: Entry, closing: Closing[Any]) -> None:
         try:
             await _attempt(entry, closing)
         except (IntegrityError, DataError):
-            log.exception("not closed; it goes to review past its deadline: %r", closing.note)
+            log.exception("not closed; it goes to review after its deadline: %r", closing.note)
             entry.done()
             return
         except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: all of them can pass

@@ -1,6 +1,7 @@
 """What the first statement of a metered call is asked, as one value from the checked request to SQL.
 
-`inference_open_calls` documents every member. A new one of the hold is added here, there, and to the reservation's model.
+`inference_open_calls` documents every member. A new one of the hold is added here, there, and to the reservation's
+model.
 """
 
 from typing import Any, NamedTuple

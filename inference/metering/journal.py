@@ -1,10 +1,10 @@
-"""Which calls this process has under way, and how far each is, where a `kill -9` cannot reach it.
+"""The calls that this process has in progress, and how far each one is, in a file that survives a `kill -9`.
 
 The ledger knows that a hold was placed, not whether its process came to send anything. So each server process keeps a
 file of slots, mapped into its memory: a call takes a slot before its hold is asked for, marks it before the first byte
-goes upstream, writes its closing there before it asks the ledger for it, and frees the slot when the closing is on disk.
-That is a few stores into memory, no system call. The pages belong to the kernel, so they outlive the process; they do
-not outlive the machine, and whoever reads them asks first whether it is still the same boot.
+goes upstream, writes its closing there before it asks the ledger for it, and frees the slot when the closing is on
+disk. That is a few stores into memory, no system call. The pages belong to the kernel, so they outlive the process;
+they do not outlive the machine, and whoever reads them asks first whether it is still the same boot.
 
 What a process left behind is read by `inference.metering.recovery`.
 """
@@ -45,7 +45,7 @@ _STAGES = frozenset(Stage)
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A call that a journal's process had under way. `closing` is how it was to be closed, where that was known."""
+    """A call that a journal's process had in progress. `closing` is how it was to be closed, where that was known."""
 
     stage: Stage
     usage_id: str
@@ -78,7 +78,9 @@ class Entry:
         """Note how the call is to be closed. A closing that does not fit is left out: then it is reviewed."""
         if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
             return
-        if self._segment[self._at] == Stage.CLOSING:  # what is there is overwritten, and half of it is worse than none
+        if (
+            self._segment[self._at] == Stage.CLOSING
+        ):  # the old content is overwritten, and half a record is worse than none
             self._segment[self._at] = Stage.SENT
         start = self._at + _CLOSING_AT
         self._segment[start - 2 : start] = len(arguments).to_bytes(2, "big")
@@ -145,7 +147,8 @@ class Journal:
 
 
 def _write(file: int, data: bytes, at: int) -> None:
-    """Write all of it. Raises OSError where the disk becomes full, also half way: the kernel then writes a part first."""
+    """Write all of it. Raises OSError where the disk becomes full, also half way: the kernel then writes a part
+    first."""
     while data:
         written = os.pwrite(file, data, at)
         data, at = data[written:], at + written
@@ -157,7 +160,7 @@ def begin(usage_id: str) -> Entry:
 
 
 def leftovers(data: bytes) -> Iterator[Leftover]:
-    """Read the calls that a journal's process had under way, as far as a machine that crashed has written them."""
+    """Read the calls that a journal's process had in progress, as far as a machine that crashed has written them."""
     for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
         slot = data[at : at + _SLOT_BYTES]
         usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")
@@ -168,7 +171,8 @@ def leftovers(data: bytes) -> Iterator[Leftover]:
 
 
 def is_of_this_boot(data: bytes) -> bool:
-    """Return whether the machine has run on since the journal was begun, so that what is not in it was never written."""
+    """Return whether the machine has run on since the journal was begun, so that what is not in it was never
+    written."""
     return bool(boot_id()) and data[:_SEGMENT_BYTES].rstrip(b"\0") == boot_id()
 
 

@@ -50,7 +50,7 @@ def states_of(model: Model, book: PriceBook | None) -> list[RouteState]:
             route, path = served[name]
             found = (*shared, *_of_price(book, name), *_of_deployments(model, route))
         else:
-            path, found = name, ("this gateway has no such route",)
+            path, found = name, ("this gateway does not have this route",)
         states.append(RouteState(path, found, name in served))
     return states
 
@@ -100,5 +100,5 @@ def _fault(name: str, is_enabled: bool, upstream: Upstream, route: MeteredRoute[
     if endpoint_of(route.name, route.endpoints, upstream.adapter, None) is None:
         return f"the adapter {upstream.adapter} of upstream {upstream} does not serve this route"
     if endpoint_of(route.name, route.endpoints, upstream.adapter, known_routes(upstream)) is None:
-        return f"upstream {upstream} knows neither this route nor one that it is translated to"
+        return f"upstream {upstream} supports neither this route nor one that it is translated to"
     return None

@@ -74,7 +74,7 @@ def _give_up(call: Call, error: Exception) -> None:
 
 
 async def _take_proof(arrival: Arrival) -> None:
-    """Take the proof of a call whose hold failed: it serves once, whatever became of the request."""
+    """Record the proof of a call whose hold failed: it can be used only once, whatever happened to the request."""
     with suppress(Exception):
         await database.run(refusal_element(arrival, "idempotency"))
 
@@ -98,16 +98,16 @@ def _replay_or_raise(found: Hold, required_microusd: int) -> Replay:
         case HoldOutcome.KEY_REUSED:
             raise IdempotencyKeyReused
         case HoldOutcome.BUDGET_EXCEEDED:
-            told = f"The budget {found.budget_id} would be exceeded."
+            told = f"This request would exceed the budget {found.budget_id}."
             raise BudgetExceeded(told, details={"budgetId": found.budget_id})
         case HoldOutcome.INSUFFICIENT_FUNDS:
             available = found.available_microusd
             raise InsufficientFunds(
-                f"The request needs {required_microusd} micro-USD, and {available} are available in the wallet.",
+                f"The request needs {required_microusd} micro-USD, but only {available} are available in the wallet.",
                 details={"requiredMicrousd": required_microusd, "availableMicrousd": available},
             )
     # The first call was charged, but its answer is not there to be given again; a second one would cost again.
     raise IdempotencyKeyReused(
-        "The call of this Idempotency-Key is closed and its answer was not kept. Send a new key to call again.",
+        "The call with this Idempotency-Key has ended, and its response was not stored. Use a new key to call again.",
         details={"usageId": found.usage_id},
     )

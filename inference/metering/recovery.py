@@ -1,4 +1,4 @@
-"""Closes what server processes had under way when they died: by their journals, where those say more than the ledger.
+"""Closes what server processes had in progress when they died: by their journals, where those say more than the ledger.
 
 Not sent: released. Sent: left to review at once. About to be closed: closed as its process would have. A call
 whose journal is lost waits for its deadline and goes to review.
@@ -62,9 +62,9 @@ def _close(leftover: Leftover, is_complete: bool) -> str:
         with transaction.atomic():
             outcome = closings.again(_closing(leftover, is_complete)).run()
     except (IntegrityError, DataError, ProgrammingError, ValueError):
-        log.exception("call %s cannot be closed as it was noted: %r", leftover.usage_id, leftover.closing)
+        log.exception("call %s cannot be closed as its journal entry says: %r", leftover.usage_id, leftover.closing)
         outcome = closings.again(_review(leftover)).run()
-    log.warning("call %s of a process that died was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
+    log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
 
 
@@ -83,7 +83,7 @@ def _review(leftover: Leftover) -> bytes:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int | None]:
-    """Open and lock a journal; None where its process lives, or somebody else is at it or was."""
+    """Open and lock a journal; None if its process is alive, or if someone else is processing it or has done so."""
     try:
         file = os.open(path, os.O_RDWR)
     except FileNotFoundError:

@@ -52,7 +52,7 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
 
 
 async def _carry_through(call: Call) -> ServedAnswer | ApiError:
-    """Run a call; the catalogue's errors are returned, so that none is raised where nobody listens any more."""
+    """Run a call; the catalogue's errors are returned, so that none is raised when nobody is waiting any more."""
     allowed_seconds = call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS
     begun = time.monotonic()
     try:

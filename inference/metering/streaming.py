@@ -118,7 +118,7 @@ class StreamRun:
         return await self._review(self._error(broken.error), broken.reason)
 
     async def _settle_for_absent(self) -> None:
-        error = UpstreamError("The stream ended early, because its client left.")
+        error = UpstreamError("The stream ended early because its client disconnected.")
         await self._settle(self._error(error), *self._best_known())
 
     async def _settle(self, ending: bytes, used: Quantities, cost_microusd: int, basis: str) -> bytes:

@@ -8,7 +8,7 @@ class Deployment(models.Model):
 
     alias = models.ForeignKey("inference.Alias", on_delete=models.CASCADE, related_name="deployments")
     upstream = models.ForeignKey("inference.Upstream", on_delete=models.PROTECT, related_name="deployments")
-    model = models.CharField(max_length=200, help_text="The upstream's own name for the model.")
+    model = models.CharField(max_length=200, help_text="The upstream's name for the model.")
     priority = models.PositiveIntegerField(default=0)
     weight = models.PositiveIntegerField(default=1)
     enabled = models.BooleanField(default=True)

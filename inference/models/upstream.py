@@ -30,17 +30,20 @@ class Upstream(models.Model):
         validators=[MinValueValidator(UPSTREAM_TIMEOUT_MIN_SECONDS), MaxValueValidator(UPSTREAM_TIMEOUT_MAX_SECONDS)],
     )
     bills_errors = models.BooleanField(
-        default=False, help_text="An error answer may have cost money: such a call waits for reconciliation."
+        default=False, help_text="An error response may have cost money, so the call waits for reconciliation."
     )
     fetches_images = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Send it an image's https address as it is. Otherwise the gateway fetches and checks the image itself.",
+        help_text="Send the https URLs of images to the upstream. Otherwise, the gateway fetches and checks the images itself.",
     )
     enabled = models.BooleanField(default=True)
     options = models.JSONField(default=dict, blank=True)
     alarms = models.BigIntegerField(
-        default=0, db_default=0, editable=False, help_text="How often it answered what only an operator can mend."
+        default=0,
+        db_default=0,
+        editable=False,
+        help_text="How often the upstream returned an error that only an operator can fix.",
     )
     last_alarm = models.TextField(default="", db_default="", editable=False)
     last_alarm_at = models.DateTimeField(null=True, editable=False)

@@ -1,4 +1,5 @@
-"""The catalogue as this process sees it: an immutable snapshot of models, upstreams and prices, renewed off the hot path.
+"""The catalogue as this process sees it: an immutable snapshot of models, upstreams and prices, renewed off the hot
+path.
 
 A snapshot older than `CATALOGUE_TTL_SECONDS` is still used while a thread takes the next one; one older than
 `AGE_MAX_SECONDS` is not, so a change is seen by every process within 15 s even where the database is slow.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 FAILURES_MAX = 3
-"""So many failures in a row set a deployment aside; a success between them starts the count anew."""
+"""This many failures in a row set a deployment aside; a success in between resets the count."""
 
 ASIDE_MIN_SECONDS = 1.0
 ASIDE_MAX_SECONDS = 60.0
@@ -13,7 +13,7 @@ PROBE_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Breaker:
-    """One deployment's recent history in one process: closed, set aside, or half open with one probe under way."""
+    """One deployment's recent history in one process: closed, set aside, or half open with one probe in progress."""
 
     failures: int = 0
     times_aside: int = 0
@@ -46,7 +46,7 @@ class Breaker:
             self._set_aside(now, wait_seconds or 0.0)
 
     def probed(self) -> None:
-        """Allow the next call to probe: this one is not over yet, or was given up before anything was learnt."""
+        """Allow the next call to probe: this one is not over yet, or was given up before anything was learned."""
         self.probing_until = 0.0
 
     def _set_aside(self, now: float, wait_seconds: float) -> None:

@@ -26,13 +26,14 @@ class JsonBody:
         """Return the member `model`, or raise InvalidRequest."""
         name = self.members.get("model")
         if not isinstance(name, str) or not name:
-            raise InvalidRequest("model must name a model.", param="model")
+            raise InvalidRequest("model must be the name of a model.", param="model")
         return name
 
 
 @dataclass(frozen=True)
 class BoundedJson(BoundedRequest):
-    """A request that is sent as JSON and answered with it. `is_large` where writing it would keep the event loop long."""
+    """A request that is sent as JSON and answered with it. `is_large` where writing it would keep the event loop
+    long."""
 
     hold_microusd: int
     body: Mapping[str, Any]

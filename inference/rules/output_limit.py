@@ -64,5 +64,5 @@ def _last_that_fits(low: int, high: int, fits: Callable[[int], bool]) -> int:
 def _cost_with(limit: int, choices: int, prompt: Quantities, book: PriceBook) -> int:
     total = limit * choices + (prompt.output_tokens or 0)
     if total > QUANTITY_MAX:
-        raise InvalidRequest("So many choices of such length are too much for one request.", param="n")
+        raise InvalidRequest("n choices of this length are too much for one request.", param="n")
     return cost_microusd(replace(prompt, output_tokens=total), book)

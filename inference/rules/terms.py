@@ -39,7 +39,7 @@ def read_terms(headers: Iterable[tuple[bytes, bytes]]) -> Terms:
 def within(cost_microusd: int, max_cost_microusd: int) -> int:
     """Return a bound that the caller's maximum covers, or raise MaxCostExceeded with what is needed at least."""
     if cost_microusd > max_cost_microusd:
-        told = f"The request needs at least {cost_microusd} micro-USD, and {MAX_COST} states {max_cost_microusd}."
+        told = f"The request needs at least {cost_microusd} micro-USD, but {MAX_COST} allows only {max_cost_microusd}."
         raise MaxCostExceeded(told, details={"requiredMicrousd": cost_microusd})
     return cost_microusd
 

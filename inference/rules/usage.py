@@ -23,4 +23,4 @@ def read_part(usage: Mapping[str, Any], group: str, name: str) -> Any:
     details = usage.get(group)
     if details is None or isinstance(details, Mapping):
         return details.get(name) if details else None
-    raise MalformedUsage(f"{group} is no object")
+    raise MalformedUsage(f"{group} is not an object")

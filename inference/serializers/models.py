@@ -13,8 +13,8 @@ DEMO = "demo"
 def render_model(
     model: ServedModel, routes: Iterable[Route], components: Mapping[str, Any], *, authorized: bool
 ) -> dict[str, Any]:
-    """Render a model in the vendor's shape, with what is ours beside it. `routes` are those that the gateway has, prices
-    are micro-USD, as the operator wrote them."""
+    """Render a model in the vendor's shape, with what is ours beside it. `routes` are those that the gateway has,
+    prices are micro-USD, as the operator wrote them."""
     adapters = {deployment.upstream.adapter for deployment in model.deployments}
     return {
         "id": model.name,

@@ -35,9 +35,11 @@ def optional(schema: Schema) -> Schema:
 
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
-LIMIT: Schema = optional({"type": "integer", "minimum": 1, "description": "Output tokens, within the alias's limit."})
+LIMIT: Schema = optional(
+    {"type": "integer", "minimum": 1, "description": "The most output tokens, within the alias's limit."}
+)
 FLAG: Schema = optional({"type": "boolean"})
-MODEL: Schema = {"type": "string", "description": "An alias, or a raw model that the integration may use."}
+MODEL: Schema = {"type": "string", "description": "An alias, or a raw model that the integration can use."}
 ANYTHING: Schema = {}
 
 USAGE = optional(object_of("", prompt_tokens=COUNT, completion_tokens=COUNT, total_tokens=COUNT))
@@ -47,7 +49,9 @@ MODEL_ANSWER = object_of(
     object={"type": "string", "enum": ["model"]},
     created=COUNT,
     owned_by=TEXT,
-    routes=list_of({"type": "string", "enum": [route.value for route in Route]}, description="Those that are served."),
+    routes=list_of(
+        {"type": "string", "enum": [route.value for route in Route]}, description="The routes that serve this model."
+    ),
     pricing={
         "type": "object",
         "additionalProperties": {},

@@ -1,4 +1,4 @@
-"""The tables of the judgement app, one noun a file."""
+"""The tables of the judgement app, one noun per file."""
 
 from judgement.models.fallback import JudgementFallback
 from judgement.models.settings import JudgementSettings

@@ -18,7 +18,7 @@ class JudgementSettings(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="What the alias judgement selects.",
+        help_text="The backend that the alias judgement selects.",
     )
     vision_backend = models.ForeignKey(
         "inference.Alias",
@@ -26,7 +26,7 @@ class JudgementSettings(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        help_text="What the alias judgement-vision selects.",
+        help_text="The backend that the alias judgement-vision selects.",
     )
 
     class Meta:

@@ -1,4 +1,4 @@
-"""The tables of organizations, one noun a file."""
+"""The tables of organizations, one noun per file."""
 
 from organizations.models.audit_entry import AuditEntry
 from organizations.models.entitlement import Entitlement, EntitlementInterval

@@ -10,7 +10,7 @@ from organizations.rules.roles import Role
 
 
 class Invitation(models.Model):
-    """A role for whoever brings the token within seven days, once. Only the token's SHA-256 is kept.
+    """A role for the person who presents the token within seven days, once. Only the token's SHA-256 is kept.
 
     `email` is a note for people; it never authorizes or links an identity. SPEC: Organization-related resources.
     """

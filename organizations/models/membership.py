@@ -8,7 +8,7 @@ from organizations.rules.roles import Role
 
 
 class Membership(models.Model):
-    """One stay of one person; whoever comes back gets a new one, and the old one stays listed."""
+    """One period of one person's membership; a person who returns gets a new one, and the old one stays listed."""
 
     id = models.CharField(primary_key=True, max_length=40)
     organization = models.ForeignKey(Organization, models.PROTECT, related_name="memberships")
@@ -34,5 +34,5 @@ class Membership(models.Model):
 
     @property
     def is_active(self) -> bool:
-        """Tell whether the person is still in."""
+        """Return whether the person is still a member."""
         return self.removed_at is None

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class Organization(models.Model):
-    """Its row is the monitor of everything in it: whoever changes a member, product or seat locks it first.
+    """A lock on its row protects everything in it: every change to a member, product or seat takes it first.
 
     `version` grows with every change inside the organization, `changed_at` with it, strictly. `is_past_due` refuses
     new seats.

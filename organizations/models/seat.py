@@ -29,7 +29,7 @@ class Seat(models.Model):
 
     @property
     def is_assigned(self) -> bool:
-        """Tell whether the seat is taken."""
+        """Return whether the seat is taken."""
         return self.assigned_at is not None
 
 

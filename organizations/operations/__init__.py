@@ -1,1 +1,1 @@
-"""The verbs: each is one rule in one transaction."""
+"""The actions: each is one rule in one transaction."""

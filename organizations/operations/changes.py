@@ -1,4 +1,4 @@
-"""The frame of every change to an organization: lock it, check who asks, change, leave a trace."""
+"""The steps of every change to an organization: lock it, check the caller, change, write the audit log."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from organizations.rules.roles import Role
 
 @dataclass
 class Change:
-    """A change under way. `now` is its moment; what is recorded becomes the audit log."""
+    """A change in progress. `now` is its moment; what is recorded becomes the audit log."""
 
     organization: Organization
     actor_did: str
@@ -25,12 +25,12 @@ class Change:
 
     @property
     def actor_role(self) -> Role:
-        """Name the role in which the actor does this."""
+        """Return the role in which the actor makes the change."""
         assert self.actor is not None
         return Role(self.actor.role)
 
     def record(self, action: str, subject: str, **detail: Any) -> None:
-        """Note what was done to what; a change that records nothing changed nothing."""
+        """Record an action and its subject; a change that records nothing has changed nothing."""
         entry = AuditEntry(
             organization=self.organization,
             actor_did=self.actor_did,

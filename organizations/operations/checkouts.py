@@ -11,7 +11,7 @@ from organizations.rules.roles import MONEY_MANAGERS
 def begin(
     *, org_id: str, kind: str, amount_microusd: int | None, product: str | None, idempotency_key: str, actor_did: str
 ) -> Checkout:
-    """Begin a checkout and have the provider make its page; the same request again gives the same transaction.
+    """Start a checkout and have the provider create its page; the same request again returns the same transaction.
 
     The provider is asked once nothing is locked any more. Raises NotFound for a product outside the catalogue, and what
     `billing.operations.checkouts` raises.

@@ -11,7 +11,7 @@ from organizations.rules.access import denial
 
 
 def mint(*, principal: Principal, org_id: str, product: str | None, now: datetime) -> MintedToken:
-    """Mint a token that acts for the organization while its access lives; same key, scopes, product and expiry.
+    """Mint a token that acts for the organization as long as access lasts; same key, scopes, product and expiry.
 
     A source token that has a product keeps it, and so needs a live seat for it. Raises Forbidden for another product
     or from another organization's token, and the decision's own error (403) where access is denied.

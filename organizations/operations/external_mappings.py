@@ -1,4 +1,4 @@
-"""Leave a product's seats to the provider that bills them already."""
+"""Lets a partner bill a product's seats."""
 
 from accounts.models import Product
 from billing.models import ExternalMapping
@@ -11,10 +11,10 @@ from organizations.rules.roles import OWNERS
 def put(
     *, org_id: str, product: str, provider: str, external_org_id: str, mode: str, actor_did: str
 ) -> ExternalMapping:
-    """Verify at the provider, then store in place of what was there; repeating verifies again.
+    """Verify the account at the provider, then replace the stored mapping; repeating verifies again.
 
     The provider is asked before anything is locked. Raises NotFound for a product outside the catalogue, and what
-    `billing.operations.external_mappings` raises; a mapping that was there stays then.
+    `billing.operations.external_mappings` raises; an earlier mapping stays in that case.
     """
     asked = {"org_id": org_id, "product": product, "external_org_id": external_org_id, "mode": mode}
     verified = billing.verify(**asked, provider=provider)

@@ -39,7 +39,8 @@ def disable(*, org_id: str, product: str, actor_did: str) -> Entitlement:
 
 
 def set_cap(*, org_id: str, product: str, max_seats: int | None, actor_did: str) -> Entitlement:
-    """Set or clear (None) the cap, enabled or not; lowering it never evicts. Raises NotFound outside the catalogue."""
+    """Set or clear (None) the cap, enabled or not; lowering it removes no assigned seats. Raises NotFound outside the
+    catalogue."""
 
     def apply(change: Change, entitlement: Entitlement) -> None:
         if entitlement.max_seats == max_seats:

@@ -28,7 +28,7 @@ def assign(*, org_id: str, product: str, membership_id: str, actor_did: str) -> 
 
 
 def revoke(*, org_id: str, product: str, membership_id: str, actor_did: str) -> Seat:
-    """Take a seat away; repeating, or revoking what never was, changes nothing."""
+    """Revoke a seat; repeating, or revoking a seat that never existed, changes nothing."""
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.in_organization(org_id, membership_id)
         entitlement = entitlements.of(org_id, product)

@@ -34,7 +34,7 @@ class InvitationForm(forms.Form):
         max_length=254,
         validators=[validate_name],
         label="Email address (optional)",
-        help_text="No email is sent. It helps you tell open invitations apart.",
+        help_text="No email is sent. The address helps you tell open invitations apart.",
         widget=forms.EmailInput({"autocomplete": "off"}),
     )
 
@@ -75,8 +75,8 @@ class TopUpForm(AmountForm):
 
     product = forms.ChoiceField(
         required=False,
-        label="Spend it on",
-        help_text="Money for one product becomes a credit that only that product's calls use.",
+        label="Use it for",
+        help_text="Money for one product becomes a credit that only calls of that product can use.",
     )
 
     def for_products(self, products: list[tuple[str, str]]) -> "TopUpForm":
@@ -91,8 +91,8 @@ class ExternalBillingForm(forms.Form):
     account = forms.RegexField(
         r"\Aacct_[A-Za-z0-9]{1,64}\Z",
         label="Account at the provider",
-        help_text="It begins with acct_.",
-        error_messages={"invalid": "An account begins with acct_, followed by letters and digits."},
+        help_text="It starts with acct_.",
+        error_messages={"invalid": "An account starts with acct_, followed by letters and digits."},
         widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}),
     )
 

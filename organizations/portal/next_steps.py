@@ -36,7 +36,7 @@ def _of_wallet(wallet: WalletBalance) -> Iterator[Step]:
     if wallet.debt_microusd:
         yield Step(f"You owe {usd(wallet.debt_microusd)}. Nothing can be spent until it is repaid.", "Add money", path)
     elif not wallet.available_microusd:
-        yield Step("Your wallet is empty. Apps that you allow pay for their calls from it.", "Add money", path)
+        yield Step("Your wallet is empty. Calls by apps that you allow are paid from it.", "Add money", path)
 
 
 def _of_bills(joined: list[Membership]) -> Iterator[Step]:
@@ -48,7 +48,7 @@ def _of_bills(joined: list[Membership]) -> Iterator[Step]:
 
 def _of_account(account: Account, joined: list[Membership]) -> Iterator[Step]:
     if not second_factors.has_passkey(account):
-        reason = "With a passkey you sign in with your fingerprint, face or PIN instead of a password."
+        reason = "A passkey lets you sign in with your fingerprint, face or PIN instead of a password."
         yield Step(reason, "Add a passkey", reverse("mfa_add_webauthn"))
     if not joined:
         reason = "Work in a team? An organization shares products, seats and one wallet."

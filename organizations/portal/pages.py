@@ -33,7 +33,7 @@ TABS = (
     ("organization_products", "Products", ANY),
     ("organization_seats", "Seats", ANY),
     ("organization_wallet", "Money", MONEY_MANAGERS),
-    ("organization_access", "What I can use", ANY),
+    ("organization_access", "My access", ANY),
     ("organization_log", "Log", PEOPLE_MANAGERS),
 )
 # The pages of the tab Money.

@@ -9,16 +9,16 @@ from organizations.models import AuditEntry
 from organizations.rules.roles import Role
 
 ERRORS = {
-    "last_owner": "An organization needs at least one owner. Make somebody else an owner first.",
+    "last_owner": "An organization needs at least one owner. Make someone else an owner first.",
     "product_disabled": "This product is disabled here. An owner or a billing member can enable it.",
     "seat_cap_reached": "All seats of this product are assigned. Remove one first, or raise the limit.",
     "billing_past_due": "This organization has an overdue bill. Seats can be assigned again once it is paid.",
     "forbidden": "Your role does not allow this.",
     "not_member": "You are not a member of this organization.",
     "no_seat": "You have no seat for this product.",
-    "not_found": "What you wanted to change no longer exists.",
-    "external_mapping_unverified": "The payment provider does not confirm that this account bills for your organization. "
-    "Check the three points below, and that you entered the right account.",
+    "not_found": "The item that you wanted to change no longer exists.",
+    "external_mapping_unverified": "The payment provider did not confirm that this account bills for your organization. "
+    "Check the three points below and make sure that you entered the right account.",
     "integration_unavailable": "The payment provider is not responding. Nothing was changed and nothing was charged. "
     "Try again in a minute.",
     "idempotency_key_reused": "This form was already sent with different details. Check it and send it again.",
@@ -28,7 +28,7 @@ ERRORS = {
 ROLES = {
     Role.OWNER: "Everything. Only owners can make or remove owners.",
     Role.ADMIN: "Invite and remove people, change their roles, and assign seats.",
-    Role.BILLING: "Enable products, limit their seats, and manage money and budgets.",
+    Role.BILLING: "Enable products, set seat limits, and manage money and budgets.",
     Role.MEMBER: "Use the products that you have a seat for.",
 }
 
@@ -56,7 +56,7 @@ ACTIONS = {
     "top_up.begin": "started a top-up of {amountMicrousd}",
     "payment_method.begin": "started to save a payment method",
     "budget.disable": "turned off a budget for {scope}",
-    "external_mapping.set": "had the seats of {subject} billed by {externalOrgId} ({mode})",
+    "external_mapping.set": "assigned the billing of the seats of {subject} to {externalOrgId} ({mode})",
 }
 SCOPES = {
     "org": "everything",

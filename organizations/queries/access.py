@@ -1,4 +1,4 @@
-"""The live access decision, read by the one SQL function that every part of the gateway asks."""
+"""The live access decision, read through the one SQL function that every part of the gateway uses."""
 
 from django.db import connection
 

@@ -1,4 +1,4 @@
-"""What an organization's money managers see: wallet, credits, budgets and seats."""
+"""What an organization's owner and billing roles see: wallet, credits, budgets and seats."""
 
 from dataclasses import dataclass
 from datetime import datetime

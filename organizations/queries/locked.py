@@ -8,7 +8,7 @@ from organizations.models import Organization
 
 
 def organization(org_id: str) -> tuple[Organization, datetime]:
-    """Lock an organization for a change and tell the moment of it, or raise NotMember where there is none.
+    """Lock an organization for a change and return the time of the change, or raise NotMember if it does not exist.
 
     The clock is read after the lock and never repeats within one organization, so that intervals that follow each
     other never overlap and are never empty.

@@ -28,12 +28,12 @@ class Decision:
 
     @property
     def allowed(self) -> bool:
-        """Tell whether the reason is the good one."""
+        """Return whether access is allowed."""
         return self.reason == ALLOWED
 
 
 def denial(reason: str) -> ApiError:
-    """Name the error that a denial is outside the access route: always 403."""
+    """Return the error for a denial on other routes than the access route: always 403."""
     match reason:
         case "product_disabled":
             return ProductDisabled(status=403)

@@ -20,10 +20,11 @@ SEES_ALL_SEATS = (Role.OWNER, Role.ADMIN, Role.BILLING)
 
 
 def may_touch(actor: Role, *roles: Role) -> bool:
-    """Tell whether the actor may grant, change or remove these roles: only an owner touches the role owner."""
+    """Return whether the actor may grant, change or remove these roles: only an owner may grant, change or remove the
+    role owner."""
     return actor is Role.OWNER or Role.OWNER not in roles
 
 
 def may_invite(actor: Role, role: Role) -> bool:
-    """Tell whether the actor may invite people to a role."""
+    """Return whether the actor may invite people to a role."""
     return actor in PEOPLE_MANAGERS and may_touch(actor, role)

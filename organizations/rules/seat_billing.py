@@ -19,7 +19,7 @@ class Interval:
     end: datetime | None = None
 
     def overlaps(self, start: datetime, end: datetime) -> bool:
-        """Tell whether any instant of `[start, end)` is in the interval."""
+        """Return whether any instant of `[start, end)` is in the interval."""
         return self.start < end and (self.end is None or self.end > start)
 
 
@@ -59,7 +59,7 @@ class _Peaks:
         self._assigned = 0
 
     def within(self, start: datetime, end: datetime) -> int:
-        """Give the most seats assigned at once within `[start, end)`; calls go forward in time."""
+        """Return the most seats assigned at once within `[start, end)`; calls go forward in time."""
         for at in self._times():
             if at > start:
                 break

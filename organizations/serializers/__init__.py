@@ -1,1 +1,1 @@
-"""Wire shapes of the organization routes."""
+"""Wire formats of the organization routes."""

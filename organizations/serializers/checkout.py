@@ -13,7 +13,7 @@ class CheckoutRequest(StrictSerializer):
     """The body of POST …/billing/checkout. A payment method has neither amount nor product."""
 
     kind = serializers.ChoiceField([TOP_UP, PAYMENT_METHOD])
-    amountMicros = WholeCentsField(required=False, help_text="In micro-USD, a whole number of cents.")
+    amountMicros = WholeCentsField(required=False, help_text="The amount in micro-USD: a whole number of cents.")
     product = StrictStringField(max_length=64, required=False, allow_null=True)
     idempotencyKey = IdempotencyKeyField()
 
@@ -24,16 +24,18 @@ class CheckoutRequest(StrictSerializer):
         if attrs["kind"] == PAYMENT_METHOD:
             for name in ("amountMicros", "product"):
                 if attrs.get(name) is not None:
-                    raise serializers.ValidationError({name: ["Only a top-up has this."]})
+                    raise serializers.ValidationError({name: ["Only a top-up can have this."]})
         return attrs
 
 
 class OrganizationCheckoutResponse(serializers.Serializer[Any]):
-    """Where to pay."""
+    """The page to pay on."""
 
     provider = serializers.CharField()
     transactionId = serializers.CharField(source="id")
-    url = serializers.CharField(help_text="The provider's page, to be opened by the customer; it lives a day.")
+    url = serializers.CharField(
+        help_text="The provider's payment page. Open it for the customer; it expires after a day."
+    )
 
 
 class ExternalMappingRequest(StrictSerializer):

@@ -15,24 +15,26 @@ from organizations.rules.roles import ANY
 
 
 class OrganizationViewSet(ApiViewSet):
-    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, in a role that the action takes."""
+    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, in a role that the action
+    takes."""
 
     membership: Membership
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check token and capability, then that an organization's token stays at home, then role."""
+        """Check token and capability, then that an organization's token is used for that organization only, then the
+        role."""
         super().initial(request, *args, **kwargs)
         if not self.action:
             return
         if caller(request).org_id not in (None, kwargs["org_id"]):
-            raise Forbidden("A token of one organization administers no other.")
+            raise Forbidden("A token for one organization cannot manage another.")
         access = declared_access(type(self), self.action)
         roles = (access.roles if access else ()) or ANY
         self.membership = memberships.with_role(kwargs["org_id"], caller(request).did, roles)
 
 
 def actor(request: Request) -> str:
-    """Name who asks: the DID of the token (or of the portal's session), never one that a body names."""
+    """Return the caller's DID, from the token or the portal's session, never from the body."""
     return caller(request).did
 
 

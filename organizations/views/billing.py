@@ -82,7 +82,7 @@ class BudgetsViewSet(OrganizationViewSet):
     @extend_schema(operation_id="disable_budget", summary="Disable a budget", responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, budget_id: str) -> Response:
-        """Disable a budget; what open calls hold of it stays held."""
+        """Disable a budget; amounts that open calls hold stay held."""
         return _answer(budgets.disable(org_id=org_id, budget_id=budget_id, actor_did=actor(request)))
 
 
@@ -107,22 +107,21 @@ class OrganizationUsageViewSet(OrganizationViewSet):
 
 
 class PaymentsViewSet(OrganizationViewSet):
-    """What needs a payment provider."""
+    """The routes that need a payment provider."""
 
     @refuses(IdempotencyKeyReused, RateLimited, IntegrationUnavailable)
     @extend_schema(
         operation_id="checkout_for_organization",
-        summary="Begin a payment for an organization",
+        summary="Start a payment for an organization",
         request=CheckoutRequest,
         responses={201: OrganizationCheckoutResponse},
     )
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_MANAGERS)
     def checkout(self, request: Request, org_id: str) -> Response:
-        """Begin a payment into the organization's wallet, or the keeping of a payment method.
-
-        The money is there once the provider confirms that exactly this amount was paid: as a credit for the product, if
-        one is named, else as balance. Repeating the request with the same key gives the same transaction, also after an
-        answer that was lost or a 503.
+        """Start a payment into the organization's wallet, or save a payment method. The wallet is credited once the
+        provider confirms that exactly this amount was paid: as a credit for the product, if one is named, else as
+        balance. Repeating the request with the same key returns the same transaction, also after a lost response or a
+        503.
         """
         body = CheckoutRequest(data=request.data)
         body.is_valid(raise_exception=True)
@@ -146,10 +145,10 @@ class PaymentsViewSet(OrganizationViewSet):
     )
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
     def map(self, request: Request, org_id: str) -> Response:
-        """Leave a product's seats to the provider that bills them already, once it confirms so; repeating asks again.
+        """Let a partner bill a product's seats, once the payment provider confirms its account. Repeating asks again.
 
-        `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`, with
-        its details submitted and charges enabled, in the `mode` of the gateway's own key.
+        `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`,
+        with its details submitted and charges enabled, in the `mode` of the gateway's own key.
         """
         body = ExternalMappingRequest(data=request.data)
         body.is_valid(raise_exception=True)

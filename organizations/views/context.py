@@ -26,7 +26,7 @@ class ContextViewSet(ApiViewSet):
     )
     @authenticated_only
     def create(self, request: Request) -> Response:
-        """Mint a token from live access."""
+        """Return a token for the organization, if the caller currently has access."""
         body = ContextRequest(data=request.data)
         body.is_valid(raise_exception=True)
         minted = context.mint(

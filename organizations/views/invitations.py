@@ -42,7 +42,7 @@ class InvitationsViewSet(OrganizationViewSet):
     )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
-        """Create an invitation; the token is shown once, and no e-mail is sent."""
+        """Create an invitation; the token is shown once, and no email is sent."""
         body = InvitationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         role, email = Role(body.validated_data["role"]), body.validated_data.get("email")
@@ -52,7 +52,7 @@ class InvitationsViewSet(OrganizationViewSet):
     @extend_schema(operation_id="revoke_invitation", summary="Revoke an invitation", responses=InvitationResponse)
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def destroy(self, request: Request, org_id: str, invitation_id: str) -> Response:
-        """Take an open invitation back."""
+        """Revoke an open invitation."""
         invitation = operations.revoke(org_id=org_id, invitation_id=invitation_id, actor_did=actor(request))
         return Response(InvitationResponse(invitation).data)
 

@@ -33,7 +33,7 @@ class MembersViewSet(OrganizationViewSet):
     )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, org_id: str, membership_id: str) -> Response:
-        """Give a member another role; an organization keeps at least one owner."""
+        """Change a member's role; an organization must have at least one owner."""
         body = RoleRequest(data=request.data)
         body.is_valid(raise_exception=True)
         role = Role(body.validated_data["role"])

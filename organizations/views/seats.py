@@ -26,7 +26,7 @@ class SeatsViewSet(OrganizationViewSet):
     @extend_schema(operation_id="list_seats", summary="List assigned seats", parameters=[_PRODUCT], responses=SeatList)
     @requires(Capability.ORGS_READ, roles=ANY)
     def list(self, request: Request, org_id: str) -> Response:
-        """List assigned seats: a member sees its own, the other roles all."""
+        """List assigned seats: members see their own, the other roles see all."""
         found = seats.visible_to(self.membership, product_of(request))
         return Response({"data": SeatResponse(found, many=True).data})
 
@@ -45,7 +45,7 @@ class SeatAssignmentViewSet(OrganizationViewSet):
     @extend_schema(operation_id="revoke_seat", summary="Revoke a seat", responses=SeatResponse)
     @requires(Capability.SEATS_MANAGE, roles=PEOPLE_MANAGERS)
     def revoke(self, request: Request, org_id: str, product: str, membership_id: str) -> Response:
-        """Take the seat away; repeating changes nothing."""
+        """Revoke the seat; repeating changes nothing."""
         seat = operations.revoke(org_id=org_id, product=product, membership_id=membership_id, actor_did=actor(request))
         return Response(SeatResponse(seat).data)
 
@@ -58,7 +58,7 @@ class AccessViewSet(ApiViewSet):
     )
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
-        """Decide, live, whether the caller may use the organization (and product); a denial is a 200 decision."""
+        """Return whether the caller may use the organization (and product) right now; a denial is also a 200."""
         if caller(request).org_id not in (None, org_id):
-            raise Forbidden("A token of one organization asks about no other.")
+            raise Forbidden("A token for one organization cannot ask about another.")
         return Response(DecisionResponse(access.decide(org_id, actor(request), product_of(request))).data)

@@ -42,9 +42,9 @@ def test_a_proof_serves_once(alice: Account) -> None:
     replays.admit(proof, did=alice.did)
     with pytest.raises(InvalidDpopProof) as raised:
         replays.admit(proof, did=alice.did)
-    assert "used before" in raised.value.message
+    assert "already used" in raised.value.message
     assert raised.value.headers["WWW-Authenticate"] == (
-        'DPoP error="invalid_dpop_proof", error_description="The DPoP proof was refused: it was used before.", '
+        'DPoP error="invalid_dpop_proof", error_description="The DPoP proof was refused: it was already used.", '
         'algs="ES256 EdDSA"'
     )
     row = ProofReplay.objects.get()

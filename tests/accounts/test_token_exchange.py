@@ -145,7 +145,7 @@ def test_the_reason_stands_in_the_log_alone(
         send(client, {"assertion": server.assertion(product="courier"), "dpop_jwk": signer.jwk})
     send(client, {"assertion": server.assertion(aud="https://elsewhere.example"), "dpop_jwk": signer.jwk})
     product, audience = [record for record in caplog.records if record.name == "gateway.api"]
-    assert product.getMessage().endswith(": product is not the integration's")
+    assert product.getMessage().endswith(": product is not the integration's product")
     assert audience.getMessage().endswith(": aud is not the integration's audience")
     assert {product.levelname, audience.levelname} == {"WARNING"}
 
@@ -220,7 +220,7 @@ def test_without_a_scope_all_that_both_allow_is_granted(client: Client, server: 
     assert body["scope"] == "infer:fast infer:vendor/large-2 wallet:read"
 
 
-def test_what_an_assertion_names_in_vain_is_one_warning(
+def test_capabilities_that_an_assertion_cannot_get_are_one_warning(
     client: Client, server: ProductServer, signer: Signer, caplog: pytest.LogCaptureFixture
 ) -> None:
     names = ["wallet:read", "sandbox:run", "ci:read", "infer:fast", "infer:no-such-model"]
@@ -228,7 +228,7 @@ def test_what_an_assertion_names_in_vain_is_one_warning(
     assert body["scope"] == "infer:fast infer:no-such-model wallet:read"
     [told] = [record for record in caplog.records if record.levelname == "WARNING"]
     assert told.getMessage() == (
-        "an assertion of https://studio.example names capabilities beyond the integration's capabilities: "
+        "an assertion from https://studio.example asks for capabilities beyond the integration's capabilities: "
         "sandbox:run ci:read; for models that do not exist: infer:no-such-model"
     )
 
@@ -245,7 +245,7 @@ def test_a_scope_that_goes_beyond_is_named(client: Client, server: ProductServer
     assertion = server.assertion(capabilities=["wallet:read"])
     body = {"assertion": assertion, "dpop_jwk": signer.jwk, "scope": "wallet:read usage:read"}
     described = send(client, body).json()["error_description"]
-    assert described == "The scope usage:read goes beyond what may be granted."
+    assert described == "The scope usage:read cannot be granted."
 
 
 def test_nothing_in_common_grants_a_token_without_scopes(client: Client, server: ProductServer, signer: Signer) -> None:

@@ -87,7 +87,7 @@ def test_does_not_start_in_production_or_without_a_gateway(house: AppHouse) -> N
     told = house.run("manage.py", "demo_app", **production)
     assert (told.returncode, told.stderr) == (
         1,
-        "The example app gives welcome credits, so it never runs in production.\n",
+        "The example app grants welcome credits, so it does not run in production.\n",
     )
     told = house.run("manage.py", "demo_app", DEMO_APP_PORT="1")
     assert told.returncode == 1

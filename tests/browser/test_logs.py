@@ -82,10 +82,10 @@ def _fail_in_every_way(person: Person, house: AppHouse, secrets: set[tuple[str, 
         await fetch(url + "/v1/wallet", {{ headers: {{ Authorization: "Bearer {used["access_token"]}" }} }});"""
     )
     person.page.goto(f"{house.base_url}/account/password/change/")
-    person.page.get_by_label("Current Password").fill(f"{PASSWORD}, but wrong")
-    person.page.get_by_label("New Password", exact=True).fill(PASSWORD)
-    person.page.get_by_label("New Password (again)").fill(PASSWORD)
-    person.page.get_by_role("button", name="Change Password").click()
+    person.page.get_by_label("Current password").fill(f"{PASSWORD}, but wrong")
+    person.page.get_by_label("New password", exact=True).fill(PASSWORD)
+    person.page.get_by_label("New password (again)").fill(PASSWORD)
+    person.page.get_by_role("button", name="Change password").click()
 
 
 def _logs(house: AppHouse) -> str:

@@ -25,7 +25,7 @@ class Founder:
         self.person, self.page = person, person.page
         person.sign_up_at_the_portal()
         self.page.get_by_role("link", name="Organizations").first.click()
-        expect(self.page.get_by_text("You are in no organization yet.")).to_be_visible()
+        expect(self.page.get_by_text("You do not belong to an organization yet.")).to_be_visible()
         self.page.get_by_label("Name").fill("Acme")
         self.page.get_by_role("button", name="Create").click()
         self.says("Acme was created. You are its owner.")
@@ -96,7 +96,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     bob.page.goto(access)
     expect(studio).to_contain_text("It is disabled")
     founder.open("Products").get_by_role("button", name="Enable Studio").click()
-    founder.says("The product is enabled.")
+    founder.says("The product was enabled.")
     bob.page.reload()
     expect(studio).to_contain_text("You have no seat.")
     founder.open("Seats").get_by_role("button", name=f"Assign seat to {bob.email}").click()
@@ -110,7 +110,7 @@ def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: 
     founder.says(f"{bob.email} was removed.")
     bob.window.expect(r"status of 404 .*/organizations/")
     bob.page.reload()
-    expect(bob.page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(bob.page.get_by_role("heading", name="Page not found")).to_be_visible()
     log = founder.open("Log").get_by_role("list", name="Changes, newest first")
     expect(log.get_by_role("listitem").first).to_contain_text(f"removed the seat for Studio from {bob.email}")
     expect(log).to_contain_text(f"removed {bob.email} (member)")
@@ -203,7 +203,7 @@ def test_a_phone_shows_every_page_without_scrolling_sideways(founder: Founder) -
     founder.open("Products").get_by_role("button", name="Enable Studio").click()
     founder.invite()
     founder.page.set_viewport_size({"width": 375, "height": 700})
-    for tab in ("Invitations", "Members", "Products", "Seats", "Money", "What I can use", "Log", "Overview"):
+    for tab in ("Invitations", "Members", "Products", "Seats", "Money", "My access", "Log", "Overview"):
         page = founder.open(tab)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert page.evaluate(BEYOND_THE_EDGE) == [], tab

@@ -108,7 +108,7 @@ def test_a_device_that_is_revoked_is_signed_out(guest: Person, house: AppHouse) 
     expect(portal.get_by_text(house.app_origin)).to_be_visible()
     portal.get_by_role("button", name="Revoke").click()
     expect(portal.get_by_text("The device was signed out.")).to_be_visible()
-    expect(portal.get_by_text("No app stays signed in for you.")).to_be_visible()
+    expect(portal.get_by_text("No apps are signed in to your account.")).to_be_visible()
     guest.window.expect(r"status of 40[01] .*/v1/")
     guest.page.get_by_role("button", name="Ask", exact=True).click()
     expect(guest.page.locator("#notice")).to_have_text("You were signed out. Sign in again to go on.")
@@ -126,7 +126,7 @@ def test_signing_out_ends_the_session_in_every_tab(guest: Person, house: AppHous
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     assert guest.as_the_app("return (await gateway.transport.key()).thumbprint") != thumbprint
     guest.page.goto(f"{house.base_url}/devices")
-    expect(guest.page.get_by_text("No app stays signed in for you.")).to_be_visible()
+    expect(guest.page.get_by_text("No apps are signed in to your account.")).to_be_visible()
 
 
 def test_signing_in_again_replaces_the_device(guest: Person, house: AppHouse) -> None:

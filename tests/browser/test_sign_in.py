@@ -90,7 +90,7 @@ def test_an_unexpected_callback_is_refused_and_changes_no_session(person: Person
     redemptions = _redemptions(person)
     did = person.as_the_app("return (await gateway.account()).did")
     person.page.goto(f"{house.app_url}?code=attacker&state=attacker&iss={house.base_url}")
-    expect(person.page.locator("#notice")).to_contain_text("No sign-in of this tab waits")
+    expect(person.page.locator("#notice")).to_contain_text("No sign-in in this tab is waiting")
     expect(person.page.locator("#account")).to_have_attribute("title", did)
     assert redemptions == []
 

@@ -167,7 +167,7 @@ def assert_not_ready(answers: list[Answer]) -> None:
     assert max(answer.seconds for answer in answers) < ANSWERED_SECONDS
     pages = [answer.text for answer in answers if answer.text.startswith("<!DOCTYPE")]
     assert len(pages) == len(answers) // 3
-    assert all("Back in a moment" in page for page in pages)
+    assert all("Temporarily unavailable" in page for page in pages)
     assert all("not_ready" in answer.text for answer in answers if answer.text not in pages)
 
 

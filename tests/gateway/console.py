@@ -119,6 +119,6 @@ def make_checkout(**fields: object) -> Checkout:
         "session_ref": new_id("cs"),
         "url": "https://checkout.stripe.com/c/pay/cs_1",
         "status": "review",
-        "review_reason": "amount: asked 5000000 micro-USD, came 4000000",
+        "review_reason": "amount: expected 5000000 micro-USD, got 4000000",
     }
     return Checkout.objects.create(**{**row, **fields})

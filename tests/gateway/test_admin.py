@@ -181,7 +181,7 @@ def test_the_overview_shows_what_waits(operator: Client) -> None:
     assert [card["note"].split(",")[0] for card in response.context["cards"]] == [
         "2 open",
         "1 waiting",
-        "1 booked",
+        "1 recorded",
         "0 wallets",
     ]
     assert "timeout" in text
@@ -196,8 +196,8 @@ def test_the_overview_shows_losses_and_debts_to_whoever_may_see_them() -> None:
     client.force_login(account)
     shown = {
         "view_reservation": ["Held by open calls", "In review"],
-        "view_loss": ["Held by open calls", "In review", "Losses, 30 days"],
-        "view_wallet": ["Held by open calls", "In review", "Losses, 30 days", "Debts"],
+        "view_loss": ["Held by open calls", "In review", "Losses, last 30 days"],
+        "view_wallet": ["Held by open calls", "In review", "Losses, last 30 days", "Debts"],
     }
     for right, titles in shown.items():
         account.user_permissions.add(Permission.objects.get(codename=right))

@@ -100,5 +100,5 @@ def test_signing_keys_are_rotated(operator: Client) -> None:
     assert answer["HX-Redirect"] == address("accounts_signingkey_changelist")
     assert SigningKey.objects.get(pk=first.pk).state == "passive"
     assert SigningKey.objects.filter(state="active").count() == 1
-    assert logged() == [(CHANGE, "Rotated: this key signs now.")]
+    assert logged() == [(CHANGE, "Rotated: this key now signs.")]
     assert clerk("view_signingkey").post(rotate, {"_form_submitted": "on"}).status_code == 403

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("configured")]
 def test_a_call_in_review_is_charged_once_with_a_reason(operator: Client) -> None:
     call = make_review()
     charge = f"{address('billing_reservation_changelist')}{call.pk}/charge/"
-    assert b"At most the hold, 50000." in operator.get(charge).content
+    assert b"At most 50000, the amount held." in operator.get(charge).content
 
     answer = operator.post(charge, {"_form_submitted": "on", "amount_microusd": "1200", "reason": "seen in their log"})
 

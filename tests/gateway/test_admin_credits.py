@@ -56,7 +56,7 @@ def test_a_form_that_is_sent_again_with_something_else_grants_nothing(operator: 
     form = grant(product="")
     operator.post(address("billing_creditlot_add"), form)
     answer = operator.post(address("billing_creditlot_add"), form | change, follow=True)
-    assert b"This form has already granted another credit" in answer.content
+    assert b"This form was already used to grant another credit" in answer.content
     assert CreditLot.objects.get(source_kind="console").remaining_microusd == 2500000
     assert len(logged()) == 1
 

@@ -104,7 +104,7 @@ def test_what_is_no_money_here_is_refused_in_words(operator: Client, provider: F
 def test_a_provider_that_is_away_changes_nothing(operator: Client, provider: FakeStripe, reviewed: Checkout) -> None:
     provider.script("error", times=9)
     for answer in (act(operator, "credit", reviewed, reason="please"), ask_again(operator, reviewed)):
-        assert "The payment provider does not answer" in said(answer)[0]
+        assert "The payment provider is not responding" in said(answer)[0]
     assert status(reviewed) == ("review", 12_500_000)
     assert logged() == []
 
@@ -132,7 +132,7 @@ def test_an_operator_without_the_right_may_look_only(provider: FakeStripe, revie
     client = clerk("view_checkout")
     page = client.get(address("billing_checkout_change", reviewed.pk))
     assert page.status_code == 200
-    assert b"Credit what was paid" not in page.content
+    assert b"Credit the amount paid" not in page.content
     assert b"Ask the provider again" not in page.content
     for verb in ("credit", "dismiss"):
         assert act(client, verb, reviewed, reason="please").status_code == 403

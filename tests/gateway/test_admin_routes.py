@@ -42,7 +42,7 @@ def change(model: Any, **fields: Any) -> None:
 def test_a_route_that_is_deployed_and_priced_can_be_called() -> None:
     assert obstacles("fast")[CHAT] == ()
     assert obstacles("vendor/large-2")[CHAT] == ()
-    assert obstacles("image") == {"images.generations": ("this gateway has no such route",)}
+    assert obstacles("image") == {"images.generations": ("this gateway does not have this route",)}
 
 
 def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -> None:
@@ -51,7 +51,7 @@ def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -
         change(upstream, options={"routes": [known]})
         assert (obstacles("fast")[CHAT], obstacles("fast")[RESPONSES]) == ((), ())
     change(upstream, options={"routes": ["embeddings"]})
-    assert obstacles("fast")[CHAT] == ("upstream primary knows neither this route nor one that it is translated to",)
+    assert obstacles("fast")[CHAT] == ("upstream primary supports neither this route nor one that it is translated to",)
 
 
 def test_the_words_name_what_is_missing() -> None:
@@ -129,7 +129,7 @@ def test_the_list_sums_up_what_can_be_called(operator: Client) -> None:
     summed = {row.name: listed.model_admin.can_be_called(row) for row in listed.result_list}
     assert summed == {
         "fast": "yes",
-        "part": "in part",
+        "part": "partly",
         "image": "no",
         "judgement-backend-b": "no",
         "judgement-backend-c": "no",
@@ -157,7 +157,7 @@ def test_a_price_that_takes_a_route_offline_is_published_once_that_is_confirmed(
     form = {"alias": "fast", "input_token": "0.2"}
     refused = operator.post(address("billing_priceversion_add"), form)
     words = [f"This price has no output_token: {path} cannot be called with `fast`." for path in (CHAT, RESPONSES)]
-    told = [f"{word} Nothing was published: price it, or confirm below." for word in words]
+    told = [f"{word} Nothing was published. Add a price for it, or confirm below." for word in words]
     assert errors(refused) == {"__all__": told}
     choices = list(refused.context["adminform"].form.fields["unsold"].choices)
     assert choices == [
@@ -192,4 +192,4 @@ def test_a_new_price_starts_from_the_one_in_force(operator: Client) -> None:
     assert "data-starts-from-price" in page
     assert "gateway/console/price.js" in page
     again = operator.post(address("billing_priceversion_add"), {"alias": "fast", **fast})
-    assert errors(again) == {"__all__": ["This is the price in force."]}
+    assert errors(again) == {"__all__": ["This is already the current price."]}

@@ -101,4 +101,6 @@ def test_alarms_come_first_and_only_where_there_were_any(operator: Client) -> No
     shown = operator.get(page)
     assert shown.context["adminform"].fieldsets[0][0] == "Alarms"
     text = unescape(shown.content.decode())
-    assert text.index(told) < text.index("2026-11-01 12:00:00") < text.index("Alarms so far") < text.index("Base URL")
+    assert (
+        text.index(told) < text.index("2026-11-01 12:00:00") < text.index("Number of alarms") < text.index("Base URL")
+    )

@@ -227,7 +227,7 @@ def test_a_check_tells_and_changes_nothing(tmp_path: Path) -> None:
     applied = apply_text(tmp_path, WHOLE, "--check")
 
     assert applied.code == 0
-    assert applied.summary == "gateway.yaml is good; it would be: 26 created."
+    assert applied.summary == "gateway.yaml is valid; it would be: 26 created."
     assert "created   alias fast" in applied.lines
     assert _everything() == before
 

@@ -67,7 +67,7 @@ def test_scalars_mean_what_they_look_like(scalar: str, value: object) -> None:
 
 def test_a_duplicate_key_names_both_lines() -> None:
     assert problems_of("a: 1\nb:\n  c: 1\n  d: 2\n  c: 3\n") == [
-        Problem(5, ("b", "c"), "this key stands here twice, first on line 3")
+        Problem(5, ("b", "c"), "duplicate key, first on line 3")
     ]
 
 

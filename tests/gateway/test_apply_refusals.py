@@ -56,14 +56,14 @@ WEB_WORDS = "must be an https:// address (http:// only on loopback), without use
 
 PROBLEMS = {
     # what stands where nothing should
-    "unknown section": ("product: []", "1 product: unknown section; known are products, appearance, integrations, public_clients, upstreams, aliases, raw_models, judgement, credits"),
+    "unknown section": ("product: []", "1 product: unknown section; the sections are products, appearance, integrations, public_clients, upstreams, aliases, raw_models, judgement, credits"),
     "unknown key": (PRODUCT + UPSTREAM + "aliases:\n - name: fast\n   price: {input_tokens: '1'}", "5 aliases[0].price.input_tokens: unknown key (did you mean input_token?)"),
     "misspelt key": ("upstreams:\n - name: a\n   adaptor: demo\n   adapter: demo", "3 upstreams[0].adaptor: unknown key (did you mean adapter?)"),
     "section of the wrong shape": ("products: {slug: a}", "1 products: must be a list"),
     "row of the wrong shape": ("products:\n  - studio", "2 products[0]: must be a mapping"),
     "section that is one row": ("appearance: [a]", "1 appearance: must be a mapping"),
     "missing key": ("products:\n  - slug: studio", "2 products[0].name: is required"),
-    "duplicate row": ("products:\n  - {slug: a, name: A}\n  - {slug: b, name: B}\n  - slug: a\n    name: C", "4 products[2].slug: names the same row as products[0]"),
+    "duplicate row": ("products:\n  - {slug: a, name: A}\n  - {slug: b, name: B}\n  - slug: a\n    name: C", "4 products[2].slug: is the same row as products[0]"),
     # scalars
     "boolean": (alias("enabled: yes"), "4 aliases[0].enabled: must be true or false"),
     "text": ("products:\n - {slug: 5, name: A}", "2 products[0].slug: must be text (a number or true/false: quote it)"),
@@ -74,7 +74,7 @@ PROBLEMS = {
     "weight": (alias("deployments: [{upstream: up, model: m, weight: 0}]"), "4 aliases[0].deployments[0].weight: must be at least 1"),
     "priority": (alias("deployments: [{upstream: up, model: m, priority: -1}]"), "4 aliases[0].deployments[0].priority: must be at least 0"),
     "slug": ("products: [{slug: Studio One, name: A}]", "1 products[0].slug: must be a slug: a-z, 0-9, - and _, at most 64 characters"),
-    "name": ("products: [{slug: a, name: ' A'}]", "1 products[0].name: must be one line without spaces at its ends"),
+    "name": ("products: [{slug: a, name: ' A'}]", "1 products[0].name: must be one line without leading or trailing spaces"),
     "seat price": ("products: [{slug: a, name: A, seat_price_microusd: -1}]", "1 products[0].seat_price_microusd: must be at least 0"),
     "alias name": ("aliases: [{name: 'a b'}]", "1 aliases[0].name: must be letters, digits and . _ : / @ -, at most 200 characters"),
     "timeout": (upstream("timeout_seconds: 0"), "5 upstreams[0].timeout_seconds: must be at least 0.1"),
@@ -84,7 +84,7 @@ PROBLEMS = {
     "route of an upstream": (upstream("routes: [chat]"), "5 upstreams[0].routes[0]: must be one of chat.completions, embeddings, embeddings.contextual, late-interaction.score, rerank, responses, images.generations, audio.speech, audio.transcriptions, audio.translations, realtime, judgement"),
     "no route of an upstream": (upstream("routes: []"), "5 upstreams[0].routes: must not be empty"),
     # prices
-    "price as a float": (alias("price: {input_token: 0.15}"), '4 aliases[0].price.input_token: quote this price, as in "0.15": a bare number with a point is not exact'),
+    "price as a float": (alias("price: {input_token: 0.15}"), '4 aliases[0].price.input_token: quote this price, as in "0.15": an unquoted decimal is not exact'),
     "price with 7 decimals": (alias("price: {input_token: '0.1234567'}"), f"4 aliases[0].price.input_token: {PRICE_WORDS}"),
     "negative price": (alias("price: {input_token: '-1'}"), f"4 aliases[0].price.input_token: {PRICE_WORDS}"),
     "negative whole price": (alias("price: {input_token: -1}"), f"4 aliases[0].price.input_token: {PRICE_WORDS}"),
@@ -93,11 +93,11 @@ PROBLEMS = {
     "huge price": (alias("price: {input_token: 1000000001}"), "4 aliases[0].price.input_token: must be at most 1000000000 micro-USD"),
     "price in a list": (alias("price: {input_token: ['1']}"), f"4 aliases[0].price.input_token: {PRICE_WORDS}"),
     "image kind": (alias("price:\n      image:\n        large: '1'"), '6 aliases[0].price.image.large: must be size/quality, such as "1024x1024/high"'),
-    "image price": (alias("price:\n      image:\n        1024x1024/high: 0.5"), '6 aliases[0].price.image["1024x1024/high"]: quote this price, as in "0.5": a bare number with a point is not exact'),
+    "image price": (alias("price:\n      image:\n        1024x1024/high: 0.5"), '6 aliases[0].price.image["1024x1024/high"]: quote this price, as in "0.5": an unquoted decimal is not exact'),
     "no image price": (alias("price: {image: {}}"), "4 aliases[0].price.image: must not be empty"),
     # references
     "alias to upstream": (alias("deployments: [{upstream: down, model: m}]"), "4 aliases[0].deployments[0].upstream: there is no upstream 'down'"),
-    "deployment twice": (alias("deployments: [{upstream: up, model: m}, {upstream: up, model: m}]"), "4 aliases[0].deployments: a model of an upstream may stand here once"),
+    "deployment twice": (alias("deployments: [{upstream: up, model: m}, {upstream: up, model: m}]"), "4 aliases[0].deployments: list each upstream and model only once"),
     "integration to product": (integration(product="courier"), "4 integrations[0].product: there is no product 'courier'"),
     "raw model to upstream": ("raw_models: [{model: m, upstream: u}]", "1 raw_models[0].upstream: there is no upstream 'u'"),
     "raw model to integration": (UPSTREAM + "raw_models:\n  - model: m\n    upstream: up\n    integrations: [https://nobody.example]", "5 raw_models[0].integrations[0]: there is no integration 'https://nobody.example'"),
@@ -113,24 +113,24 @@ PROBLEMS = {
     # identities and addresses
     "issuer": (integration(issuer="http://studio.example"), f"3 integrations[0].issuer: {WEB_WORDS}, or a DID"),
     "audience": (integration(audience="'a b'"), "5 integrations[0].audience: must be 1 to 255 printable ASCII characters without spaces"),
-    "did prefix": (integration(did_prefix="web:studio"), "6 integrations[0].did_prefix: this is not the beginning of a DID, such as did:web:studio.example:"),
+    "did prefix": (integration(did_prefix="web:studio"), "6 integrations[0].did_prefix: this is not a DID prefix, such as did:web:studio.example:"),
     "capability": (integration(capabilities="[wallet:write]"), "7 integrations[0].capabilities[0]: this is not a capability"),
     "wildcard": (integration(capabilities='["orgs:*"]'), "7 integrations[0].capabilities[0]: this is not a capability"),
     "no capability": (integration(capabilities="[]"), "7 integrations[0].capabilities: must not be empty"),
     "no key": (integration(jwks="{keys: []}"), "8 integrations[0].jwks.keys: must not be empty"),
     "private key": (integration(jwks=f"{{keys: [{KEY[:-1]}, d: abc}}]}}"), "8 integrations[0].jwks.keys[0]: not a usable public key: carries private key material"),
     "key off its curve": (integration(jwks=f"{{keys: [{KEY.replace('axfR', 'bxfR')}]}}"), "8 integrations[0].jwks.keys[0]: not a usable public key: not a point on P-256"),
-    "key of another type": (integration(jwks="{keys: [{kty: RSA, n: abc, e: AQAB}]}"), "8 integrations[0].jwks.keys[0]: not a usable public key: neither EC on P-256 nor OKP on Ed25519"),
-    "two keys without kid": (integration(jwks=f"{{keys: [{KEY}, {KEY}]}}"), "8 integrations[0].jwks.keys: Where there are several keys, each needs a kid."),
-    "no address": ("upstreams:\n  - name: u\n    adapter: openai", "2 upstreams[0]: base_url is required, but for the demo adapter"),
+    "key of another type": (integration(jwks="{keys: [{kty: RSA, n: abc, e: AQAB}]}"), "8 integrations[0].jwks.keys[0]: not a usable public key: neither an EC key on P-256 nor an OKP key on Ed25519"),
+    "two keys without kid": (integration(jwks=f"{{keys: [{KEY}, {KEY}]}}"), "8 integrations[0].jwks.keys: If there are several keys, each needs a kid."),
+    "no address": ("upstreams:\n  - name: u\n    adapter: openai", "2 upstreams[0]: base_url is required, except for the demo adapter"),
     "account": ("credits: [{account: alice, key: k, amount_microusd: 1}]", "1 credits[0].account: this is not a DID"),
     "amount": (credit("amount_microusd: 0"), "4 credits[0].amount_microusd: must be at least 1"),
     "amount with a point": (credit("amount_microusd: 5.0"), "4 credits[0].amount_microusd: must be a whole number"),
     "expiry without an offset": (credit("amount_microusd: 1\n    expires_at: 2027-01-31T00:00:00"), '5 credits[0].expires_at: must be a time such as "2027-01-31T00:00:00Z"'),
     "expiry that is no date": (credit("amount_microusd: 1\n    expires_at: 2027-02-31T00:00:00Z"), '5 credits[0].expires_at: must be a time such as "2027-01-31T00:00:00Z"'),
     "named client without redirects": ("public_clients:\n  - {client_id: mobile, name: A}", "2 public_clients[0]: a named client needs at least one redirect URI"),
-    "client id": ("public_clients:\n  - {client_id: 'https://a.example/', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a slash at its end"),
-    "origin that no browser sends": ("public_clients:\n  - {client_id: 'https://a.example:443', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a slash at its end"),
+    "client id": ("public_clients:\n  - {client_id: 'https://a.example/', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a trailing slash"),
+    "origin that no browser sends": ("public_clients:\n  - {client_id: 'https://a.example:443', name: A}", "2 public_clients[0].client_id: must be a plain name, or an origin such as https://app.example without a trailing slash"),
     "redirect to another origin": ("public_clients:\n  - {client_id: 'https://a.example', name: A, redirect_uris: ['https://b.example/cb']}", "2 public_clients[0]: the redirect URIs of an origin must be on that origin"),
     # secrets
     "variable that is not set": (upstream("api_key: {env: NOT_THERE}"), "5 upstreams[0].api_key: the environment variable NOT_THERE is not set"),
@@ -222,7 +222,7 @@ def test_one_problem_undoes_everything(tmp_path: Path) -> None:
 
     assert applied.code == 1
     assert applied.problems == [
-        "gateway.yaml:55 credits[0].key: this key has granted another credit already; take a new key"
+        "gateway.yaml:55 credits[0].key: this key was already used for a different credit; choose a new key"
     ]
     assert Product.objects.get().name == "Studio"
 
@@ -242,7 +242,7 @@ def test_a_key_grants_one_credit_only(tmp_path: Path, old: str, new: str) -> Non
     applied = apply_text(tmp_path, WHOLE.replace(old, new))
 
     assert len(applied.problems) == 1
-    assert "key: this key has granted another credit already" in applied.problems[0]
+    assert "key: this key was already used for a different credit" in applied.problems[0]
     assert sorted(CreditLot.objects.values_list("granted_microusd", flat=True)) == [500000, 5000000]
     assert not Account.objects.filter(did__endswith="eve").exists()
 
@@ -261,7 +261,7 @@ def test_a_check_names_problems_too(tmp_path: Path) -> None:
 def test_the_demo_adapter_never_enters_production(tmp_path: Path) -> None:
     applied = apply_text(tmp_path, UPSTREAM)
     assert applied.problems == [
-        "gateway.yaml:1 upstreams[0].adapter: the demo adapter never serves in production; name a real upstream"
+        "gateway.yaml:1 upstreams[0].adapter: the demo adapter is not available in production; configure a real upstream"
     ]
     assert_nothing_changed(applied)
 

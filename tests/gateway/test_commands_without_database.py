@@ -47,7 +47,9 @@ def test_a_check_needs_no_database_for_what_the_file_alone_can_tell(tmp_path: Pa
     code, told, complaints = manage("apply", str(file), "--check")
     assert (code, complaints) == (0, "")
     [line] = told.splitlines()
-    assert line.startswith("gateway.yaml is good as far as the file alone can tell. The database at 127.0.0.1:")
+    assert line.startswith(
+        "gateway.yaml is valid as far as can be checked without the database. The database at 127.0.0.1:"
+    )
 
 
 def test_a_check_names_every_problem_without_a_database(tmp_path: Path) -> None:

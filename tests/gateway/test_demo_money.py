@@ -21,7 +21,7 @@ def test_dollars_are_written_to_the_micro_dollar(microusd: int, written: str) ->
 
 
 def test_a_table_lines_up() -> None:
-    assert table([("wallet before", 5_000_000, ""), ("charge", 40, "what it did cost")]) == [
+    assert table([("wallet before", 5_000_000, ""), ("charge", 40, "what it cost")]) == [
         "wallet before  $5.000000  5,000,000 micro-USD",
-        "charge         $0.000040         40 micro-USD  what it did cost",
+        "charge         $0.000040         40 micro-USD  what it cost",
     ]

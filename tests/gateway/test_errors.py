@@ -12,7 +12,7 @@ def test_renders_the_body_of_the_api() -> None:
     assert error.body("req_1") == {
         "error": {
             "code": "insufficient_funds",
-            "message": "The wallet does not hold enough for this request.",
+            "message": "The wallet does not have enough available funds for this request.",
             "type": "billing_error",
             "param": None,
             "details": {"availableMicrousd": 5},

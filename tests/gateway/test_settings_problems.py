@@ -72,13 +72,13 @@ def test_are_named_where_they_cannot_be_read_and_secrets_are_not_quoted(tmp_path
     assert lines[1:] == [
         "EMAIL_URL must be a URL such as smtp+tls://user:password@mail.example:587.",
         "Set OIDC_CLIENT_SECRET.",
-        "TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.0/8: 'proxy' is none.",
+        "TRUSTED_PROXIES must list addresses or networks, such as 10.0.0.0/8; 'proxy' is neither.",
         "HEAD_SECONDS must be a number.",
         "DATABASE_URL must be a URL such as postgresql://user:password@host:5432/name.",
         "UPSTREAM_CONNECTIONS_MAX must be a whole number.",
         f"FIELD_ENCRYPTION_KEYS: key 1 of 1 is not a Fernet key. To make one: {NEW_KEY}",
-        "ALLOWED_HOSTS must name hosts in production: * answers for a host that a stranger made up. "
-        "Leave it out to answer for the hosts of GATEWAY_BASE_URL and PORTAL_URL.",
+        "ALLOWED_HOSTS must name hosts in production: * accepts any host that a client makes up. "
+        "Leave it unset to accept the hosts of GATEWAY_BASE_URL and PORTAL_URL.",
     ]
     assert "secret-word" not in "".join(lines)
 

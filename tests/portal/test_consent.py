@@ -106,7 +106,7 @@ def test_a_line_break_in_the_redirect_uri_is_refused_at_the_edge(client: Client)
     response = begin(client, redirect_uri=f"{APP}/cb\r\nX-Evil: 1")
     assert response.status_code == 400
     assert "Location" not in response
-    assert b"This request cannot be served" in response.content
+    assert b"This request is not valid" in response.content
 
 
 def test_bytes_that_are_no_text_get_the_page(client: Client) -> None:

@@ -48,7 +48,7 @@ def alices(client: Client) -> Client:
 def test_the_guesser_is_stopped_though_the_next_guess_is_right(alices: Client) -> None:
     guess(GUESSER)
     page = Client().post(SIGN_IN, {"login": ALICE, "password": PASSWORD}, REMOTE_ADDR=GUESSER)
-    assert "Too many failed login attempts" in page.content.decode()
+    assert "Too many failed sign-in attempts" in page.content.decode()
 
 
 def test_the_guessed_gets_in_from_another_address(alices: Client) -> None:
@@ -240,5 +240,5 @@ def test_accounts_that_do_not_exist_are_counted_alike(alices: Client) -> None:
     for _ in range(5):
         attempt(Client(), "x", GUESSER, login="nobody@example.com")
     page = Client().post(SIGN_IN, {"login": "nobody@example.com", "password": "x"}, REMOTE_ADDR=GUESSER)
-    assert "Too many failed login attempts" in page.content.decode()
+    assert "Too many failed sign-in attempts" in page.content.decode()
     assert not Account.objects.filter(email="nobody@example.com").exists()

@@ -97,7 +97,7 @@ ODD: list[Any] = [
 
 
 def is_error_page(answer: Any) -> bool:
-    return bool(answer.status_code < 503 and b"That sign-in did not work" in answer.content)
+    return bool(answer.status_code < 503 and b"Sign-in failed" in answer.content)
 
 
 class TestOddClaims:

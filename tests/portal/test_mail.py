@@ -106,3 +106,24 @@ def test_a_template_is_given_the_portal_as_its_site(settings: Settings) -> None:
     assert page.render(context) == (
         "https://gateway.example/account/signup/?next=/#top gateway.example gateway.example"
     )
+
+
+def test_mails_speak_in_the_portals_words() -> None:
+    verified()
+    stranger = Client()
+    for path, form in (
+        ("signup", {"email": "bob@example.com", "password1": "correct horse battery"}),
+        ("signup", {"email": "alice@example.com", "password1": "correct horse battery"}),
+        ("password/reset", {"email": "alice@example.com"}),
+        ("password/reset", {"email": "nobody@example.com"}),
+    ):
+        stranger.post(f"/account/{path}/", form)
+    assert [sent.subject for sent in mail.outbox] == [
+        "Verify your email address",
+        "You already have an account",
+        "Reset your password",
+        "No account found",
+    ]
+    for sent in mail.outbox:
+        assert str(sent.body).endswith("\n\ngateway.example")
+        assert "{" not in sent.body

@@ -81,5 +81,5 @@ def test_a_person_has_only_so_many(number: int, is_full: bool) -> None:
     Authenticator.objects.bulk_create(Authenticator(user=alice, type="webauthn", data={}) for _ in range(number))
     form = AddPasskeyForm(user=alice, data={"credential": "{}", "name": "Key"})
     told = " ".join(form.non_field_errors())
-    assert (f"You have {PASSKEYS_MAX} passkeys" in told) is is_full
+    assert (f"You already have {PASSKEYS_MAX} passkeys" in told) is is_full
     assert not form.is_valid()

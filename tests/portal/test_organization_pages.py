@@ -86,7 +86,7 @@ class TestFounding:
 
     def test_lists_and_founds(self) -> None:
         client = signed_in(account("olivia"))
-        assert b"You are in no organization yet." in client.get("/organizations").content
+        assert b"You do not belong to an organization yet." in client.get("/organizations").content
         answer = client.post("/organizations", {"name": "  Acme <b>  "})
         founded = Organization.objects.get()
         assert (answer.status_code, answer["Location"]) == (303, f"/organizations/{founded.pk}")
@@ -151,7 +151,7 @@ class TestWhoSeesWhat:
         tab = f'href="{path}"'
         assert (tab in answer.content.decode()) == (role in roles)
         if role not in roles:
-            assert b"Not for your role" in answer.content
+            assert b"Your role does not allow this" in answer.content
 
     @pytest.mark.parametrize(
         "part",
@@ -294,7 +294,7 @@ class TestMembers:
             page = house["owner"].get(house.path("members") + "?page=2").content.decode()
         assert "Page 2 of 3" in page
         page = house["owner"].get(house.path("members") + "?q=CROWD%26").content.decode()
-        assert "No member matches." in page
+        assert "No members match your search." in page
         page = house["owner"].get(house.path("members") + "?q=web:studio.example:CROWD").content.decode()
         assert 'href="?q=web%3Astudio.example%3ACROWD&amp;page=2"' in page
         assert page.count("<li>") == 50
@@ -392,11 +392,13 @@ class TestProducts:
 
     def test_enabling_limiting_and_disabling(self, house: House) -> None:
         assert "enabled" in message(house.post("billing", "products", "courier", "enable"))
-        assert "The limit is now 3 seats" in message(
+        assert "The seat limit is now 3" in message(
             house.post("billing", "products", "courier", "limit", max_seats="3")
         )
         assert Entitlement.objects.get(product_id="courier").max_seats == 3
-        assert "no limit" in message(house.post("billing", "products", "courier", "limit", max_seats=""))
+        assert "There is no seat limit now." in message(
+            house.post("billing", "products", "courier", "limit", max_seats="")
+        )
         assert Entitlement.objects.get(product_id="courier").max_seats is None
         assert "disabled" in message(house.post("billing", "products", "courier", "disable"))
 
@@ -437,7 +439,7 @@ class TestSeats:
         parts = ("products", "studio", "seats", house.member("member"), "revoke")
         page = house.get("admin", *parts)
         assert "Remove the seat of Member?" in page
-        assert "can no longer use Studio" in page
+        assert "will immediately lose access to Studio" in page
         assert Seat.objects.filter(assigned_at__isnull=False).count() == 1, "asking removes nothing"
         house.post("admin", *parts)
         assert not Seat.objects.filter(assigned_at__isnull=False).exists()
@@ -499,7 +501,7 @@ class TestMoney:
 
     def test_sets_and_switches_off_a_budget(self, house: House) -> None:
         form = {"product": "studio", "member": house.member("member"), "limit": "12.5"}
-        assert "budget is set" in message(house.post("billing", "budgets", **form))
+        assert "budget was set" in message(house.post("billing", "budgets", **form))
         budget = Budget.objects.get()
         assert (budget.scope, budget.limit_microusd) == ("member_product", 12_500_000)
         page = house.get("owner", "budgets")

@@ -118,7 +118,7 @@ class TestAddMoney:
     def test_no_button_without_a_provider(self, house: House, settings: Settings) -> None:
         settings.STRIPE_SECRET_KEY = ""
         page = house["owner"].get(house.path("wallet"))
-        assert "Money cannot be added here because no payment provider is set up." in text_of(page)
+        assert "You cannot add money because no payment provider is set up." in text_of(page)
         assert "Save a payment method" not in house.get("owner", "payments")
 
     def test_the_page_takes_few_queries(
@@ -180,7 +180,7 @@ class TestState:
         provider.pay(str(checkout.session_ref))
         converged(checkout)
         words = text_of(house["owner"].get(path))
-        assert f"For the account of Acme Paid by Billing, {account('billing').did}" in words
+        assert f"Organization Acme Paid by Billing, {account('billing').did}" in words
         assert "Description Credit for studio only Amount paid $12.50 USD" in words
         assert house["admin"].get(path).status_code == 403
 
@@ -202,7 +202,7 @@ class TestExternalBilling:
 
     def test_says_what_must_be_true(self, house: House) -> None:
         words = text_of(house["owner"].get(house.path("products", "studio", "external-billing")))
-        assert "This gateway bills them: $20.00 per seat per month." in words
+        assert "This gateway bills these seats: $20.00 per seat per month." in words
         assert f"its metadata has org_id set to {house.team.id}" in words
         assert "in test mode like this gateway" in words
 
@@ -213,20 +213,20 @@ class TestExternalBilling:
         mapping = ExternalMapping.objects.get()
         assert (mapping.org_id, mapping.product, mapping.external_org_id) == (house.team.id, "studio", account_id)
         products = text_of(house["owner"].get(answer["Location"]))
-        assert "The seats of Studio are billed by that account from now on." in products
+        assert "That account now bills the seats of Studio." in products
         assert "Its seats are billed elsewhere." in products
         money = text_of(house["owner"].get(house.path("usage")))
         assert "Studio Billed elsewhere 1 $0.00 $0.00 Total $0.00 $0.00" in money
         page = text_of(house["owner"].get(house.path("products", "studio", "external-billing")))
-        assert f"The account {account_id} at the payment provider (in test mode) bills them." in page
+        assert f"The account {account_id} at the payment provider (in test mode) bills these seats." in page
         log = house.get("admin", "log")
-        assert f"had the seats of Studio billed by {account_id} (test)" in log
+        assert f"assigned the billing of the seats of Studio to {account_id} (test)" in log
 
     def test_an_unfit_account_is_told_and_changes_nothing(self, house: House, provider: FakeStripe) -> None:
         account_id = provider.connect(metadata={})["id"]
         answer = external(house, account_id)
         assert answer.status_code == 409
-        assert "does not confirm that this account bills for your organization" in message(answer)
+        assert "did not confirm that this account bills for your organization" in message(answer)
         assert f'value="{account_id}"' in answer.content.decode()
         assert not ExternalMapping.objects.exists()
 
@@ -251,5 +251,5 @@ class TestExternalBilling:
     def test_without_a_provider(self, house: House, settings: Settings) -> None:
         settings.STRIPE_SECRET_KEY = ""
         page = house["owner"].get(house.path("products", "studio", "external-billing"))
-        assert "No payment provider is set up here, so this cannot be confirmed." in text_of(page)
+        assert "No payment provider is set up, so this cannot be confirmed." in text_of(page)
         assert "Confirm with the provider" not in page.content.decode()

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
@@ -84,14 +85,14 @@ def test_a_wrong_password_and_an_unknown_address_look_alike(client: Client) -> N
 
 def test_no_page_promises_a_mail_that_will_not_come(client: Client, settings: Settings) -> None:
     page = client.get("/account/password/reset/").content
-    assert b"sends no email yet" in page
+    assert b"not set up to send email" in page
     assert b"<form" not in page, "there is nothing to ask for"
     page = client.post("/account/password/reset/", {"email": "nobody@example.com"}, follow=True).content
-    assert b"sends no email yet" in page
+    assert b"not set up to send email" in page
     settings.MAIL_IS_CONFIGURED = True
     assert b"Send the link" in client.get("/account/password/reset/").content
     page = client.post("/account/password/reset/", {"email": "nobody@example.com"}, follow=True).content
-    assert b"is on its way" in page
+    assert b"we have sent it an email with a link" in page
 
 
 def test_the_session_changes_its_key_at_sign_in(client: Client) -> None:
@@ -253,3 +254,32 @@ class TestConfirmingAgain:
         other.logout()
         other.post("/account/login/", {"login": "alice@example.com", "password": PASSWORD})
         assert other.get("/account/2fa/webauthn/add/")["Location"].startswith("/account/reauthenticate/")
+
+
+def test_the_password_form_is_in_sentence_case(client: Client) -> None:
+    sign_up(client)
+    page = client.get("/account/password/change/").content.decode()
+    labels = re.findall(r"<label[^>]*>(.*?)</label>", page)
+    assert labels == ["Current password", "New password", "New password (again)"]
+    assert re.findall(r'placeholder="(.*?)"', page) == labels
+    form = {"oldpassword": "wrong", "password1": "battery horse correct", "password2": "battery horse correct"}
+    refused = client.post("/account/password/change/", form).content.decode()
+    assert "Your current password is not correct." in refused
+    changed = client.post("/account/password/change/", {**form, "oldpassword": PASSWORD}, follow=True)
+    assert "Your password was changed." in changed.content.decode()
+
+
+def test_the_page_of_a_reset_link_is_in_sentence_case(client: Client, settings: Settings) -> None:
+    settings.MAIL_IS_CONFIGURED = True
+    sign_up(client)
+    client.logout()
+    client.post("/account/password/reset/", {"email": "alice@example.com"})
+    [link] = re.findall(r"https://gateway\.example(/account/\S+)", str(mail.outbox[-1].body))
+    arrived = client.get(link, follow=True)
+    page = arrived.content.decode()
+    assert "<h1>Set a new password</h1>" in page
+    assert re.findall(r"<label[^>]*>(.*?)</label>", page) == ["New password", "New password (again)"]
+    form = {"password1": "battery horse correct", "password2": "battery horse correct"}
+    done = client.post(arrived.redirect_chain[-1][0], form, follow=True)
+    assert "<h1>Password changed</h1>" in done.content.decode()
+    assert "<h1>This link does not work</h1>" in Client().get(link).content.decode()

@@ -115,7 +115,7 @@ def test_without_trusted_proxies_the_headers_are_the_clients_own_words(mails: Pa
         ({"PORTAL_URL": "http://accounts.example"}, "Set PORTAL_URL to the public https:// address."),
         ({"PORTAL_URL": "https://"}, "Set PORTAL_URL to the public https:// address."),
         ({"TRUSTED_PROXIES": "10.0.0.0/8,proxy"}, "TRUSTED_PROXIES must list addresses or networks"),
-        ({"TRUSTED_PROXIES": "0.0.0.0/0"}, "TRUSTED_PROXIES must not be everybody"),
+        ({"TRUSTED_PROXIES": "0.0.0.0/0"}, "TRUSTED_PROXIES must not cover every address"),
     ],
 )
 def test_does_not_start_with_settings_that_let_strangers_choose(changed: dict[str, str], words: str) -> None:

@@ -123,13 +123,13 @@ def test_says_in_words_what_a_debt_is(client: Client, purse: Purse) -> None:
     purse.refund(100)
     words = text_of(client.get("/wallet"))
     assert "Available $0.00 Balance $0.00" in words
-    assert "Debt $0.00006. A refund or dispute took back money that was already spent." in words
+    assert "Debt $0.00006. A refund or dispute reversed money that was already spent." in words
 
 
 def test_no_button_without_a_provider(client: Client, settings: Settings) -> None:
     settings.STRIPE_SECRET_KEY = ""
     page = client.get("/wallet")
-    assert "Money cannot be added here because no payment provider is set up." in text_of(page)
+    assert "You cannot add money because no payment provider is set up." in text_of(page)
     assert "Add money</button>" not in page.content.decode()
     answer = add(client)
     assert answer.status_code == 503
@@ -137,7 +137,7 @@ def test_no_button_without_a_provider(client: Client, settings: Settings) -> Non
 
 
 def test_says_whether_real_money_moves(client: Client, provider: FakeStripe, settings: Settings) -> None:
-    assert "Test mode: no real money moves." in text_of(client.get("/wallet"))
+    assert "Test mode: no real money is charged." in text_of(client.get("/wallet"))
     settings.STRIPE_SECRET_KEY = provider.live_secret_key
     assert "Test mode" not in text_of(client.get("/wallet"))
 
@@ -332,8 +332,8 @@ def test_a_receipt_says_what_was_paid_and_for_what(client: Client, provider: Fak
     assert checkout.paid_at is not None
     assert re.search(r"Receipt From Account Gateway Date \d+ \w+ 20\d\d, \d\d:\d\d UTC Paid by \S+", words)
     assert "Description Wallet balance Amount paid $12.50 USD" in words
-    assert f"Payment ID {checkout.pk} Provider's reference {checkout.payment_ref}" in words
-    assert "Test mode: no real money moved." in words
+    assert f"Payment ID {checkout.pk} Provider reference {checkout.payment_ref}" in words
+    assert "Test mode: no real money was charged." in words
     provider.refund(str(checkout.session_ref), amount=250)
     checkouts.converge(checkout, now=checkout.created_at)
     assert "Amount paid $12.50 USD Refunded or disputed $2.50 USD" in text_of(client.get(path))

@@ -15,15 +15,15 @@ def test_it_installs_once_and_again_when_the_file_changes(tmp_path: Path, capfd:
     arguments = [str(requirements), str(environment)]
     assert bootstrap.main(arguments) == 0
     making, installing, ready = capfd.readouterr().out.splitlines()
-    assert making.startswith("making the environment venv with Python 3.")
-    assert installing == "installing requirements.txt into venv (once, takes a minute) ..."
+    assert making.startswith("creating the environment venv with Python 3.")
+    assert installing == "installing requirements.txt into venv (only once; takes about a minute) ..."
     assert ready == "venv is ready."
     assert bootstrap.main(arguments) == 0
     assert capfd.readouterr().out == ""
     (tmp_path / "local").mkdir()
     requirements.write_text(f"local @ file://{tmp_path}/local\n")
     assert bootstrap.main(arguments) == 1, "a file without a recorded hash must not be installed"
-    assert "gateway: Installing requirements.txt failed, see above.\n" in capfd.readouterr().err
+    assert "gateway: Installing requirements.txt failed; see above.\n" in capfd.readouterr().err
 
 
 def test_it_names_each_package_as_pip_turns_to_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -42,7 +42,7 @@ def test_it_names_each_package_as_pip_turns_to_it(tmp_path: Path, capfd: pytest.
     )
     assert bootstrap.main([str(requirements), str(tmp_path / "venv")]) == 0
     assert capfd.readouterr().out.splitlines()[1:] == [
-        "installing requirements.txt into venv (once, takes a minute) ...",
+        "installing requirements.txt into venv (only once; takes about a minute) ...",
         "  1 of 1: little_thing",
         "  unpacking them ...",
         "venv is ready.",
@@ -74,4 +74,4 @@ def test_it_mends_an_environment_that_was_half_made(tmp_path: Path) -> None:
 def test_it_says_which_python_is_needed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(bootstrap.sys, "version_info", (3, 10, 4))
     assert bootstrap.main(["requirements.txt"]) == 1
-    assert capsys.readouterr().err == "gateway: Python 3.11 or later is needed, this is 3.10; set PYTHON=...\n"
+    assert capsys.readouterr().err == "gateway: Python 3.11 or later is needed, but this is 3.10; set PYTHON=...\n"

@@ -89,7 +89,7 @@ def test_refuses_a_second_one_on_its_data(gateway: GatewayProcess) -> None:
     assert second.stdout == ""
     owner = gateway.process and gateway.process.pid
     assert second.stderr == (
-        f"gateway: A gateway already runs on {second.data_dir} (process {owner}); set another DATA_DIR.\n"
+        f"gateway: A gateway is already running on {second.data_dir} (process {owner}); set another DATA_DIR.\n"
     )
     assert gateway.health() == 200
 

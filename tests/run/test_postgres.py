@@ -144,7 +144,7 @@ def test_data_without_its_password_is_refused(cluster: Cluster) -> None:
     cluster.start()
     cluster.stop()
     (cluster.home / "postgres.password").unlink()
-    with pytest.raises(StartError, match="The database's password is missing: restore "):
+    with pytest.raises(StartError, match="The database's password file is missing: restore "):
         cluster.start()
 
 

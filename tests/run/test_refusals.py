@@ -80,7 +80,7 @@ def test_a_database_that_is_away() -> None:
 
 def test_a_pg_bin_without_postgresql(tmp_path: Path) -> None:
     gateway = GatewayProcess(settings={"PG_BIN": str(tmp_path)})
-    assert refusal(gateway) == f"PG_BIN={tmp_path} holds no PostgreSQL: it needs the programs initdb and postgres."
+    assert refusal(gateway) == f"PG_BIN={tmp_path} has no PostgreSQL: it must contain the programs initdb and postgres."
 
 
 def test_data_of_a_version_that_is_not_installed() -> None:

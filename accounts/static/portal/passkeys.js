@@ -4,7 +4,7 @@
 const WORDS = {
   NotAllowedError: "No passkey was used. You cancelled, or this device has none for this account.",
   InvalidStateError: "This device already has a passkey for this account.",
-  SecurityError: "Passkeys do not work at this address. They need a host name such as localhost, not a number.",
+  SecurityError: "Passkeys do not work at this address. They need a host name such as localhost, not an IP address.",
 };
 
 document.addEventListener("allauth.error", (event) => {

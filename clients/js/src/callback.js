@@ -34,12 +34,12 @@ export function cleaned(url) {
 export function readCode(url, attempt, issuer) {
   const answer = single(url.searchParams);
   if (!attempt || !samePage(url, attempt.redirectUri)) {
-    throw new SignInError("unexpected_callback", "No sign-in of this tab waits for an answer here.");
+    throw new SignInError("unexpected_callback", "No sign-in in this tab is waiting for an answer.");
   }
   if (answer.state !== attempt.state) {
     throw new SignInError("state_mismatch", "The answer belongs to another sign-in.");
   }
-  if (answer.iss !== issuer) throw new SignInError("issuer_mismatch", "The answer is another service's.");
+  if (answer.iss !== issuer) throw new SignInError("issuer_mismatch", "The answer comes from another service.");
   if (answer.error !== undefined) throw new SignInError(answer.error, answer.error_description);
   if (!answer.code) throw new SignInError("invalid_callback", "The answer has no code.");
   return answer.code;
@@ -50,7 +50,7 @@ function single(parameters) {
   const answer = {};
   for (const name of OURS) {
     const values = parameters.getAll(name);
-    if (values.length > 1) throw new SignInError("invalid_callback", `The answer names ${name} twice.`);
+    if (values.length > 1) throw new SignInError("invalid_callback", `The answer contains ${name} more than once.`);
     if (values.length === 1) answer[name] = values[0];
   }
   return answer;

@@ -54,7 +54,7 @@ export class Transport {
   #resolve(path) {
     const url = new URL(path.startsWith("/") ? this.baseUrl + path : path);
     if (url.origin !== new URL(this.baseUrl).origin) {
-      throw new ForeignOrigin(`Tokens go to ${this.baseUrl} alone, not to ${url.origin}.`);
+      throw new ForeignOrigin(`Tokens are sent only to ${this.baseUrl}, not to ${url.origin}.`);
     }
     return url.href;
   }
@@ -104,6 +104,6 @@ export async function reach(act, where) {
     return await act();
   } catch (error) {
     if (error instanceof DOMException && ["AbortError", "TimeoutError"].includes(error.name)) throw error;
-    throw new GatewayUnreachable(`${where} did not answer.`, { cause: error });
+    throw new GatewayUnreachable(`${where} did not respond.`, { cause: error });
   }
 }

@@ -24,12 +24,14 @@ def key_for(target: str, headers: Mapping[str, str]) -> str:
     """
     attempt = headers.get(ATTEMPT)
     if attempt is None and SDK_MARK in headers:
-        raise UnsafeRetry(f"{ATTEMPT} was removed, so retries look like new calls: send an Idempotency-Key yourself.")
+        raise UnsafeRetry(f"{ATTEMPT} was removed, so retries look like new calls: send your own Idempotency-Key.")
     if attempt is None or attempt == "0":
         key = str(uuid.uuid4())
         _current.set((target, key))
         return key
     known = _current.get()
     if known is None or known[0] != target:
-        raise UnsafeRetry(f"Attempt {attempt} of a call that did not begin here: send an Idempotency-Key yourself.")
+        raise UnsafeRetry(
+            f"Attempt {attempt} belongs to a call that did not start here: send your own Idempotency-Key."
+        )
     return known[1]

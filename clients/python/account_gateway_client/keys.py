@@ -21,7 +21,7 @@ class ES256Key:
 
     def __init__(self, private_key: ec.EllipticCurvePrivateKey) -> None:
         if not isinstance(private_key.curve, ec.SECP256R1):
-            raise ValueError("ES256 takes a P-256 key.")
+            raise ValueError("ES256 needs a P-256 key.")
         self._private_key = private_key
         numbers = private_key.public_key().public_numbers()
         self.jwk: dict[str, str] = {
@@ -42,7 +42,7 @@ class ES256Key:
         """Read a private key from PEM, or raise ValueError."""
         key = serialization.load_pem_private_key(pem, password)
         if not isinstance(key, ec.EllipticCurvePrivateKey):
-            raise ValueError("ES256 takes a P-256 key.")
+            raise ValueError("ES256 needs a P-256 key.")
         return cls(key)
 
     @classmethod

@@ -40,7 +40,7 @@ class RequestSigner:
         """Authorize the request as it stands, or raise ForeignOrigin: no other origin ever sees the token."""
         url = str(request.url)
         if not self.serves(url):
-            raise ForeignOrigin(f"{target_of(url)} is not at the gateway.")
+            raise ForeignOrigin(f"{target_of(url)} is not a URL of the gateway.")
         request.headers.update(self.headers(str(request.method), url, token))
 
     def headers(self, method: str, url: str, token: str) -> dict[str, str]:

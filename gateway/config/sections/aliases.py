@@ -35,7 +35,7 @@ class DeploymentRow(Row):
 
 def _distinct(rows: list[DeploymentRow]) -> list[DeploymentRow]:
     if len({(row.upstream, row.model) for row in rows}) != len(rows):
-        raise ValueError("a model of an upstream may stand here once")
+        raise ValueError("list each upstream and model only once")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""`credits`: grants to accounts, for first runs and tests. A key grants once, for ever."""
+"""`credits`: grants to accounts, for first runs and tests. A key grants once, forever."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
@@ -29,7 +29,7 @@ class CreditRow(SectionRow):
     expires_at: Timestamp | None = None
 
     def save(self, run: Run, path: Path) -> None:
-        """Grant the credit once; the account comes into being with it."""
+        """Grant the credit once; the account is created with it."""
         Account.objects.get_or_create(did=self.account, defaults={"password": make_password(None)})
         try:
             _, is_new = grant(
@@ -42,14 +42,14 @@ class CreditRow(SectionRow):
                 source_key=self.key,
             )
         except GrantConflict:
-            run.refuse((*path, "key"), "this key has granted another credit already; take a new key")
+            run.refuse((*path, "key"), "this key was already used for a different credit; choose a new key")
             return
         verb = CREATED if is_new else UNCHANGED
         run.tell(verb, f"credit {self.key}: {self.amount_microusd} micro-USD for {self.account}")
 
 
 def in_lock_order(rows: Sequence[tuple[Path, SectionRow]]) -> list[tuple[Path, SectionRow]]:
-    """Put the credits, which come last, in the order of their wallets' ids: whoever locks several does it so."""
+    """Sort the credits, which come last, by their wallets' ids: several wallets are always locked in that order."""
     accounts = [row.account for _, row in rows if isinstance(row, CreditRow)]
     wallets = Wallet.objects.filter(owner_kind=OwnerKind.ACCOUNT, owner_key__in=accounts)
     ids = dict(wallets.values_list("owner_key", "id"))

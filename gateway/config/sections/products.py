@@ -10,7 +10,7 @@ from gateway.config.texts import Label, Microusd, Slug
 
 
 class ProductRow(SectionRow):
-    """A product; `seat_price_microusd` is per seat and month."""
+    """A product; `seat_price_microusd` is per seat per month."""
 
     identity: ClassVar[str | None] = "slug"
 

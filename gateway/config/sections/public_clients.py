@@ -15,7 +15,7 @@ from gateway.config.urls import RedirectUri
 
 def _client_id(value: str) -> str:
     if not public_clients.is_client_id(value):
-        raise ValueError("must be a plain name, or an origin such as https://app.example without a slash at its end")
+        raise ValueError("must be a plain name, or an origin such as https://app.example without a trailing slash")
     return value
 
 

@@ -19,7 +19,7 @@ AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement
 
 def _allowed_here(value: str, info: ValidationInfo) -> str:
     if value == "demo" and not context_of(info).demo_allowed:
-        raise ValueError("the demo adapter never serves in production; name a real upstream")
+        raise ValueError("the demo adapter is not available in production; configure a real upstream")
     return value
 
 
@@ -46,7 +46,7 @@ class UpstreamRow(SectionRow):
     @model_validator(mode="after")
     def _has_an_address(self) -> "UpstreamRow":
         if self.base_url is None and self.adapter != "demo":
-            raise ValueError("base_url is required, but for the demo adapter")
+            raise ValueError("base_url is required, except for the demo adapter")
         return self
 
     def save(self, run: Run, path: Path) -> None:

@@ -23,7 +23,8 @@ Action = TypeVar("Action", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Access:
-    """What an action asks of its caller. `roles` is SPEC's column of organization roles, for the reference and tests.
+    """What an action requires of its caller. `roles` is SPEC's column of organization roles, for the reference and
+    tests.
 
     `model` says that the capability is `infer:<the body's model>`, which the action itself checks.
     """

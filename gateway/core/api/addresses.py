@@ -8,7 +8,8 @@ IPV6_NETWORK_BITS = 64  # what one subscriber is given; single addresses within 
 
 
 def plain_address(host: str | None) -> str:
-    """Return an address in its one form, which is IPv4's for an IPv4 address in IPv6; an empty text where it is none."""
+    """Return an address in its one form, which is IPv4's for an IPv4 address in IPv6; an empty text where it is
+    none."""
     try:
         address = ipaddress.ip_address((host or "").partition("%")[0])
     except ValueError:
@@ -17,7 +18,8 @@ def plain_address(host: str | None) -> str:
 
 
 def client_network(request: HttpRequest) -> str | None:
-    """Name a client's IPv4 address or IPv6 network, as the server tells it; None where there is none (a local socket)."""
+    """Name a client's IPv4 address or IPv6 network, as the server tells it; None where there is none (a local
+    socket)."""
     address = plain_address(request.META.get("REMOTE_ADDR"))
     if ":" not in address:
         return address or None

@@ -17,7 +17,7 @@ API_PREFIXES = ("/v1/", "/api/")
 
 
 def is_api_path(path: str) -> bool:
-    """Tell whether a path belongs to the API, or to the portal's mount of it."""
+    """Return whether a path belongs to the API, or to the portal's mount of it."""
     return f"{path}/".startswith(API_PREFIXES)
 
 

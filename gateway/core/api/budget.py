@@ -8,7 +8,7 @@ from collections.abc import Callable
 class ByteBudget:
     """Bytes that are lent and given back, first come first served. One event loop's own; no call blocks it.
 
-    A share larger than the whole budget is lent while nothing else is, so that no request waits in vain.
+    A share larger than the whole budget is lent only while nothing else is, so that no request waits forever.
     """
 
     def __init__(self, limit_bytes: Callable[[], int]) -> None:
@@ -37,7 +37,7 @@ class ByteBudget:
             raise
 
     def give_back(self, size_bytes: int) -> None:
-        """Return a share, which whoever waits longest gets."""
+        """Return a share; the request that has waited longest gets it."""
         self.lent_bytes -= size_bytes
         self._lend()
 

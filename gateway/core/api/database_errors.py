@@ -27,7 +27,7 @@ READ_ONLY = "25006"  # a standby, or a server on its way to be one; the driver f
 LIMIT_EXCEEDED_CLASS = "54"  # such as a value that is too long for an index
 CHANGED_MEANWHILE = {"23001", "23503", "23505", "23P01"}  # rows that another request added or removed
 
-NOT_STORABLE = "The request holds a value that cannot be stored."
+NOT_STORABLE = "The request contains a value that cannot be stored."
 
 
 def as_catalogue_error(exc: Exception) -> errors.ApiError | None:
@@ -41,7 +41,7 @@ def as_catalogue_error(exc: Exception) -> errors.ApiError | None:
     if isinstance(exc, DataError | psycopg.DataError) or _is_lone_surrogate(exc):
         return _refused_value(exc)
     if isinstance(exc, IntegrityError):
-        log.error("a constraint refused a request", exc_info=exc)
+        log.error("a database constraint refused a request", exc_info=exc)
         return errors.RevisionConflict() if state in CHANGED_MEANWHILE else errors.InvalidRequest(NOT_STORABLE)
     return None
 
@@ -57,11 +57,11 @@ def _is_read_only(exc: Exception) -> bool:
 
 
 def _is_lone_surrogate(exc: Exception) -> bool:
-    """Tell whether a text holds half a character, which no encoding can write."""
+    """Return whether a text holds half a character, which no encoding can write."""
     return isinstance(exc, UnicodeEncodeError) and exc.reason == "surrogates not allowed"
 
 
 def _refused_value(exc: Exception) -> errors.InvalidRequest:
     # Logged, because the edge should have refused it with the name of the member.
-    log.error("a value of a request reached the database and was refused there", exc_info=exc)
+    log.error("the database refused a value from a request", exc_info=exc)
     return errors.InvalidRequest(NOT_STORABLE)

@@ -1,7 +1,5 @@
-"""What no view ever sees: control characters in a path, a query, a header or a cookie.
-
-Nothing here means anything by them, and NUL is an error to the database. Refused at the edge, once, they need no thought
-anywhere else.
+"""Refuses control characters in a path, a query, a header or a cookie before any view sees them. They have no meaning
+here, and the database rejects NUL. No other code has to deal with them.
 """
 
 import logging
@@ -25,7 +23,8 @@ _IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand between
 
 
 def check(path: str, query: str, headers: str) -> None:
-    """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all headers."""
+    """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all
+    headers."""
     for name, found in (
         ("path", _CONTROL.search(path)),
         ("query", _IN_QUERY.search(query)),

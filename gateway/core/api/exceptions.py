@@ -16,7 +16,8 @@ log = logging.getLogger("gateway.api")
 
 
 def handle(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """Render any exception of a view as a catalogue error; an unknown one is logged whole and told as little."""
+    """Render any exception of a view as a catalogue error; an unknown one is logged in full, and the caller learns only
+    that something failed."""
     request, view = context.get("request"), context.get("view")
     style = getattr(view, "error_style", "api")
     return error_response(as_api_error(exc), request_id_of(request), style=style)

@@ -1,6 +1,6 @@
 """Where a browser says that a request came from. W3C Fetch Metadata, `Sec-Fetch-Site`.
 
-Scripts cannot set the header, so it is believed where it is sent: a page of another site changes nothing through a
+Scripts cannot set the header, so it is trusted if it is sent: a page of another site changes nothing through a
 session here, even with a good CSRF token. Clients that send none are judged by their CSRF token alone.
 """
 
@@ -16,10 +16,10 @@ OWN = frozenset({"same-origin", "none"})  # none: the person's own doing, such a
 
 
 def is_foreign(request: HttpRequest) -> bool:
-    """Tell whether a browser says that another site's page sent a changing request.
+    """Return whether a browser says that another site's page sent a changing request.
 
-    `same-site` is another origin of the same site, perhaps somebody else's subdomain: it is foreign unless its origin is
-    one of `CSRF_TRUSTED_ORIGINS`. A value that nobody knows is foreign.
+    `same-site` is another origin of the same site, perhaps somebody else's subdomain: it is foreign unless its origin
+    is one of `CSRF_TRUSTED_ORIGINS`. A value that nobody knows is foreign.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if request.method in SAFE_METHODS or site is None or site in OWN:

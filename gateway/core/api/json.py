@@ -53,7 +53,8 @@ def canonical(value: Any, size_bytes: int = 0) -> bytes:
 
 
 def _parse(body: bytes, exact: json.JSONDecoder) -> tuple[Any, int]:
-    """Return a value and how many members its objects have. Raises ValueError for what is not JSON or nested too deeply.
+    """Return a value and how many members its objects have. Raises ValueError for what is not JSON or nested too
+    deeply.
 
     orjson reads an integer beyond 64 bits as a float, and refuses it where it is too large for one.
     """
@@ -72,8 +73,8 @@ def _parse(body: bytes, exact: json.JSONDecoder) -> tuple[Any, int]:
 
 
 def _survey(value: Any) -> tuple[int, bool]:
-    """Return how many members all objects have, and whether a float is beyond 64 bits. Raises ValueError where it is nested
-    too deeply."""
+    """Return how many members all objects have, and whether a float is beyond 64 bits. Raises ValueError where it is
+    nested too deeply."""
     members, has_large_floats, level = 0, False, [value]
     for _ in range(JSON_DEPTH_MAX + 1):
         inner: list[Any] = []

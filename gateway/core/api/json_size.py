@@ -2,7 +2,7 @@
 
 
 def has_more_values(body: bytes, most: int) -> bool:
-    """Tell whether the objects and arrays of a JSON text have more than `most` members and elements together.
+    """Return whether the objects and arrays of a JSON text have more than `most` members and elements together.
 
     Cheap bounds come first, so that an ordinary body costs one look at its length. Of a text that is not JSON, what
     comes before its first error is counted.
@@ -22,7 +22,8 @@ def bound_values(body: bytes) -> int:
 
 
 def has_members(body: bytes, members: int) -> bool:
-    """Tell whether the objects of a well-formed JSON text have so many members, or more: names are followed by colons.
+    """Return whether the objects of a well-formed JSON text have so many members, or more: names are followed by
+    colons.
 
     A reader that keeps one of several members with the same name makes fewer of it than there are.
     """

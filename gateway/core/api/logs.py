@@ -8,7 +8,7 @@ from threading import Lock
 
 REPEATED_AFTER_SECONDS = 60.0
 CAUSES_MAX = 1000
-"""So many causes of one logger are told in a minute; more are left out, since a stranger can invent causes."""
+"""How many causes one logger reports per minute; more are left out, because a stranger can invent causes."""
 
 LINE_MAX_CHARACTERS = 500
 
@@ -69,6 +69,6 @@ _all: list[RecurringLog] = []
 
 
 def forget() -> None:
-    """Let every cause be told again."""
+    """Allow every cause to be logged again."""
     for each in _all:
         each.forget()

@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 
 from gateway.core.contract.names import shows_as_written
 
-WORDS = "This must not have control characters, or characters that change the direction of text."
+WORDS = "This must not contain control characters or characters that change the direction of text."
 
 
 def validate_name(value: str) -> None:

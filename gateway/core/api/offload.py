@@ -24,14 +24,15 @@ _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-bodies")
 
 
 def is_large(body: bytes) -> bool:
-    """Tell whether parsing a body would keep the event loop longer than a millisecond or two."""
+    """Return whether parsing a body would keep the event loop longer than a millisecond or two."""
     if len(body) <= SMALL_BODY_BYTES:
         return False
     return len(body) > LARGE_BODY_BYTES or bound_values(body) > LARGE_BODY_VALUES
 
 
 async def offload(function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """Return what a function returns, or raise what it raises, run when it is its turn in the thread for large bodies."""
+    """Return what a function returns, or raise what it raises, run when it is its turn in the thread for large
+    bodies."""
     work = partial(_quietly, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_thread, work)
 

@@ -28,7 +28,8 @@ def request_id_of_scope(scope: Mapping[str, Any]) -> str:
 
 
 def carried_by_logs(request_id: str) -> str:
-    """Return an id, and let every line that is logged for this request carry it, in tasks and threads of its own too."""
+    """Return an id, and let every line that is logged for this request carry it, in tasks and threads of its own
+    too."""
     _current.set(request_id)
     return request_id
 

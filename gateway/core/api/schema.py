@@ -180,7 +180,7 @@ def _needs(access: Access) -> str:
     if access.public:
         return ""
     if access.model:
-        return "Needs the capability `infer:<model>` for the model that the body names."
+        return "Needs the capability `infer:<model>` for the model named in the body."
     needs = f"Needs the capability `{access.capability}`." if access.capability else "Needs a valid token."
     return f"{needs} Roles: {', '.join(access.roles)}." if access.roles else needs
 

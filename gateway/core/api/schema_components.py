@@ -17,7 +17,7 @@ SECURITY_SCHEMES: dict[str, Any] = {
         "type": "apiKey",
         "in": "header",
         "name": headers.DPOP,
-        "description": "A proof signed for this very request with ES256 or EdDSA: `htm`, `htu`, `iat`, `jti` and `ath`. "
+        "description": "A proof signed for this request with ES256 or EdDSA: `htm`, `htu`, `iat`, `jti` and `ath`. "
         "Each serves once, within 60 seconds.",
     },
 }
@@ -28,7 +28,7 @@ PARAMETERS: dict[str, Any] = {
     REQUEST_ID_PARAMETER: {
         "name": headers.REQUEST_ID,
         "in": "header",
-        "description": "An id of your own for this request, up to 128 characters of `[A-Za-z0-9_.:-]`; echoed.",
+        "description": "Your own id for this request, up to 128 characters of `[A-Za-z0-9_.:-]`; echoed.",
         "schema": {"type": "string"},
     },
     "IdempotencyKey": {
@@ -62,22 +62,22 @@ HEADERS: dict[str, Any] = {
         "schema": {"type": "string"},
     },
     headers.DPOP_NONCE: {
-        "description": "The nonce that the next proofs must carry, where the gateway asks for nonces.",
+        "description": "The nonce that the next proofs must contain, if the gateway requires nonces.",
         "schema": {"type": "string"},
     },
-    "Retry-After": {"description": "Seconds to wait, where waiting helps.", "schema": {"type": "integer"}},
-    headers.REQUEST_ID: {"description": "The request's id, for support.", "schema": {"type": "string"}},
-    headers.USAGE_ID: {"description": "The usage record of this call.", "schema": {"type": "string"}},
+    "Retry-After": {"description": "How many seconds to wait before trying again.", "schema": {"type": "integer"}},
+    headers.REQUEST_ID: {"description": "The request's id, to quote to support.", "schema": {"type": "string"}},
+    headers.USAGE_ID: {"description": "The id of this call's usage record.", "schema": {"type": "string"}},
     headers.HOLD: {
-        "description": "What was set aside before the call was sent, in micro-USD.",
+        "description": "The amount held before the call was sent, in micro-USD.",
         "schema": {"type": "integer"},
     },
     headers.CHARGE: {
-        "description": "What the call cost, in micro-USD. A stream tells it in its closing comment instead.",
+        "description": "What the call cost, in micro-USD. A stream reports it in its final comment instead.",
         "schema": {"type": "integer"},
     },
     headers.IDEMPOTENT_REPLAYED: {
-        "description": "`true` where the answer is the stored one of an earlier request with this key.",
+        "description": "`true` if this is the stored response of an earlier request with this key.",
         "schema": {"type": "string", "enum": ["true"]},
     },
 }

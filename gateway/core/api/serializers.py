@@ -22,7 +22,7 @@ class StrictSerializer(serializers.Serializer[Any]):
         """Read the body's members, or raise a ValidationError that names the one at fault."""
         unknown = [name for name in data if name not in self.fields]
         if unknown:
-            raise serializers.ValidationError({unknown[0]: ["This member is not known here."]})
+            raise serializers.ValidationError({unknown[0]: ["This member is unknown."]})
         return super().to_internal_value(data)
 
 
@@ -51,7 +51,7 @@ class IdempotencyKeyField(StrictStringField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=IDEMPOTENCY_KEY_MAX_CHARACTERS, trim_whitespace=False, **options)
-        self.validators.append(RegexValidator(r"\A[ -~]+\Z", "Printable ASCII characters alone, please."))
+        self.validators.append(RegexValidator(r"\A[ -~]+\Z", "Use only printable ASCII characters."))
 
 
 class StrictIntegerField(serializers.IntegerField):

@@ -16,7 +16,7 @@ from gateway.core.contract.errors import NotReady
 log = logging.getLogger("gateway.snapshots")
 
 WAIT_SECONDS = 2.0
-"""So long a caller waits for a snapshot where there is none that can be used."""
+"""How long a caller waits for a snapshot if there is no usable one."""
 
 Value = TypeVar("Value")
 
@@ -53,7 +53,7 @@ class Snapshot(Generic[Value]):
 
     @property
     def is_usable(self) -> bool:
-        """Tell whether there is a value that is young enough to go by."""
+        """Return whether there is a value that is young enough to go by."""
         return self.age_seconds <= self._usable_seconds()
 
     def at_hand(self) -> Value:
@@ -76,7 +76,8 @@ class Snapshot(Generic[Value]):
         await asyncio.wait([asyncio.wrap_future(self._begin())], timeout=WAIT_SECONDS)
 
     def current_sync(self) -> Value:
-        """Return a value that can be used to code that may block, or raise NotReady. It is read on the caller's connection."""
+        """Return a value that can be used to code that may block, or raise NotReady. It is read on the caller's
+        connection."""
         if not self.is_usable:
             self.renew_sync()
         elif self.age_seconds > self._fresh_seconds() and self._taking.acquire(blocking=False):
@@ -84,7 +85,7 @@ class Snapshot(Generic[Value]):
         return self.at_hand()
 
     def renew_sync(self) -> None:
-        """Take the next snapshot, or wait for whoever takes it."""
+        """Take the next snapshot, or wait for the thread that is taking it."""
         latest = self._latest
         if not self._taking.acquire(timeout=WAIT_SECONDS):
             return
@@ -117,7 +118,7 @@ class Snapshot(Generic[Value]):
         try:
             value = self._take()
         except (DatabaseError, InterfaceError, psycopg.Error) as error:
-            log.warning("no snapshot of %s could be taken: %s", self._name, error)
+            log.warning("could not take a snapshot of %s: %s", self._name, error)
         else:
             if forgotten == self._forgotten:
                 self._latest = taken_at, value

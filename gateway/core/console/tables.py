@@ -124,5 +124,5 @@ class ConsoleAdmin(ModelAdmin):
         try:
             [self.opts.pk.to_python(key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)]
         except ValidationError:
-            raise BadRequest("A selected row has no id of this table.") from None
+            raise BadRequest("A selected row does not belong to this table.") from None
         return super().response_action(request, queryset)

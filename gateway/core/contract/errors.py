@@ -156,7 +156,7 @@ class InvalidGrant(ApiError):
 class InvalidScope(ApiError):
     code = "invalid_scope"
     default_status = 400
-    default_message = "The scope goes beyond what may be granted."
+    default_message = "The requested scope exceeds what can be granted."
 
 
 class UnsupportedGrantType(ApiError):
@@ -198,37 +198,37 @@ class InvalidToken(ApiError):
 class InvalidDpopProof(ApiError):
     code = "invalid_dpop_proof"
     default_status = 401
-    default_message = "The DPoP proof is missing, malformed, stale, or was used before."
+    default_message = "The DPoP proof is missing, malformed, expired or already used."
 
 
 class UseDpopNonce(ApiError):
     code = "use_dpop_nonce"
     default_status = 401
-    default_message = "Repeat the request with the nonce of the DPoP-Nonce header in the proof."
+    default_message = "Repeat the request with a proof that contains the nonce from the DPoP-Nonce header."
 
 
 class InvalidClient(ApiError):
     code = "invalid_client"
     default_status = 401
-    default_message = "The client is not known."
+    default_message = "The client is unknown."
 
 
 class InsufficientFunds(ApiError):
     code = "insufficient_funds"
     default_status = 402
-    default_message = "The wallet does not hold enough for this request."
+    default_message = "The wallet does not have enough available funds for this request."
 
 
 class BudgetExceeded(ApiError):
     code = "budget_exceeded"
     default_status = 402
-    default_message = "A budget would be exceeded."
+    default_message = "This request would exceed a budget."
 
 
 class MaxCostExceeded(ApiError):
     code = "max_cost_exceeded"
     default_status = 402
-    default_message = "The request may cost more than the stated maximum."
+    default_message = "The request could cost more than the stated maximum."
 
 
 class BillingPastDue(ApiError):
@@ -246,7 +246,7 @@ class InsufficientScope(ApiError):
 class Forbidden(ApiError):
     code = "forbidden"
     default_status = 403
-    default_message = "Your role does not permit this."
+    default_message = "Your role does not allow this."
 
 
 class NotMember(ApiError):
@@ -270,13 +270,13 @@ class ConsentRequired(ApiError):
 class NotFound(ApiError):
     code = "not_found"
     default_status = 404
-    default_message = "There is nothing here."
+    default_message = "This resource does not exist."
 
 
 class ModelNotFound(ApiError):
     code = "model_not_found"
     default_status = 404
-    default_message = "No such model."
+    default_message = "This model does not exist."
 
 
 class InvitationUnavailable(ApiError):
@@ -294,7 +294,7 @@ class MethodNotAllowed(ApiError):
 class LastOwner(ApiError):
     code = "last_owner"
     default_status = 409
-    default_message = "An organization keeps at least one owner."
+    default_message = "An organization must have at least one owner."
 
 
 class ProductDisabled(ApiError):
@@ -312,25 +312,25 @@ class SeatCapReached(ApiError):
 class IdempotencyInProgress(ApiError):
     code = "idempotency_in_progress"
     default_status = 409
-    default_message = "The first request with this Idempotency-Key is still under way."
+    default_message = "The first request with this Idempotency-Key is still in progress."
 
 
 class ManifestMismatch(ApiError):
     code = "manifest_mismatch"
     default_status = 409
-    default_message = "The manifest_id is of another configuration."
+    default_message = "The manifest_id belongs to a different configuration."
 
 
 class RevisionConflict(ApiError):
     code = "revision_conflict"
     default_status = 409
-    default_message = "The resource changed meanwhile."
+    default_message = "Another request has changed this resource in the meantime."
 
 
 class ExternalMappingUnverified(ApiError):
     code = "external_mapping_unverified"
     default_status = 409
-    default_message = "The provider does not confirm that this account bills for the organization."
+    default_message = "The payment provider did not confirm that this account bills for the organization."
 
 
 class RequestTooLarge(ApiError):
@@ -342,19 +342,19 @@ class RequestTooLarge(ApiError):
 class InputTooLarge(ApiError):
     code = "input_too_large"
     default_status = 413
-    default_message = "The input is larger than the model takes."
+    default_message = "The input is larger than the model accepts."
 
 
 class UnsupportedMediaType(ApiError):
     code = "unsupported_media_type"
     default_status = 415
-    default_message = "Send the body with the Content-Type that this route takes."
+    default_message = "Send the body with a Content-Type that this route accepts."
 
 
 class IdempotencyKeyReused(ApiError):
     code = "idempotency_key_reused"
     default_status = 422
-    default_message = "This Idempotency-Key was used with another body."
+    default_message = "This Idempotency-Key was already used with a different request body."
 
 
 class OrgReportLimit(ApiError):
@@ -384,7 +384,7 @@ class UpstreamError(ApiError):
 class UpstreamInvalid(ApiError):
     code = "upstream_invalid"
     default_status = 502
-    default_message = "The model's provider gave an answer that makes no sense."
+    default_message = "The model's provider returned an invalid response."
 
 
 class ModelUnavailable(ApiError):
@@ -414,7 +414,7 @@ class NotReady(ApiError):
 class UpstreamTimeout(ApiError):
     code = "upstream_timeout"
     default_status = 504
-    default_message = "The model's provider took too long."
+    default_message = "The model's provider took too long to respond."
 
 
 CATALOGUE: dict[str, type[ApiError]] = {error.code: error for error in ApiError.__subclasses__()}

@@ -17,7 +17,7 @@ _DECEPTIVE = re.compile(
 
 
 def shows_as_written(text: str) -> bool:
-    """Tell whether a text has neither control nor bidirectional characters."""
+    """Return whether a text has neither control nor bidirectional characters."""
     return _DECEPTIVE.search(text) is None
 
 

@@ -1,7 +1,7 @@
-"""Calls that wait for the ledger go together: one statement, one transaction, one flush for all of them.
+"""Batches calls that wait for the ledger: one statement, one transaction and one flush for all of them.
 
 A call's element is one row in and one row out of an SQL function that takes several. While a statement of an owner is
-under way, that owner's next elements wait, in the order in which they came; they and those of other owners then go as
+in progress, that owner's next elements wait, in the order in which they came; they and those of other owners then go as
 one batch. Its commit is an ordinary one: an element is answered when the transaction that holds it is on disk.
 
 Why nothing is lost or done twice: an element's caller goes on only with the row that its own transaction gave, after
@@ -29,7 +29,7 @@ from gateway.core.database.pool import ledger_connection
 from gateway.core.database.values import Blobs, Elements
 
 LANES = 2
-"""Batches under way at once: while one waits for the disk, another works."""
+"""Batches in progress at once: while one waits for the disk, another works."""
 
 HELD_UP_LANES = 3
 """Batches, of one owner each, that may wait at once for a wallet which somebody outside this process has locked."""
@@ -38,7 +38,7 @@ BATCH_ELEMENTS_MAX = 32
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 
 WAIT_SECONDS = 8.0
-"""An element that has no answer by then is told so."""
+"""An element that has no answer by then gets an error."""
 
 # What can be the fault of one element of a batch; the others are worth another try without it.
 _OWN_FAULTS = (DataError, IntegrityError, InternalError, ProgrammingError, DeadlockDetected, LockNotAvailable)
@@ -97,7 +97,7 @@ class Batches:
     def __init__(self) -> None:
         self._queues: dict[Hashable, deque[_Waiting]] = {}
         self._under_way: set[Hashable] = set()
-        self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing under way, in their order
+        self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing in progress, in their order
         self._held_up: deque[_Batch] = deque()
         self._lanes, self._held_up_lanes = LANES, HELD_UP_LANES
 
@@ -198,7 +198,7 @@ async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     try:
         return [waiting for waiting, row in list(zip(batch, rows, strict=True)) if not _answer(waiting, row)]
     except Exception as error:  # noqa: BLE001 - it is committed, but nobody can tell whose row is whose
-        _fail(batch, Unanswered(f"the ledger's answers do not fit its elements: {error!r}"))
+        _fail(batch, Unanswered(f"the ledger's answers do not match the batch's elements: {error!r}"))
         return []
 
 

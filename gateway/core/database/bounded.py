@@ -1,4 +1,4 @@
-"""A connection of Django's that never waits for ever.
+"""A Django connection that never waits forever.
 
 libpq has no limit on the wait for an answer, and TCP does not help against a server that hangs: its kernel still
 acknowledges every byte.
@@ -53,7 +53,7 @@ def serve_requests() -> None:
 
 
 def limit_seconds() -> float | None:
-    """Return how long this process waits for an answer; None is for ever."""
+    """Return how long this process waits for an answer; None means no limit."""
     is_server = BoundedConnection.serves_requests
     return (settings.DATABASE_WAIT_SECONDS if is_server else settings.DATABASE_JOB_WAIT_SECONDS) or None
 

@@ -23,7 +23,8 @@ FOREVER = 253_402_300_799  # the last second of the year 9999
 
 
 KEY_MAX_CHARACTERS = 200
-"""A longer key, of something that a stranger made, is kept by its hash: PostgreSQL indexes no text of some kilobytes."""
+"""A longer key, of something that a stranger made, is kept by its hash: PostgreSQL indexes no text of some
+kilobytes."""
 
 SALT = "gateway.database.cache"
 

@@ -18,7 +18,7 @@ from psycopg.pq.abc import PGresult
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
-"""A statement that is not answered by then is given up, and its connection with it. Longer than STATEMENT_SECONDS of
+"""A statement that is not answered by then is abandoned, together with its connection. Longer than STATEMENT_SECONDS of
 the pool, so that a database that works ends the statement itself and says so."""
 
 _TEXT = 0
@@ -70,7 +70,7 @@ class LedgerConnection(AsyncConnection[Any]):
             self.fail(error)
             raise Unanswered(str(error)) from error
         except BaseException as error:
-            self.fail(OperationalError(f"the connection was given up in the middle of a statement: {error!r}"))
+            self.fail(OperationalError(f"the connection was abandoned in the middle of a statement: {error!r}"))
             raise
         finally:
             timer.cancel()
@@ -79,8 +79,8 @@ class LedgerConnection(AsyncConnection[Any]):
         return self._rows(sql, answer)
 
     def fail(self, error: Exception) -> None:
-        """End it, and wake whoever waits for an answer."""
-        # The number is remembered: libpq forgets it when the server hangs up.
+        """Close the connection, and wake everything that waits for an answer."""
+        # The number is remembered: libpq forgets it when the server closes the connection.
         socket, self._socket = getattr(self, "_socket", None), None
         if socket is not None:  # before it is closed: another connection may get its number at once
             self._loop.remove_reader(socket)
@@ -116,17 +116,17 @@ class LedgerConnection(AsyncConnection[Any]):
     async def _answer(self) -> PGresult:
         """Wait for the whole answer to what was sent, up to the server's word that the transaction is over.
 
-        Rows prove nothing: a server that is told to quit while it commits sends them and then hangs up.
+        Rows prove nothing: a server that is told to quit while it commits sends them and then closes the connection.
         """
         while self.pgconn.flush():
             await self._drained()
         answer = await self._result()
         if answer is None:
-            raise OperationalError("the server's answers are out of step")
+            raise OperationalError("the server's answers do not match the statements sent")
         while (more := await self._result()) is not None:
             answer = more  # an error after the rows: the commit failed
         if self.pgconn.transaction_status != TransactionStatus.IDLE:
-            raise OperationalError("the server hung up before the transaction was over")
+            raise OperationalError("the server closed the connection before the transaction ended")
         return answer
 
     def _reported(self, answer: PGresult) -> Exception:
@@ -166,7 +166,7 @@ class LedgerConnection(AsyncConnection[Any]):
             raise self.failure
 
     async def _drained(self) -> None:
-        """Wait until more can be written. What comes back meanwhile is read, or both sides would wait for ever."""
+        """Wait until more can be written. What comes back meanwhile is read, or both sides would wait forever."""
         waiter = self.waiter = self._loop.create_future()
         self._loop.add_writer(self.pgconn.socket, _wake, waiter)
         try:

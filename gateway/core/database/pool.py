@@ -117,7 +117,7 @@ class LedgerPool:
             self.release(given)
 
     def _discard(self, connection: LedgerConnection) -> None:
-        connection.fail(OperationalError("the connection was given up"))
+        connection.fail(OperationalError("the connection was abandoned"))
         self._make_room()
 
     def _make_room(self) -> None:

@@ -5,11 +5,12 @@ from django.db import connection
 
 
 class ServerAway(Exception):
-    """The server does not answer; the text says in one line where it should be and why not, never the password."""
+    """The server does not respond; the text says in one line where it should be and why not, without the password."""
 
 
 def server_version() -> int:
-    """Return the server's version as libpq counts it (15.4 is 150004), over a connection of its own, or raise ServerAway."""
+    """Return the server's version as libpq counts it (15.4 is 150004), over a connection of its own, or raise
+    ServerAway."""
     parameters = connection.get_connection_params()
     where = f"{parameters.get('host') or 'localhost'}:{parameters.get('port') or 5432}"
     try:

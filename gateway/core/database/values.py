@@ -63,7 +63,7 @@ def _other(value: Any) -> bytes:
             encoded = _ENCODERS[kind](value)
             assert encoded is not None
             return encoded
-    raise DataError(f"no way to send a {type(value).__name__}")
+    raise DataError(f"cannot send a {type(value).__name__}")
 
 
 _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
@@ -84,7 +84,7 @@ _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
 
 
 def decoder(type_oid: int) -> Decoder:
-    """Give what reads a column of this type; text for every type that is not known here."""
+    """Return what reads a column of this type; text for every type that is not known here."""
     return _DECODERS.get(type_oid, bytes.decode)
 
 

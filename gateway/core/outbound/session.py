@@ -1,4 +1,4 @@
-"""The one HTTP client session of a process: pooled, without cookies, proxies or redirects of its own accord."""
+"""The one HTTP client session of a process: pooled, without cookies, and without automatic proxies or redirects."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -19,12 +19,13 @@ HEADER_FIELD_MAX_BYTES = 16 * 1024
 HEADERS_MAX = 128
 
 on_send: ContextVar[Callable[[], None] | None] = ContextVar("on_send", default=None)
-"""Called right before the first byte of a request with a body is written. (aiohttp's own tracing would take twenty times
-as long for it.)"""
+"""Called right before the first byte of a request with a body is written. (aiohttp's own tracing would take twenty
+times as long for it.)"""
 
 
 def session() -> aiohttp.ClientSession:
-    """Give the running loop's session, opened at its first use. Its owner calls `close_session` before the loop ends."""
+    """Return the running loop's session, opened at its first use. Its owner calls `close_session` before the loop
+    ends."""
     current = _sessions.get()
     if current.closed:
         _sessions.pop()

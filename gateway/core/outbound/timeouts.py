@@ -7,7 +7,8 @@ from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 
 
 def answer_timeout(seconds: float) -> aiohttp.ClientTimeout:
-    """Bound a call that is answered as a whole: `seconds` of silence, and about as long until the answer is complete."""
+    """Bound a call that is answered as a whole: `seconds` of silence, and about as long until the answer is
+    complete."""
     return _phases(silence=seconds, whole=seconds)
 
 

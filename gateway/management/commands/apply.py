@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "file", type=Path, nargs="?", help="a YAML file; without one, what the environment configures"
         )
-        parser.add_argument("--check", action="store_true", help="only tell what would change, or what is wrong")
+        parser.add_argument("--check", action="store_true", help="only report problems and what would change")
 
     def handle(self, *args: Any, file: Path | None, check: bool, **options: Any) -> None:
         """Apply the file. Every problem goes to stderr on a line of its own, and the exit code is 1."""
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             stated = document.read(_content(file) if file else b"")
             if check and (away := _absence()):
                 check_alone(stated, os.environ)
-                self.stdout.write(f"{name} is good as far as the file alone can tell. {away}")
+                self.stdout.write(f"{name} is valid as far as can be checked without the database. {away}")
                 return
             report = apply(stated, environment=os.environ, only_check=check)
         except ConfigError as error:
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{verb:<9} {what}")
         counts = {verb: sum(1 for told, _ in report if told == verb) for verb in VERBS}
         summary = ", ".join(f"{count} {verb}" for verb, count in counts.items() if count) or "nothing to set"
-        self.stdout.write(f"{name} is good; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
+        self.stdout.write(f"{name} is valid; it would be: {summary}." if only_check else f"{name} applied: {summary}.")
 
 
 def _absence() -> str | None:

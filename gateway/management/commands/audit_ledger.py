@@ -11,17 +11,17 @@ from billing.queries import audit, seals
 class Command(BaseCommand):
     """Checks the ledger at one snapshot; harmless at any time."""
 
-    help = "Check that every amount in the ledger is accounted for, and that what was sealed is as it was."
+    help = "Check that every amount in the ledger is accounted for and that sealed records are unchanged."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take a seal that was noted outside of the database."""
-        parser.add_argument("--seal", metavar="HEX", help="also check that the seals go on from this one")
+        parser.add_argument("--seal", metavar="HEX", help="also check that the chain of seals continues from this one")
 
     def handle(self, *args: Any, seal: str | None = None, **options: Any) -> None:
         """Print nothing but a summary and exit 0, or print each finding and exit 1."""
         found = [str(finding) for finding in audit.findings()]
         if seal is not None and not seals.has(seal):
-            found.append(f"There is no seal {seal}: seals were erased or made anew.")
+            found.append(f"There is no seal {seal}: seals were erased or rebuilt.")
         for line in found:
             self.stderr.write(line)
         if found:

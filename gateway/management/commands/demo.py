@@ -35,7 +35,7 @@ class Command(BaseCommand):
         except (ClientError, ConfigError, ImproperlyConfigured) as error:
             self._give_up(f"The demo stopped: {error}")
         except (DatabaseError, OSError) as error:
-            self._give_up(f"The demo could not sign in ({type(error).__name__}): is DATA_DIR that of the gateway?")
+            self._give_up(f"The demo could not sign in ({type(error).__name__}). Check that DATA_DIR is the gateway's.")
 
     def _say(self, text: str) -> None:
         self.stdout.write(text, ending="")

@@ -17,15 +17,13 @@ ANSWER_SECONDS = 5.0
 class Command(BaseCommand):
     """Serves the example page until it is stopped."""
 
-    help = (
-        "Serve the browser client's example page, which signs people in and streams an answer; DEMO_APP_PORT moves it."
-    )
+    help = "Serve the browser client's example app, which signs people in and streams an answer. DEMO_APP_PORT sets its port."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve; whatever keeps the page from working is told in one line, with exit code 1."""
         if not settings.DEMO_ADAPTER:
-            self._give_up("The example app gives welcome credits, so it never runs in production.")
+            self._give_up("The example app grants welcome credits, so it does not run in production.")
         try:
             server = AppServer(settings.DEMO_APP_HOST, settings.DEMO_APP_PORT, page_settings())
         except OSError as error:
@@ -55,9 +53,7 @@ def _problem(base_url: str, origin: str) -> str | None:
     except requests.RequestException:
         return f"No gateway answers at {base_url}; start one with `make run` first."
     if response.headers.get("Access-Control-Allow-Origin") != origin:
-        return (
-            f"The gateway at {base_url} does not let pages of {origin} call it; start it with the same DEMO_APP_PORT."
-        )
+        return f"The gateway at {base_url} does not allow {origin} to call it; start it with the same DEMO_APP_PORT."
     return None
 
 

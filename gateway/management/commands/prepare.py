@@ -26,9 +26,10 @@ OPERATOR_EMAIL = "operator@localhost"
 
 
 class Command(BaseCommand):
-    """Collects static files, migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production, makes an operator."""
+    """Collects static files, migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production,
+    makes an operator."""
 
-    help = "Collect static files, migrate, apply GATEWAY_CONFIG and make a development operator; safe to repeat."
+    help = "Collect static files, migrate, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,8 +48,8 @@ class Command(BaseCommand):
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
     def _apply(self, file: Path | None) -> None:
-        """Apply the configuration, of the environment alone where there is no file; say in one line what changed, or name
-        every problem on a line of its own."""
+        """Apply the configuration, of the environment alone where there is no file; say in one line what changed, or
+        name every problem on a line of its own."""
         report, problems = StringIO(), StringIO()
         try:
             call_command("apply", *filter(None, [file]), stdout=report, stderr=problems)
@@ -68,7 +69,9 @@ class Command(BaseCommand):
         given = os.environ.get("OPERATOR_PASSWORD")
         password = given or secrets.token_urlsafe(12)
         accounts.create_superuser(OPERATOR_DID, email, password, display_name="Operator")
-        self.stdout.write(f"operator: {email} ({OPERATOR_DID}), password: {'as given' if given else password}")
+        self.stdout.write(
+            f"operator: {email} ({OPERATOR_DID}), password: {'from OPERATOR_PASSWORD' if given else password}"
+        )
         if not given:
             write_private(Path(settings.DATA_DIR) / "operator.txt", f"{OPERATOR_DID}\n{email}\n{password}\n")
 

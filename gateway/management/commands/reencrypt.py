@@ -20,7 +20,7 @@ BATCH = 20
 class Command(BaseCommand):
     """Write every encrypted column anew with the first key, all or none."""
 
-    help = "Write every encrypted column anew with the first key of FIELD_ENCRYPTION_KEYS, all or none."
+    help = "Re-encrypt every encrypted column with the first key of FIELD_ENCRYPTION_KEYS, all or none."
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say how many rows of each column there were."""

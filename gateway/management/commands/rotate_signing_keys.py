@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take the emergency switch."""
-        parser.add_argument("--retire", metavar="KID", help="stop honouring this key at once, because it leaked")
+        parser.add_argument("--retire", metavar="KID", help="stop accepting this key at once, because it leaked")
 
     def handle(self, *args: Any, retire: str | None, **options: Any) -> None:
         """Rotate or retire, and tell which keys are in use."""

@@ -47,7 +47,7 @@ class DemoEndpoint(Endpoint[Sent]):
 
     def chunks(self, attempt: Attempt[Sent]) -> AsyncIterator[Chunk]:
         """Begin to answer in pieces. A body that makes no sense may raise anything."""
-        raise ModelUnavailable(private="the demo does not stream this route")
+        raise ModelUnavailable(private="the demo does not stream on this route")
 
     async def send(self, attempt: Attempt[Sent]) -> Outcome:
         """Answer at once, or refuse as a real backend would."""

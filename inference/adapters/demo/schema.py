@@ -1,4 +1,4 @@
-"""A value that a JSON schema accepts: the same one for the same schema. Patterns of strings are not honoured.
+"""A value that a JSON schema accepts: the same one for the same schema. Patterns of strings are not accepted.
 
 Keywords as in JSON Schema 2020-12, as far as vendors take them for tools and response formats.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 DEPTH_MAX = 24
-"""Here a null ends what would refer to itself for ever, where it may; at twice this depth it does so anyway."""
+"""Here a null ends what would refer to itself forever, where it may; at twice this depth it does so anyway."""
 
 WORK_MAX = 5000
 """Steps spent on one schema: one that refers to itself several times over would grow without bound."""
@@ -105,7 +105,7 @@ class _Maker:
 def _type_of(schema: Mapping[str, Any], depth: int) -> str:
     kind = schema.get("type")
     if isinstance(kind, list):
-        # Deep inside, a null ends what would otherwise refer to itself for ever.
+        # Deep inside, a null ends what would otherwise refer to itself forever.
         return "null" if "null" in kind and depth >= DEPTH_MAX else next((one for one in kind if one != "null"), "null")
     if isinstance(kind, str):
         return kind

@@ -60,7 +60,7 @@ def _parts(messages: list[Any]) -> Iterator[tuple[str, Any]]:
         elif content is None or isinstance(content, str):
             yield path, content or ""
         else:
-            raise InvalidRequest("content must be a text or a list of parts.", param=f"{path}.content")
+            raise InvalidRequest("content must be a string or a list of parts.", param=f"{path}.content")
         if calls := message.get("tool_calls") or message.get("function_call"):
             yield path, orjson.dumps(calls).decode()
 

@@ -45,7 +45,7 @@ CHAT_ANSWER["example"] = {
 }
 describe_chat = shapes.describe_metered(
     "create_chat_completion",
-    "Answer a chat, as JSON or as a stream",
+    "Create a chat completion, as JSON or as a stream",
     CHAT_REQUEST,
     {(200, shapes.JSON): shapes.answer(CHAT_ANSWER), (200, shapes.EVENTS): shapes.answer(CHAT_EVENTS)},
 )

@@ -17,7 +17,7 @@ class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
         """Check that there is one vector for every input, and make the answer ours."""
         data = body.get("data")
         if not isinstance(data, list) or len(data) != len(attempt.request.asked.inputs):
-            raise NotJSONError("not one embedding for every input")
+            raise NotJSONError("not exactly one embedding per input")
         if not all(isinstance(item, dict) and isinstance(item.get("embedding"), list | str) for item in data):
             raise NotJSONError("an item without an embedding")
         put_our_names(attempt, body)

@@ -44,10 +44,10 @@ def _inputs(sent: Any) -> list[Any]:
     """Read `input` as a list of texts or of token lists: one text, one token list, or several of either."""
     inputs = [sent] if isinstance(sent, str) or _is_tokens(sent) else sent
     if not isinstance(inputs, list) or not 1 <= len(inputs) <= INPUTS_MAX:
-        raise InvalidRequest(f"input must be a text, or a list of 1 to {INPUTS_MAX} texts.", param="input")
+        raise InvalidRequest(f"input must be a string or a list of 1 to {INPUTS_MAX} strings.", param="input")
     for index, item in enumerate(inputs):
         if not (isinstance(item, str) or _is_tokens(item)) or not item:
-            raise InvalidRequest("An input must be a text or a list of tokens, and not empty.", param=f"input.{index}")
+            raise InvalidRequest("An input must be a non-empty string or list of tokens.", param=f"input.{index}")
     return inputs
 
 

@@ -39,7 +39,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = _form(membership, request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _page(request, membership, form, 400 if form.is_bound else 200)
-    with told(request, "The budget is set. What was already spent this month counts.") as outcome:
+    with told(request, "The budget was set. Money that was already spent this month counts toward it.") as outcome:
         _put(membership, form, person(request).did)
     return _page(request, membership, form, outcome.error.status) if outcome.error else back_to(TAB, membership)
 
@@ -48,7 +48,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def disable(request: HttpRequest, membership: Membership, budget_id: str) -> HttpResponse:
     """Switch a budget off; it can be set again."""
-    with told(request, "The budget is off. If you set it again, it keeps counting from where it was."):
+    with told(request, "The budget was turned off. If you set it again, it continues from the amount already counted."):
         operations.disable(org_id=membership.organization_id, budget_id=budget_id, actor_did=person(request).did)
     return back_to(TAB, membership)
 

@@ -34,7 +34,7 @@ def index(request: HttpRequest, membership: Membership, product: str) -> HttpRes
     except ApiError as error:
         messages.error(request, words.of_error(error))
         return _page(request, membership, found, form, error.status)
-    messages.success(request, f"The seats of {found.name} are billed by that account from now on.")
+    messages.success(request, f"That account now bills the seats of {found.name}.")
     return back_to(TAB, membership)
 
 

@@ -70,7 +70,7 @@ def receipt(request: HttpRequest, membership: Membership, transaction_id: str) -
     about = {
         "checkout": checkout,
         "organization": membership.organization,
-        "payer": Account.objects.get(did=checkout.requested_by),
+        "payer": Account.objects.filter(did=checkout.requested_by).first(),
         "back": reverse("organization_payment", args=[membership.organization_id, checkout.pk]),
     }
     return render(request, "billing/receipt.html", about)

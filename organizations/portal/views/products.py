@@ -29,7 +29,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def enable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
     """Enable a product."""
-    with told(request, "The product is enabled. Now assign seats to those who use it."):
+    with told(request, "The product was enabled. Now assign seats to the members who will use it."):
         operations.enable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
     return back_to(TAB, membership)
 
@@ -41,7 +41,7 @@ def disable(request: HttpRequest, membership: Membership, product: str) -> HttpR
     entitlement = _enabled(membership.organization_id, product)
     if request.method == "GET":
         return _confirm(request, membership, entitlement)
-    with told(request, "The product is disabled, and its seats have ended.") as outcome:
+    with told(request, "The product was disabled and its seats were removed.") as outcome:
         operations.disable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
     if outcome.error:
         return _confirm(request, membership, entitlement, status=outcome.error.status)
@@ -59,7 +59,7 @@ def limit(request: HttpRequest, membership: Membership, product: str) -> HttpRes
     cap = form.cleaned_data["max_seats"]
     with told(
         request,
-        f"The limit is now {cap} seats. Nobody loses a seat." if cap is not None else "Seats have no limit now.",
+        f"The seat limit is now {cap}. Nobody loses a seat." if cap is not None else "There is no seat limit now.",
     ):
         operations.set_cap(
             org_id=membership.organization_id, product=product, max_seats=cap, actor_did=person(request).did

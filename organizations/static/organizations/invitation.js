@@ -5,10 +5,10 @@
 (() => {
   const KEPT = "invitation_token";
   const UNUSABLE =
-    "This invitation cannot be used. It may be used, revoked or expired, or you may already be a member. " +
+    "This invitation cannot be used. It may have been used, revoked or expired, or you may already be a member. " +
     "Ask the person who sent it for a new one.";
-  const INCOMPLETE = "This link is incomplete. Open the whole link that you were sent.";
-  const FAILED = "That did not work. Check your connection and try again.";
+  const INCOMPLETE = "This link is incomplete. Open the complete link that you received.";
+  const FAILED = "Something went wrong. Check your connection and try again.";
 
   const arrived = new URLSearchParams(location.hash.slice(1)).get("token");
   if (location.hash) history.replaceState(null, "", location.pathname);

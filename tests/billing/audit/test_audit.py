@@ -81,7 +81,7 @@ def test_the_command_knows_a_seal_that_was_noted_elsewhere(ledger: dict[str, str
     err = StringIO()
     with pytest.raises(SystemExit):
         call_command("audit_ledger", seal="00" * 32, stdout=StringIO(), stderr=err)
-    assert err.getvalue() == f"There is no seal {'00' * 32}: seals were erased or made anew.\n"
+    assert err.getvalue() == f"There is no seal {'00' * 32}: seals were erased or rebuilt.\n"
 
 
 def test_the_job_raises_the_alarm(forge: Forge, ledger: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:

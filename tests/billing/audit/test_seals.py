@@ -87,7 +87,7 @@ def test_gives_up_where_a_transaction_does_not_end(
     monkeypatch.setattr(seals, "WAIT_SECONDS", 0.3)
     assert seals.seal(margin=AT_ONCE) is None
     assert not Seal.objects.exists()
-    assert "nothing sealed" in caplog.text
+    assert "nothing was sealed" in caplog.text
 
 
 def test_several_at_once_make_one_chain() -> None:

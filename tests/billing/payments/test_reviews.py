@@ -38,7 +38,7 @@ def test_what_was_truly_paid_is_credited(payer: Payer, provider: FakeStripe) -> 
     assert checkout_reviews.credit(checkout.pk, now=timezone.now()) == CAME
     after = Checkout.objects.get(pk=checkout.pk)
     assert (after.status, after.amount_microusd, after.payment_ref) == ("paid", CAME, checkout.payment_ref)
-    assert after.review_reason == f"amount: asked {ASKED} micro-USD, came {CAME}"
+    assert after.review_reason == f"amount: expected {ASKED} micro-USD, got {CAME}"
     assert payments(checkout) == [CAME]
     assert again(checkout).status == "paid", "and it stays so, whatever the provider is asked"
     assert payments(checkout) == [CAME]

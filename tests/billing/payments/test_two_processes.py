@@ -15,6 +15,7 @@ from accounts.models import Account
 from billing.models import Checkout, CreditLot, ProviderEvent, Transfer, UsageRecord, Wallet
 from gateway.core.contract.ids import new_id
 from tests.billing.payments.payer import USD, Payer, payments, reconcile, status
+from tests.factories.accounts import make_account
 from tests.factories.billing import Purse, review, settle, state
 from tests.support.concurrency import at_once
 from tests.support.processes import by_turns, two_processes
@@ -192,8 +193,8 @@ def test_a_checkout_that_operators_decide_at_once_is_decided_once(
 def test_a_grant_that_is_sent_eight_times_at_once_with_two_amounts_is_granted_once(
     operator: Browser, origins: list[str]
 ) -> None:
-    purse, key = Purse().pay(1), new_id("crd")
-    form = {"owner_kind": "account", "owner_key": purse.key, "reason": "r", "key": key, "product": ""}
+    purse, key = Purse(key=make_account(new_id("person")).did).pay(1), new_id("crd")
+    form = {"owner": purse.key, "reason": "r", "key": key, "product": ""}
     forms = [form | {"amount_microusd": str(10 + n % 2)} for n in range(8)]
     results = at_once(*operator.each(origins, "/admin/billing/creditlot/add/", forms))
     assert set(results) <= {302, 303}

@@ -173,12 +173,12 @@ def test_maximum_cost_before_funds(stage: Stage) -> None:
     answer = caller.post(chat(alias, max_tokens=20), max_cost=1)
     refused(stage, caller, answer, 402, "max_cost_exceeded")
     required = answer.json()["error"]["details"]["requiredMicrousd"]
-    told = f"The request needs at least {required} micro-USD, and x-service-max-cost-microusd states 1."
+    told = f"The request needs at least {required} micro-USD, but x-service-max-cost-microusd allows only 1."
     assert answer.json()["error"]["message"] == told
     answer = caller.post(chat(alias, max_tokens=20), max_cost=required)
     refused(stage, caller, answer, 402, "insufficient_funds")
     assert answer.json()["error"]["details"] == {"requiredMicrousd": required, "availableMicrousd": 0}
-    told = f"The request needs {required} micro-USD, and 0 are available in the wallet."
+    told = f"The request needs {required} micro-USD, but only 0 are available in the wallet."
     assert answer.json()["error"]["message"] == told
     assert PRICE
 

@@ -184,7 +184,7 @@ def test_a_budget_of_each_scope_refuses(stage: Stage, world: World, scope: str) 
     answer = caller.post(chat(alias))
     assert error_of(answer) == (402, "budget_exceeded")
     assert answer.json()["error"]["details"] == {"budgetId": budget.id}
-    assert answer.json()["error"]["message"] == f"The budget {budget.id} would be exceeded."
+    assert answer.json()["error"]["message"] == f"This request would exceed the budget {budget.id}."
     assert (world.wallet, world.calls) == ((1_000_000, 0), [])
     assert len(stage.upstream.ledger) == 0
 

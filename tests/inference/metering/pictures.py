@@ -71,7 +71,7 @@ class Upload:
     def model(self) -> str:
         """Give the field `model`."""
         if "model" not in self.fields:
-            raise InvalidRequest("model must name a model.", param="model")
+            raise InvalidRequest("model must be the name of a model.", param="model")
         return self.fields["model"]
 
 

@@ -1,6 +1,6 @@
 """Serves the model routes on the event loop.
 
-Django's stock ASGI handler starts a thread a request, because signals and response closing are synchronous. Here the
+Django's stock ASGI handler starts a thread per request, because signals and response closing are synchronous. Here the
 same request, URLconf and response objects are used without either: one coroutine takes a request from its first byte
 to its last.
 """

@@ -12,12 +12,12 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 class ClientLeft(Exception):
-    """The client closed the connection; nobody waits for an answer."""
+    """The client closed the connection; nobody is waiting for a response."""
 
 
 class BodyReader:
-    """The body of one request. `size_bytes` are here so far, and all of them where it is `finished`; `announced_bytes` is what
-    Content-Length says, None where a body comes in chunks or not at all."""
+    """The body of one request. `size_bytes` are here so far, and all of them where it is `finished`; `announced_bytes`
+    is what Content-Length says, None where a body comes in chunks or not at all."""
 
     def __init__(self, receive: Receive, headers: Iterable[tuple[bytes, bytes]]) -> None:
         self._receive = receive
@@ -27,8 +27,8 @@ class BodyReader:
         self.finished = False
 
     async def read(self, limit_bytes: int) -> bytes:
-        """Return the whole body. Raises RequestTooLarge before more than the limit is kept, InvalidRequest where it takes
-        too long, or ClientLeft."""
+        """Return the whole body. Raises RequestTooLarge before more than the limit is kept, InvalidRequest where it
+        takes too long, or ClientLeft."""
         if (self.announced_bytes or 0) > limit_bytes:
             raise _too_large(limit_bytes)
         if not self._pieces:

@@ -94,4 +94,4 @@ async def _take(budget: ByteBudget, size_bytes: int) -> None:
 
 def _not_ready() -> NotReady:
     headers = {"Retry-After": "5", "Connection": "close"}
-    return NotReady("Too many large requests are under way.", headers=headers)
+    return NotReady("Too many large requests are in progress.", headers=headers)

@@ -11,7 +11,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 async def send_response(send: Send, response: HttpResponseBase) -> None:
-    """Send a whole answer or a stream. A client that does not take it is the server's to drop."""
+    """Send a whole answer or a stream. If the client does not read it, the server drops the connection."""
     start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
     if isinstance(response, StreamedResponse):
         await _send_stream(send, start, response)

@@ -66,7 +66,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return connection
 
     def _answers(self, connection: BoundedConnection) -> bool:
-        """Tell whether a borrowed connection is usable. Raises DatabaseHangs after giving it back."""
+        """Return whether a borrowed connection is usable. Raises DatabaseHangs after giving it back."""
         try:
             with connection.limited_to(CHECK_SECONDS):
                 ConnectionPool.check_connection(connection)

@@ -46,7 +46,7 @@ def _usage(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
     usage = event.get("usage")
     if usage is None or isinstance(usage, dict):
         return usage
-    raise NotJSONError("usage is no object")
+    raise NotJSONError("usage is not an object")
 
 
 def _choices(event: Mapping[str, Any]) -> list[dict[str, Any]]:
