@@ -67,7 +67,9 @@ def turns(draw: Callable[..., Any]) -> list[Item]:
     items: list[Item] = []
     calls = draw(st.lists(st.builds(FunctionCall, words, names, words), max_size=3))
     parts = draw(_parts(said))
-    if parts or not calls:
+    if not (parts or calls):  # an empty message before another turn's call is a part of that turn in a chat
+        parts = (draw(said),)
+    if parts:
         items.append(Message("assistant", parts))
     items += calls
     items += [FunctionOutput(call.call_id, draw(_parts(texts))) for call in calls]
