@@ -43,10 +43,14 @@ def test_are_refused_with_the_component_that_is_missing(
 
 
 def test_are_refused_where_they_could_be_called_until_now(tmp_path: Path) -> None:
-    assert apply_text(tmp_path, ALIAS + "    price: {input_token: '1', output_token: '2'}\n").code == 0
-    applied = apply_text(tmp_path, ALIAS + "    price: {input_token: '1'}\n")
-    assert applied.problems == [f"gateway.yaml:5 aliases[0].price: {NO_OUTPUT}"]
-    assert PriceVersion.objects.get(alias="mine").components == {"input_token": "1", "output_token": "2"}
+    alias = ALIAS.replace("mine", "embedding")
+    assert apply_text(tmp_path, alias + "    price: {input_token: '1'}\n").code == 0
+    applied = apply_text(tmp_path, alias + "    price: {output_token: '2'}\n")
+    assert applied.problems == [
+        "gateway.yaml:5 aliases[0].price: this price has no input_token: "
+        f"/v1/embeddings cannot be called with `embedding`; {REMEDY}"
+    ]
+    assert PriceVersion.objects.get(alias="embedding").components == {"input_token": "1"}
 
 
 def test_are_a_warning_where_the_file_does_not_name_them_and_nobody_could_call_them(tmp_path: Path) -> None:

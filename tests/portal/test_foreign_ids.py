@@ -24,7 +24,8 @@ from tests.portal.test_pages import PASSWORD, sign_up
 
 pytestmark = pytest.mark.django_db
 
-ELSEWHERE = ("/admin/", "/v1/organizations/", "/api/organizations/", "/organizations/")  # tests of their own
+# Tests of their own.
+ELSEWHERE = ("/admin/", "/v1/organizations/", "/v1/responses/", "/api/organizations/", "/organizations/")
 # What anybody may name: documents, providers, models, and links that are secrets themselves.
 FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36"}
 UNKNOWN = {"request_id": "areq_none", "session_id": "dev_none", "transaction_id": "txn_none", "pk": "999999999"}

@@ -36,7 +36,7 @@ def test_a_model_is_shown_with_its_price(stage: Stage) -> None:
         "object": "model",
         "created": 0,
         "owned_by": "account-gateway",
-        "routes": ["chat.completions"],
+        "routes": ["chat.completions", "responses"],
         "pricing": {"input_token": "0.15", "cached_input_token": "0.075", "output_token": "0.60"},
         "authorized": False,
     }
