@@ -30,11 +30,13 @@ END $$;
 -- Stores one response of a call, once; nothing where there is none.
 CREATE OR REPLACE FUNCTION inference_store_response(p_usage_id text, p_kept json) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+  v_now timestamptz := clock_timestamp();
 BEGIN
   INSERT INTO inference_stored_response (
     id, owner_kind, owner_key, usage_id, status, response, input_items, created_at, expires_at)
-  SELECT k.id, w.owner_kind, w.owner_key, r.id, k.status, k.response, k.input_items, clock_timestamp(),
-         clock_timestamp() + make_interval(days => k.days)
+  SELECT k.id, w.owner_kind, w.owner_key, r.id, k.status, k.response, k.input_items, v_now,
+         v_now + make_interval(days => k.days)
     FROM json_to_record(p_kept) AS k (id text, status text, response text, input_items text, days integer)
     JOIN billing_reservation r ON r.id = p_usage_id
     JOIN billing_wallet w ON w.id = r.wallet_id

@@ -73,4 +73,4 @@ async def test_the_generator_is_not_the_bottleneck(upstream: FakeUpstream) -> No
     assert not run.failed
     assert asyncio.get_running_loop().is_running()
     assert run.requests_per_second > 200
-    assert 0 < run.cpu_seconds < run.elapsed_seconds
+    assert 0 < run.cpu_seconds < 500 * 0.005  # far below a gateway's; the clock of processor time ticks in hundredths
