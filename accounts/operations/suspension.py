@@ -27,5 +27,5 @@ def end_sessions(*, account: Account, now: datetime) -> None:
 
 
 def unsuspend(*, account: Account) -> bool:
-    """Let an account back in, to sign in again; False where it was not suspended."""
+    """Lift a suspension, so that the account can sign in again; return False where there was none."""
     return Account.objects.filter(pk=account.pk, suspended_at__isnull=False).update(suspended_at=None) > 0

@@ -76,7 +76,7 @@ def is_awaited(status: str) -> bool:
 
 
 def bought(kind: str, product: str | None) -> str:
-    """Say what a payment is for; a top-up with a product can be spent on that product alone."""
+    """Return what a payment is for; a top-up with a product can be spent on that product alone."""
     if kind == "payment_method":
         return "Payment method"
     return f"Credit for {product} only" if product else "Wallet balance"

@@ -14,7 +14,7 @@ register.filter("usd", usd)
 
 @register.filter
 def state_of(checkout: Checkout) -> payment_words.State:
-    """Say what became of a payment."""
+    """Return the state of a payment in words."""
     return payment_words.state(checkout.status, checkout.review_reason, checkout.taken_back_microusd)
 
 
@@ -26,7 +26,7 @@ def is_awaited(checkout: Checkout) -> bool:
 
 @register.filter
 def bought(checkout: Checkout) -> str:
-    """Say what a payment is for."""
+    """Return what a payment is for."""
     return payment_words.bought(checkout.kind, checkout.product)
 
 

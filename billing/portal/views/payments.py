@@ -38,7 +38,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def show(request: HttpRequest, transaction_id: str) -> HttpResponse:
-    """Say what became of a payment, whether one comes back from the provider or looks later."""
+    """Show the state of a payment, on the return from the provider and later."""
     checkout = get_object_or_404(queries.of_owner(pages.owner_of(request)), pk=transaction_id)
     about = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
     return pages.show(request, TAB, "payment", **about)

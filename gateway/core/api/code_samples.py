@@ -41,7 +41,7 @@ Schema = dict[str, Any]
 
 
 def add_code_samples(result: dict[str, Any], **context: Any) -> dict[str, Any]:
-    """Give every operation a sample for curl; a hook of drf-spectacular, the last one."""
+    """Add a curl sample to every operation; the last of the drf-spectacular hooks."""
     server, schemas = result["servers"][0]["url"], result["components"]["schemas"]
     for path, operations in result["paths"].items():
         for method, operation in operations.items():

@@ -14,5 +14,5 @@ def dialog(title: str, description: str, submit: str, form: type[forms.Form] | N
 
 
 def may_act(request: HttpRequest, right: str, rows: QuerySet[Any], object_id: str | None) -> bool:
-    """Tell whether an operator may act by that right: on one of these rows, or on any where none is named yet."""
+    """Return whether an operator has that right: on one of these rows, or on any where none is named yet."""
     return request.user.has_perm(right) and (object_id is None or rows.filter(pk=object_id).exists())

@@ -21,7 +21,6 @@ from gateway.core.outbound.session import HEADER_FIELD_MAX_BYTES, HEADER_LINE_MA
 FETCH_SECONDS = 10.0
 """The longest that one fetch may take, from the look-up of its name to its last byte."""
 
-CONNECTIONS_MAX = 64
 ARRIVING_MAX_BYTES = 64 * 1024 * 1024
 """What all fetches of a process may be receiving at one time."""
 

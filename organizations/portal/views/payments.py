@@ -56,7 +56,7 @@ def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def state(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
-    """Say what became of a payment, whether one comes back from the provider or looks later."""
+    """Show the state of a payment, on the return from the provider and later."""
     checkout = get_object_or_404(queries.of_owner(_owner(membership)), pk=transaction_id)
     about = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
     return show(request, membership, TAB, template="organization_payment", **about)
