@@ -3,7 +3,7 @@
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.openai.endpoint import JsonEndpoint, put_our_names
+from inference.adapters.http_endpoint import JsonEndpoint, put_our_names
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.rules.upstream import Attempt
 

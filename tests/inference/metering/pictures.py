@@ -24,7 +24,7 @@ from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound
 from gateway.core.database import BatchFunction, ledger_connection
 from gateway.core.outbound.bodies import read_bounded
 from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.openai.endpoint import OpenAIEndpoint
+from inference.adapters.http_endpoint import HttpEndpoint
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
 from inference.metering.viewset import MeteredViewSet
 from inference.rules.answer import Answer, Chunk, Content
@@ -171,7 +171,7 @@ class PictureFormat(StreamFormat):
         return b""
 
 
-class UpstreamPictures(OpenAIEndpoint[BoundedPictures]):
+class UpstreamPictures(HttpEndpoint[BoundedPictures]):
     """Sends the form on, and takes bytes."""
 
     path = "/pictures"

@@ -8,7 +8,7 @@ import orjson
 
 from gateway.core.contract.errors import ApiError, InvalidRequest
 from inference.adapters.exchange import NotJSONError, Refusal
-from inference.adapters.openai.endpoint import JsonEndpoint
+from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.sse import event_bytes
 from inference.routes.chat.bound import BoundedChat

@@ -7,7 +7,7 @@ import orjson
 
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
-from inference.adapters.openai.endpoint import put_our_names
+from inference.adapters.http_endpoint import put_our_names
 from inference.adapters.sse import event_bytes
 from inference.adapters.streams import EventStream
 from inference.routes.chat.openai.audio import rename_audio, tokens_of_audio, transcript_of

@@ -3,7 +3,7 @@
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.openai.endpoint import JsonEndpoint
+from inference.adapters.http_endpoint import JsonEndpoint
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.openai.names import make_response_ours
 from inference.routes.responses.openai.stream import ResponseStream

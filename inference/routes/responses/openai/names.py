@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
-from inference.adapters.openai.endpoint import put_our_names
+from inference.adapters.http_endpoint import put_our_names
 from inference.adapters.vendor_codes import TEXT_OF_CODE
 from inference.routes.responses.openai.shapes import check_item
 from inference.routes.responses.stream import SERVER_ERROR

@@ -7,7 +7,7 @@ import aiohttp
 
 from gateway.core.contract.errors import ApiError, InvalidRequest
 from inference.adapters.exchange import NotJSONError, Refusal
-from inference.adapters.openai.endpoint import JsonEndpoint
+from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.echo import echo

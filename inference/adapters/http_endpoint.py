@@ -1,6 +1,7 @@
-"""The vendor's API at an upstream's base URL: what is sent, and what comes back as an outcome.
+"""A route at an upstream's base URL, over HTTP: what is sent, and what comes back as an outcome.
 
-A route's endpoint says where it goes, what its payload is, and how its answer is made ours.
+A route's endpoint says where it goes, what its payload is, and how its answer is made ours. This is the same for every
+vendor; how a vendor words its errors is the endpoint's `refused`.
 """
 
 from abc import abstractmethod
@@ -37,8 +38,8 @@ PRIVATE_MEMBERS = ("system_fingerprint", "x_groq", "provider", "request_id")
 """Top-level members of an answer that name the upstream's machinery."""
 
 
-class OpenAIEndpoint(Endpoint[Sent]):
-    """One route of the vendor's API. `stream` reads its event stream, where it has one."""
+class HttpEndpoint(Endpoint[Sent]):
+    """One route of an upstream's API. `stream` reads its event stream, where it has one."""
 
     path: ClassVar[str]
     accept: ClassVar[str] = JSON_TYPE
@@ -105,7 +106,7 @@ class OpenAIEndpoint(Endpoint[Sent]):
         return await self.read(attempt, response)
 
 
-class JsonEndpoint(OpenAIEndpoint[SentJson]):
+class JsonEndpoint(HttpEndpoint[SentJson]):
     """A route that takes a JSON object and answers with one."""
 
     def body(self, attempt: Attempt[SentJson], *, streams: bool) -> dict[str, Any]:
