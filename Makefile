@@ -8,7 +8,7 @@ WORKERS ?= 2
 BENCH = $(if $(AGAINST),--against $(AGAINST))
 # Sources are compiled for every platform, without the address of any package registry.
 LOCK = $(RUN) -m uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-header \
-	--no-emit-index-url --no-emit-find-links --allow-unsafe
+	--no-emit-index-url --no-emit-find-links --allow-unsafe --override requirements-overrides.in
 
 # For commands of manage.py that look at a database, without touching anybody's.
 BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway.run.temporary
@@ -45,6 +45,7 @@ fmt: venv-dev ## format the code and fix what a linter can fix
 
 lock: venv-dev ## pin the newest versions that requirements*.in allow, with hashes
 	$(LOCK) --upgrade requirements.in --output-file requirements.txt
+	$(LOCK) --upgrade requirements-local-model.in --output-file requirements-local-model.txt
 	$(LOCK) --upgrade requirements-dev.in --output-file requirements-dev.txt
 	$(LOCK) --upgrade requirements-peers.in --output-file requirements-peers.txt
 

@@ -17,7 +17,10 @@ from typing import Iterable, Iterator
 
 OLDEST = (3, 11)
 # What is installed along with a file, at the same versions.
-COVERS = {"requirements-dev": ("requirements",)}
+COVERS = {
+    "requirements-dev": ("requirements", "requirements-local-model"),
+    "requirements-local-model": ("requirements",),
+}
 # A pinned package of a requirements file, and the line with which pip turns to one.
 PIN = re.compile(r"^[\w.-]+(?:\[[\w,-]+\])?==", re.MULTILINE)
 TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Processing \S*/([\w.]+)-")
@@ -80,9 +83,9 @@ def has_pip(python: Path) -> bool:
 
 
 def install(python: Path, requirements: Path) -> bool:
-    """Install exactly the pinned files; every one must have a recorded hash."""
+    """Install exactly the pinned files; every one must have a recorded hash. What a file does not pin is not installed."""
     command = [python, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check", "--no-input"]
-    command += ["--root-user-action=ignore", "--require-hashes", "-r", requirements]
+    command += ["--root-user-action=ignore", "--require-hashes", "--no-deps", "-r", requirements]
     total = len(PIN.findall(requirements.read_text(encoding="utf-8")))
     with subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, universal_newlines=True) as pip:
         for news in progress(pip.stdout or (), total):
