@@ -19,8 +19,9 @@ from rest_framework.request import Request
 
 from accounts.operations import nonces, presented_tokens, replays
 from accounts.operations.keyring import KeysOutdated, keyring
-from accounts.rules import dpop, htu, jwt
+from accounts.rules import dpop, htu, jwk, jwt
 from accounts.rules.dpop import Proof, ProofTicket
+from accounts.rules.jwk import PublicKey
 from accounts.rules.principal import Principal
 from gateway.core.api.challenges import challenge, challenged
 from gateway.core.contract.errors import InvalidDpopProof, InvalidToken
@@ -103,6 +104,11 @@ def caller(request: Request) -> Principal:
     principal = request.user
     assert isinstance(principal, Principal)
     return principal
+
+
+def proof_key(request: Request) -> PublicKey:
+    """Return the key that signed a request's proof, in a view behind `DPoPAuthentication`."""
+    return jwk.parse(jwt.parse(request.headers["DPoP"]).header["jwk"])
 
 
 def raw_path_of(request: Request | HttpRequest) -> str:

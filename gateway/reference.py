@@ -22,6 +22,10 @@ CHAPTERS = (
     ("Account", "The account that the token belongs to."),
     ("Billing", "Wallet, usage and payments."),
     ("Organizations", "Members, invitations, products, seats and access."),
+    (
+        "Integrations",
+        "Projects, sandbox runs, CI runs, evolution and the account key; each where the operator has configured it.",
+    ),
     ("Tokens", "How access tokens are issued, renewed and revoked."),
     ("Discovery", "Public documents for OAuth clients."),
     ("Health", ""),

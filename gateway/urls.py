@@ -20,4 +20,5 @@ urlpatterns = [
     path("", include("organizations.urls")),
     path("", include("organizations.portal.urls")),
     path("", include("inference.urls")),
+    path("", include("integrations.urls")),
 ]

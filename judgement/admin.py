@@ -1,27 +1,18 @@
 """The console's pages of judgement: which backends the aliases select, and the fallbacks."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
-from gateway.core.console import ConsoleAdmin
+from gateway.core.console import ConsoleAdmin, SingleRowAdmin
 from judgement.models import JudgementFallback, JudgementSettings
 
 
 @admin.register(JudgementSettings)
-class JudgementSettingsAdmin(ConsoleAdmin):
+class JudgementSettingsAdmin(SingleRowAdmin):
     """The one row of settings."""
 
     list_display = ("__str__", "text_backend", "vision_backend")
     list_select_related = ("text_backend", "vision_backend")
     autocomplete_fields = ("text_backend", "vision_backend")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let the row be made once."""
-        return super().has_add_permission(request) and not JudgementSettings.objects.exists()
-
-    def has_delete_permission(self, request: HttpRequest, obj: JudgementSettings | None = None) -> bool:
-        """Keep the row."""
-        return False
 
 
 @admin.register(JudgementFallback)

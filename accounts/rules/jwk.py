@@ -52,9 +52,9 @@ def parse(jwk: object) -> PublicKey:
         raise JwkError("carries private key material")
     match jwk.get("kty"), jwk.get("crv"):
         case "EC", "P-256":
-            key = _ec_key(_coordinate(jwk, "x"), _coordinate(jwk, "y"))
+            key = _ec_key(coordinate(jwk, "x"), coordinate(jwk, "y"))
         case "OKP", "Ed25519":
-            key = _ed25519_key(_coordinate(jwk, "x"))
+            key = _ed25519_key(coordinate(jwk, "x"))
         case _:
             raise JwkError("neither an EC key on P-256 nor an OKP key on Ed25519")
     _check_purpose(jwk, key.alg)
@@ -76,7 +76,8 @@ def of_public_key(key: ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey) -> 
     return _ed25519_key(_encode(key.public_bytes_raw()))
 
 
-def _coordinate(jwk: dict[str, Any], name: str) -> str:
+def coordinate(jwk: dict[str, Any], name: str) -> str:
+    """Return a canonical coordinate of 32 bytes, or raise JwkError."""
     value = jwk.get(name)
     if not isinstance(value, str) or not _COORDINATE.fullmatch(value):
         raise JwkError(f"{name} is not a canonical 32-byte coordinate")
@@ -102,7 +103,7 @@ def _check_operations(operations: object) -> None:
 
 @lru_cache(maxsize=CACHED_KEYS_MAX)
 def _ec_key(x: str, y: str) -> PublicKey:
-    point = b"\x04" + _decode(x) + _decode(y)
+    point = b"\x04" + decode(x) + decode(y)
     try:
         key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
     except ValueError:
@@ -113,7 +114,7 @@ def _ec_key(x: str, y: str) -> PublicKey:
 
 @lru_cache(maxsize=CACHED_KEYS_MAX)
 def _ed25519_key(x: str) -> PublicKey:
-    raw = _decode(x)
+    raw = decode(x)
     _check_edwards_point(raw)
     members = {"crv": "Ed25519", "kty": "OKP", "x": x}
     return PublicKey("EdDSA", thumbprint(members), members, ed25519.Ed25519PublicKey.from_public_bytes(raw))
@@ -129,7 +130,8 @@ def _check_edwards_point(raw: bytes) -> None:
         raise JwkError("not a point on Ed25519")
 
 
-def _decode(coordinate: str) -> bytes:
+def decode(coordinate: str) -> bytes:
+    """Return the 32 bytes of a canonical coordinate."""
     return base64.urlsafe_b64decode(coordinate + "=")
 
 

@@ -1,6 +1,6 @@
 """`GET /v1/usage`."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -10,16 +10,9 @@ from billing.queries import usage
 from billing.rules.owners import MONEY_ROLES
 from billing.serializers.usage import UsageListResponse, render_usage
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import limit_of
+from gateway.core.api.pagination import LIMIT, limit_of
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
-from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
-
-LIMIT = OpenApiParameter(
-    "limit",
-    {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
-    description="How many records to return, newest first.",
-)
 
 
 class UsageViewSet(ApiViewSet):

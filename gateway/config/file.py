@@ -7,14 +7,18 @@ from gateway.config.context import Context
 from gateway.config.document import Document
 from gateway.config.problems import ConfigError, Path, Problem
 from gateway.config.row import SectionRow, parse_row
+from gateway.config.sections.account_key_sync import AccountKeySyncRow
 from gateway.config.sections.aliases import AliasRow
 from gateway.config.sections.appearance import AppearanceRow
+from gateway.config.sections.ci import CIRow
 from gateway.config.sections.credits import CreditRow
 from gateway.config.sections.integrations import IntegrationRow
 from gateway.config.sections.judgement import JudgementRow
 from gateway.config.sections.products import ProductRow
+from gateway.config.sections.projects import ProjectRow
 from gateway.config.sections.public_clients import PublicClientRow
 from gateway.config.sections.raw_models import RawModelRow
+from gateway.config.sections.sandbox import SandboxRow
 from gateway.config.sections.upstreams import UpstreamRow
 
 # In the order in which rows are set: what is referred to comes before what refers to it.
@@ -27,6 +31,10 @@ SECTIONS: dict[str, type[SectionRow]] = {
     "aliases": AliasRow,
     "raw_models": RawModelRow,
     "judgement": JudgementRow,
+    "projects": ProjectRow,
+    "sandbox": SandboxRow,
+    "ci": CIRow,
+    "account_key_sync": AccountKeySyncRow,
     "credits": CreditRow,
 }
 

@@ -7,6 +7,7 @@ from accounts.models import Integration, Product
 from gateway.config.context import Names
 from gateway.core.contract.aliases import ALIAS_ROUTES
 from inference.models import Alias, RawModel, Upstream
+from integrations.models import Project
 
 
 def known_names(value: Mapping[str, Any]) -> dict[str, Names]:
@@ -18,6 +19,7 @@ def known_names(value: Mapping[str, Any]) -> dict[str, Names]:
         "integrations": _named(value, "integrations", "issuer") | _stored(Integration, "issuer"),
         "upstreams": _named(value, "upstreams", "name") | _stored(Upstream, "name"),
         "aliases": aliases,
+        "projects": _named(value, "projects", "key") | _stored(Project, "key"),
         "models": aliases | raw_models | frozenset(ALIAS_ROUTES),
     }
 

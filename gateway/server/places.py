@@ -13,14 +13,23 @@ from django.conf import settings
 from gateway.core.api.budget import ByteBudget
 from gateway.core.api.lean import BodyReader, ClientLeft
 from gateway.core.contract.errors import ApiError, NotReady
-from gateway.core.contract.limits import CONSOLE_BODY_MAX_BYTES, JSON_BODY_MAX_BYTES, WEBHOOK_BODY_MAX_BYTES
+from gateway.core.contract.limits import (
+    CI_WEBHOOK_BODY_MAX_BYTES,
+    CONSOLE_BODY_MAX_BYTES,
+    JSON_BODY_MAX_BYTES,
+    WEBHOOK_BODY_MAX_BYTES,
+)
 from gateway.server.refusals import refuse
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
 Message = dict[str, Any]
 
-BODY_MAX_BYTES = {"/admin/": CONSOLE_BODY_MAX_BYTES, "/webhooks/": WEBHOOK_BODY_MAX_BYTES}
-"""By the beginning of a path; elsewhere it is that of a JSON body. All are within what Django keeps in memory."""
+BODY_MAX_BYTES = {
+    "/admin/": CONSOLE_BODY_MAX_BYTES,
+    "/webhooks/ci/": CI_WEBHOOK_BODY_MAX_BYTES,
+    "/webhooks/": WEBHOOK_BODY_MAX_BYTES,
+}
+"""By the beginning of a path, the first that fits; elsewhere it is that of a JSON body."""
 
 UNCOUNTED_ANSWER_BYTES = 64 * 1024
 UNSENT_MAX_BYTES = 64 * 1024 * 1024

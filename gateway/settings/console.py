@@ -93,6 +93,14 @@ NAVIGATION = [
         _row("palette", "accounts.appearanceproduct"),
     ),
     _group(
+        "Integrations",
+        _row("folder", "integrations.project"),
+        _row("deployed_code_history", "integrations.cirun"),
+        _row("conversion_path", "integrations.ciprovider"),
+        _row("terminal", "integrations.sandboxsettings"),
+        _row("toggle_on", "integrations.integrationswitch"),
+    ),
+    _group(
         "People and keys",
         _row("person", "accounts.account"),
         _row("alternate_email", "account.emailaddress"),

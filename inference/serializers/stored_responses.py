@@ -4,17 +4,12 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 
-from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
+from gateway.core.api.pagination import LIMIT
 from inference.serializers import reference as shapes
 from inference.serializers.responses import RESPONSE
 
 Items = list[dict[str, Any]]
 
-LIMIT = OpenApiParameter(
-    "limit",
-    {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
-    description="How many items.",
-)
 AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins behind it.")
 ORDER = OpenApiParameter(
     "order", {"type": "string", "enum": ["asc", "desc"], "default": "desc"}, description="Newest first, or oldest."

@@ -1,0 +1,20 @@
+"""The tables of the integrations app, one noun per file."""
+
+from integrations.models.account_key import AccountKey
+from integrations.models.ci_provider import CIProvider, CIRepository
+from integrations.models.ci_run import CIRun
+from integrations.models.execution_config import ExecutionConfig
+from integrations.models.project import Project
+from integrations.models.sandbox_settings import SandboxSettings
+from integrations.models.switch import IntegrationSwitch
+
+__all__ = [
+    "AccountKey",
+    "CIProvider",
+    "CIRepository",
+    "CIRun",
+    "ExecutionConfig",
+    "IntegrationSwitch",
+    "Project",
+    "SandboxSettings",
+]

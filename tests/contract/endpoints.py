@@ -77,7 +77,15 @@ MODELS = [
     Endpoint("DELETE", "/v1/responses/<response_id>", "responses:delete"),
     Endpoint("GET", "/v1/responses/<response_id>/input_items", "responses:read"),
 ]
-ENDPOINTS = [*ACCOUNT, *ORGANIZATIONS, *MODELS]
+INTEGRATIONS = [
+    Endpoint("GET", "/v1/projects", "projects:read", ANY),
+    Endpoint("GET", "/v1/projects/<project_id>/execution-config", "projects:read", ANY),
+    Endpoint("PUT", "/v1/projects/<project_id>/execution-config", "projects:configure", PEOPLE),
+    Endpoint("GET", "/v1/ci/runs", "ci:read", ANY),
+    Endpoint("GET", "/v1/ci/runs/<run_id>", "ci:read", ANY),
+    Endpoint("POST", "/v1/sync/account-key", "sync:key:read"),
+]
+ENDPOINTS = [*ACCOUNT, *ORGANIZATIONS, *MODELS, *INTEGRATIONS]
 
 # Routes beyond the tables, each for a reason.
 ADDITIONS = {

@@ -63,6 +63,13 @@ judgement:
   text_backend: judgement-backend-b
   vision_backend: judgement-backend-c
   fallbacks: [{from: judgement-backend-b, to: judgement-backend-c}]
+projects:
+  - {key: docs, owner: "did:web:studio.example:alice", product: studio, name: Docs}
+sandbox: {runner: http, base_url: "http://127.0.0.1:9", secret: sk-literal-secret}
+ci:
+  providers:
+    - {name: forge, format: workflow_run, secret: sk-literal-secret, repositories: {"acme/docs": docs}}
+account_key_sync: {enabled: true}
 credits:
   - {account: "did:web:studio.example:alice", amount_microusd: 5000000, key: welcome-alice}
   - account: "did:web:studio.example:bob"

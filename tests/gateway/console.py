@@ -14,6 +14,7 @@ from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
+from integrations.models import CIRepository, CIRun
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, review, settle
@@ -37,6 +38,7 @@ def furnish(folder: Path) -> None:
     make_sign_in()
     make_organization()
     make_payments()
+    make_ci_run()
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:
@@ -49,6 +51,22 @@ def make_review(*, hold_microusd: int = 50_000) -> Reservation:
     usage_id = make_call(hold_microusd=hold_microusd)
     assert review(usage_id, "timeout")
     return Reservation.objects.get(pk=usage_id)
+
+
+def make_ci_run() -> None:
+    """Report a run of the configured repository."""
+    repository = CIRepository.objects.get()
+    CIRun.objects.create(
+        id=new_id("ci"),
+        project=repository.project,
+        provider=repository.provider,
+        external_id="7",
+        ref="main",
+        commit="a" * 40,
+        status="queued",
+        created_at=timezone.now(),
+        updated_at=timezone.now(),
+    )
 
 
 def make_session() -> DeviceSession:

@@ -29,6 +29,7 @@ OURS = (
     "socialaccount",
     "usersessions",
     "organizations",
+    "integrations",
     "admin",
 )
 TABLES = sorted(
@@ -116,7 +117,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
-    *("checkout", "externalmapping", "providerevent"),
+    *("cirun", "checkout", "externalmapping", "providerevent"),
     *("budget", "devicesession", "loss", "reservation", "signingkey", "transfer", "usagerecord", "wallet"),
     *(
         "authenticator",

@@ -35,9 +35,10 @@ FORM, FORM_TYPE = urlencode(ANSWER), "application/x-www-form-urlencoded"
 ACTIONS = ("delete_selected", "suspend", "unsuspend", "revoke", "charge", "release", "credit", "dismiss", "rotate")
 # Rows that no right but every right changes: groups give rights, and who lost a second factor is helped by few.
 SUPERUSERS_ONLY = {"group"}
-ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"judgementsettings"}
+SINGLE = {"judgementsettings", "sandboxsettings"}  # made once, and kept
+ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - SINGLE
 EDITED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"creditlot", "priceversion"}
-DELETED = EDITED - {"account", "judgementsettings"}
+DELETED = EDITED - SINGLE - {"account"}
 ACTED_ON = {("suspend", "account"), ("unsuspend", "account"), ("revoke", "devicesession")}
 
 

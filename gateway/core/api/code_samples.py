@@ -89,6 +89,6 @@ def _example(name: str, schema: Schema, schemas: Schema) -> Any:
         return schema["example"]
     if "properties" in schema:
         members = schema["properties"]
-        shown = [member for member in members if member in schema["required"] or member in SHOWN]
+        shown = [member for member in members if member in schema.get("required", ()) or member in SHOWN]
         return {member: _example(member, members[member], schemas) for member in shown}
     return VALUES[name] if name in VALUES else schema["enum"][0]

@@ -1,9 +1,16 @@
 """The `limit` of list routes: 1 to 100. SPEC: Limits."""
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIST_LIMIT_MIN
+
+LIMIT = OpenApiParameter(
+    "limit",
+    {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
+    description="How many to return.",
+)
 
 
 def limit_of(request: Request) -> int:

@@ -33,7 +33,11 @@ Action = TypeVar("Action", bound=Callable[..., Any])
 Operation = dict[str, Any]
 
 # The first step of a path names the chapter of the reference page.
-CHAPTERS = {"auth": "Tokens", "oauth": "Tokens", "org-invitations": "Organizations", "public": "Tokens"}
+CHAPTERS = {
+    **dict.fromkeys(("auth", "oauth", "public"), "Tokens"),
+    "org-invitations": "Organizations",
+    **dict.fromkeys(("ci", "evolution", "projects", "sandbox", "sync"), "Integrations"),
+}
 # Control characters in a path, a query or a header are an invalid request everywhere.
 ALWAYS: tuple[type[ApiError], ...] = (errors.InvalidRequest, errors.InternalError, errors.NotReady)
 # An organization's token ends with the access that it stands for, whatever it is used for.
@@ -104,6 +108,13 @@ class GatewaySchema(AutoSchema):
             described: dict[str, Any] = super()._get_response_bodies(direction)
             return described
         return {"200": self._get_response_for_code(declared, "200", direction=direction)}
+
+    def _get_request_body(self, direction: Any = "request") -> dict[str, Any] | None:
+        """Require a body even where each of its members has a default, unless its serializer says otherwise."""
+        described: dict[str, Any] | None = super()._get_request_body(direction)
+        if described is not None:
+            described["required"] = not getattr(self.get_request_serializer(), "may_be_left_out", False)
+        return described
 
     def _is_list_view(self, serializer: Any = None) -> bool:
         """Tell drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""

@@ -6,6 +6,7 @@ from gateway.core.console.fields import LinesField, ReadableJSONField, SecretFie
 from gateway.core.console.filters import WordFilter
 from gateway.core.console.party_columns import PartyColumn
 from gateway.core.console.read_only import ReadOnlyAdmin, ReadOnlyInline
+from gateway.core.console.single_rows import SingleRowAdmin
 from gateway.core.console.tables import ConsoleAdmin
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "ReadOnlyInline",
     "ReadableJSONField",
     "SecretField",
+    "SingleRowAdmin",
     "WordFilter",
     "dialog",
     "json_object",

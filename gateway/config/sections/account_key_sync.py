@@ -1,0 +1,17 @@
+"""`account_key_sync`: whether accounts have a key that their devices share."""
+
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import Run
+from integrations.models import IntegrationSwitch
+
+
+class AccountKeySyncRow(SectionRow):
+    """The switch."""
+
+    enabled: bool
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the switch."""
+        lookup = {"name": IntegrationSwitch.Name.ACCOUNT_KEY_SYNC}
+        run.upsert(IntegrationSwitch, "account key sync", lookup=lookup, values={"enabled": self.enabled})

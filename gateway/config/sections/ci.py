@@ -1,0 +1,64 @@
+"""`ci`: who may report CI runs, and which project each repository belongs to."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from gateway.config.problems import Path
+from gateway.config.row import Row, SectionRow
+from gateway.config.run import UPDATED, Run
+from gateway.config.secret import Secret
+from gateway.config.texts import Slug, matching, reference
+from integrations.models import CIProvider, CIRepository, Project
+
+PROVIDERS_MAX = 50
+REPOSITORIES_MAX = 1000
+
+Repository = Annotated[str, matching(r"[!-~]{1,255}", "must be 1 to 255 printable ASCII characters without spaces")]
+ProjectKey = Annotated[Slug, reference("projects", "project")]
+
+
+class CIProviderRow(Row):
+    """A provider, its webhooks' secret, and its repositories by name."""
+
+    name: Slug
+    format: Literal["workflow_run", "generic"]
+    secret: Secret
+    repositories: Annotated[dict[Repository, ProjectKey], Field(max_length=REPOSITORIES_MAX)] = {}
+
+
+def _one_each(rows: list[CIProviderRow]) -> list[CIProviderRow]:
+    if len({row.name for row in rows}) != len(rows):
+        raise ValueError("two providers have the same name")
+    if any(row.secret is None for row in rows):
+        raise ValueError("every provider needs a secret")
+    return rows
+
+
+class CIRow(SectionRow):
+    """The providers that the section names; others are left as they are."""
+
+    providers: Annotated[list[CIProviderRow], Field(max_length=PROVIDERS_MAX), AfterValidator(_one_each)]
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set each provider's row, and make its repositories exactly these."""
+        for row in self.providers:
+            assert row.secret is not None
+            values = {"format": row.format, "secret": row.secret.get_secret_value()}
+            lookup, concealed = {"name": row.name}, frozenset({"secret"})
+            provider = run.upsert(
+                CIProvider, f"CI provider {row.name}", lookup=lookup, values=values, concealed=concealed
+            )
+            _save_repositories(run, provider, row)
+
+
+def _save_repositories(run: Run, provider: CIProvider, row: CIProviderRow) -> None:
+    for stored in provider.repositories.exclude(name__in=row.repositories):
+        stored.delete()
+        run.tell(UPDATED, f"CI repository {provider.name} {stored.name}: removed")
+    projects = {project.key: project for project in Project.objects.filter(key__in=row.repositories.values())}
+    for name, key in row.repositories.items():
+        if key not in projects:
+            continue  # its own row was refused, so all of this will be undone
+        lookup, values = {"provider": provider, "name": name}, {"project": projects[key]}
+        run.upsert(CIRepository, f"CI repository {provider.name} {name}", lookup=lookup, values=values)

@@ -1,0 +1,47 @@
+"""`sandbox`: who executes sandbox runs, and the most that they may ask for."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from gateway.config.problems import Path
+from gateway.config.row import SectionRow
+from gateway.config.run import Run
+from gateway.config.secret import Secret
+from gateway.config.texts import Slug
+from gateway.config.urls import BaseUrl
+from integrations.models import SandboxSettings
+from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECONDS
+
+RUNTIMES_MAX = 50
+
+
+class SandboxRow(SectionRow):
+    """The one row of settings. A remote runner needs its address and a secret."""
+
+    runner: Literal["bubblewrap", "http"]
+    base_url: BaseUrl | None = None
+    secret: Secret = None
+    runtimes: Annotated[list[Slug], Field(min_length=1, max_length=RUNTIMES_MAX)] = ["default"]
+    max_timeout_seconds: Annotated[int, Field(ge=1, le=TIMEOUT_MAX_SECONDS)] = 60
+    max_memory_mb: Annotated[int, Field(ge=16, le=MEMORY_MAX_MB)] = 512
+    network: Literal["none", "egress"] = "none"
+
+    @model_validator(mode="after")
+    def _remote_runner_is_complete(self) -> "SandboxRow":
+        if self.runner == "http" and (self.base_url is None or self.secret is None):
+            raise ValueError("the runner http needs base_url and secret")
+        return self
+
+    def save(self, run: Run, path: Path) -> None:
+        """Set the settings' row."""
+        values = self.stated("runner", "runtimes", "max_timeout_seconds", "max_memory_mb", "network")
+        values["base_url"] = self.base_url or ""
+        values["secret"] = self.secret.get_secret_value() if self.secret else ""
+        run.upsert(
+            SandboxSettings,
+            "sandbox settings",
+            lookup={"id": SandboxSettings.ONLY},
+            values=values,
+            concealed=frozenset({"secret"}),
+        )

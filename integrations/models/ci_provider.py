@@ -1,0 +1,42 @@
+"""Who may report CI runs, and of which repositories."""
+
+from django.db import models
+
+from gateway.core.fields import EncryptedTextField
+
+
+class CIProvider(models.Model):
+    """A provider whose webhooks are signed with `secret` (HMAC-SHA256) and written in `format`."""
+
+    class Format(models.TextChoices):
+        """How a provider's webhooks are written."""
+
+        WORKFLOW_RUN = "workflow_run", "Workflow run"
+        GENERIC = "generic", "Generic"
+
+    name = models.SlugField(max_length=64, unique=True, help_text="The last part of the webhook's address.")
+    format = models.CharField(max_length=16, choices=Format.choices)
+    secret = EncryptedTextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name = "CI provider"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class CIRepository(models.Model):
+    """Which project a provider's repository belongs to. Runs of other repositories are not kept."""
+
+    provider = models.ForeignKey(CIProvider, models.CASCADE, related_name="repositories")
+    name = models.CharField(max_length=255, help_text="As the provider's webhooks name it, such as acme/docs.")
+    project = models.ForeignKey("integrations.Project", models.CASCADE, related_name="+")
+
+    class Meta:
+        verbose_name = "CI repository"
+        verbose_name_plural = "CI repositories"
+        constraints = [models.UniqueConstraint(fields=["provider", "name"], name="ci_repository_once")]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,55 @@
+"""What the operator allows of sandbox runs, and who executes them."""
+
+from typing import ClassVar
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+from gateway.core.fields import EncryptedTextField
+
+TIMEOUT_MAX_SECONDS = 24 * 3600
+MEMORY_MAX_MB = 1024 * 1024
+
+
+def default_runtimes() -> list[str]:
+    """Name the runtime that there always is."""
+    return ["default"]
+
+
+class SandboxSettings(models.Model):
+    """One row. Without it there is no sandbox. `base_url` and `secret` are for a remote runner."""
+
+    ONLY: ClassVar[int] = 1
+
+    class Runner(models.TextChoices):
+        """Who executes runs."""
+
+        BUBBLEWRAP = "bubblewrap", "bubblewrap, on the worker's machine"
+        HTTP = "http", "A remote runner"
+
+    class Network(models.TextChoices):
+        """The most that a run may reach."""
+
+        NONE = "none", "Nothing"
+        EGRESS = "egress", "The network"
+
+    id = models.SmallIntegerField(primary_key=True, default=ONLY, editable=False)
+    runner = models.CharField(max_length=16, choices=Runner.choices)
+    base_url = models.CharField(max_length=500, blank=True, default="")
+    secret = EncryptedTextField(blank=True, default="")
+    runtimes = models.JSONField(default=default_runtimes)
+    max_timeout_seconds = models.PositiveIntegerField(
+        default=60, validators=[MinValueValidator(1), MaxValueValidator(TIMEOUT_MAX_SECONDS)]
+    )
+    max_memory_mb = models.PositiveIntegerField(
+        default=512, validators=[MinValueValidator(16), MaxValueValidator(MEMORY_MAX_MB)]
+    )
+    network = models.CharField(max_length=8, choices=Network.choices, default=Network.NONE)
+
+    class Meta:
+        verbose_name = verbose_name_plural = "sandbox settings"
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="sandbox_settings_single")]
+
+    def __str__(self) -> str:
+        return "Sandbox settings"

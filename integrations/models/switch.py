@@ -1,0 +1,21 @@
+"""Which optional integrations the operator has switched on."""
+
+from django.db import models
+
+
+class IntegrationSwitch(models.Model):
+    """One integration that needs nothing but to be allowed. Without its row it is off."""
+
+    class Name(models.TextChoices):
+        """The integrations that have a switch."""
+
+        ACCOUNT_KEY_SYNC = "account_key_sync", "Account key sync"
+
+    name = models.CharField(primary_key=True, max_length=32, choices=Name.choices)
+    enabled = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name_plural = "integration switches"
+
+    def __str__(self) -> str:
+        return self.get_name_display()

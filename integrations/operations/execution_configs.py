@@ -1,0 +1,40 @@
+"""Replace the execution configuration of a project."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from gateway.core.contract.errors import RevisionConflict
+from integrations.models import ExecutionConfig, Project
+from integrations.queries import execution_configs, sandbox
+from integrations.rules.execution import check_config
+
+
+@transaction.atomic
+def replace(project: Project, values: Mapping[str, Any], *, expected_version: int | None) -> ExecutionConfig:
+    """Replace the whole configuration; the project's row takes turns.
+
+    Raises RevisionConflict where `expected_version` is another than the current one, and InvalidRequest beyond the
+    operator's limits.
+    """
+    Project.objects.select_for_update(no_key=True).get(id=project.id)
+    current = execution_configs.of_project(project)
+    if expected_version is not None and expected_version != current.version:
+        raise RevisionConflict(details={"version": current.version})
+    check_config(values, sandbox.limits())
+    config = ExecutionConfig(
+        project=project,
+        runtime=values["runtime"],
+        command=values["command"],
+        environment=orjson.dumps(values["environment"]).decode(),
+        timeout_seconds=values["timeoutSeconds"],
+        memory_mb=values["memoryMb"],
+        network=values["network"],
+        version=current.version + 1,
+        updated_at=timezone.now(),
+    )
+    config.save(force_insert=current.version == 0, force_update=current.version > 0)
+    return config

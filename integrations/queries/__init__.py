@@ -1,0 +1,1 @@
+"""Reads of the integrations, always of the caller's own."""

@@ -1,0 +1,24 @@
+"""CI runs, as far as a caller may see them."""
+
+from django.db.models import QuerySet
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import IntegrationUnavailable, NotFound
+from integrations.models import CIProvider, CIRun
+from integrations.queries import projects
+
+
+def visible_to(principal: Principal) -> QuerySet[CIRun]:
+    """List the runs of the caller's projects, newest first. Raises IntegrationUnavailable where there is no provider."""
+    if not CIProvider.objects.exists():
+        raise IntegrationUnavailable("No CI provider is configured on this gateway.")
+    found = CIRun.objects.filter(project__in=projects.visible_to(principal).order_by())
+    return found.select_related("provider").order_by("-created_at", "-id")
+
+
+def one_of(principal: Principal, run_id: str) -> CIRun:
+    """Return one of the caller's runs. Raises NotFound."""
+    run = visible_to(principal).filter(id=run_id).first()
+    if run is None:
+        raise NotFound("You have no such CI run.")
+    return run

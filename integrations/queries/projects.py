@@ -1,0 +1,27 @@
+"""Projects, as far as a caller may see them."""
+
+from django.db.models import QuerySet
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import IntegrationUnavailable, NotFound
+from integrations.models import Project
+
+
+def visible_to(principal: Principal) -> QuerySet[Project]:
+    """List the caller's projects, newest first: its organization's under an organization's token, else its account's; of
+    the token's product where it has one. Raises IntegrationUnavailable where the gateway has no project at all."""
+    kind, key = principal.owner
+    found = Project.objects.filter(owner_kind=kind, owner_key=key).order_by("-created_at", "-id")
+    if principal.product is not None:
+        found = found.filter(product_id=principal.product)
+    if not found.exists() and not Project.objects.exists():
+        raise IntegrationUnavailable("No projects are configured on this gateway.")
+    return found
+
+
+def one_of(principal: Principal, project_id: str, *, param: str | None = None) -> Project:
+    """Return one of the caller's projects. Raises NotFound; `param` is the member of a body that names it."""
+    project = visible_to(principal).filter(id=project_id).first()
+    if project is None:
+        raise NotFound("You have no such project.", param=param)
+    return project

@@ -1,0 +1,17 @@
+"""What the operator allows of sandbox runs."""
+
+from integrations.models import SandboxSettings
+from integrations.rules.execution import Limits
+
+
+def limits() -> Limits:
+    """Return the operator's limits, or the defaults where there is no sandbox yet."""
+    stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
+    if stored is None:
+        return Limits()
+    return Limits(
+        stored.max_timeout_seconds,
+        stored.max_memory_mb,
+        stored.network == SandboxSettings.Network.EGRESS,
+        frozenset(stored.runtimes),
+    )

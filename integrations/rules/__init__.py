@@ -1,0 +1,1 @@
+"""Decisions of the integrations that need neither database nor network."""

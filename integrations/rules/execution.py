@@ -1,0 +1,35 @@
+"""What a project's runs may ask for, within the operator's limits."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.core.contract.errors import InvalidRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that the operator allows. Times are seconds, memory is MB (2**20 bytes)."""
+
+    timeout_seconds: int = 60
+    memory_mb: int = 512
+    allows_egress: bool = False
+    runtimes: frozenset[str] = field(default=frozenset({"default"}))
+
+
+def check_config(config: Mapping[str, Any], limits: Limits) -> None:
+    """Refuse what is beyond the operator's limits, naming the member."""
+    if config["runtime"] not in limits.runtimes:
+        names = ", ".join(sorted(limits.runtimes))
+        raise InvalidRequest(f"runtime must be one of {names}.", param="runtime")
+    check_timeout(config["timeoutSeconds"], limits)
+    if config["memoryMb"] > limits.memory_mb:
+        raise InvalidRequest(f"memoryMb may be at most {limits.memory_mb}.", param="memoryMb")
+    if config["network"] == "egress" and not limits.allows_egress:
+        raise InvalidRequest("This gateway gives runs no network.", param="network")
+
+
+def check_timeout(seconds: int, limits: Limits) -> None:
+    """Refuse a time beyond the operator's limit."""
+    if seconds > limits.timeout_seconds:
+        raise InvalidRequest(f"timeoutSeconds may be at most {limits.timeout_seconds}.", param="timeoutSeconds")

@@ -1,0 +1,20 @@
+"""Routes of the optional integrations. SPEC: Optional first-party integrations."""
+
+from django.urls import path
+
+from integrations.views import webhooks
+from integrations.views.account_keys import AccountKeyViewSet
+from integrations.views.ci_runs import CIRunViewSet
+from integrations.views.projects import ExecutionConfigViewSet, ProjectViewSet
+
+urlpatterns = [
+    path("v1/projects", ProjectViewSet.as_view({"get": "list"})),
+    path(
+        "v1/projects/<str:project_id>/execution-config",
+        ExecutionConfigViewSet.as_view({"get": "retrieve", "put": "update"}),
+    ),
+    path("v1/ci/runs", CIRunViewSet.as_view({"get": "list"})),
+    path("v1/ci/runs/<str:run_id>", CIRunViewSet.as_view({"get": "retrieve"})),
+    path("v1/sync/account-key", AccountKeyViewSet.as_view({"post": "create"})),
+    path("webhooks/ci/<str:provider>", webhooks.ci),
+]

@@ -1,0 +1,1 @@
+"""The integrations' routes. SPEC: Optional first-party integrations."""

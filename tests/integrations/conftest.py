@@ -1,0 +1,33 @@
+"""Callers of the integrations, whose answers are compared with the API reference."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.contract.document import answer_schema, operation_at, validate
+from tests.factories.accounts import Caller
+
+
+class Api:
+    """Sends JSON as any caller, and checks that the API reference describes what comes back."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def __call__(self, who: Caller, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+        response = self._client.generic(
+            method,
+            path,
+            b"" if body is None else json.dumps(body).encode(),
+            content_type="application/json",
+            headers={**who.headers(method, path.partition("?")[0]), **headers},
+        )
+        validate(response.json(), answer_schema(operation_at(method, path.partition("?")[0]), response.status_code))
+        return response.status_code, response.json()
+
+
+@pytest.fixture
+def api(client: Client) -> Api:
+    return Api(client)
