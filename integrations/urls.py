@@ -5,6 +5,7 @@ from django.urls import path
 from integrations.views import webhooks
 from integrations.views.account_keys import AccountKeyViewSet
 from integrations.views.ci_runs import CIRunViewSet
+from integrations.views.evolution import ActiveRevisionViewSet, ArtifactViewSet, EvidenceViewSet
 from integrations.views.projects import ExecutionConfigViewSet, ProjectViewSet
 
 urlpatterns = [
@@ -15,6 +16,10 @@ urlpatterns = [
     ),
     path("v1/ci/runs", CIRunViewSet.as_view({"get": "list"})),
     path("v1/ci/runs/<str:run_id>", CIRunViewSet.as_view({"get": "retrieve"})),
+    path("v1/evolution/artifacts", ArtifactViewSet.as_view({"get": "list", "post": "create"})),
+    path("v1/evolution/artifacts/<str:artifact_id>", ArtifactViewSet.as_view({"get": "retrieve"})),
+    path("v1/evolution/evidence", EvidenceViewSet.as_view({"get": "list", "post": "create"})),
+    path("v1/evolution/active-revision", ActiveRevisionViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("v1/sync/account-key", AccountKeyViewSet.as_view({"post": "create"})),
     path("webhooks/ci/<str:provider>", webhooks.ci),
 ]

@@ -16,7 +16,9 @@ from gateway.core.contract.errors import ApiError, NotReady
 from gateway.core.contract.limits import (
     CI_WEBHOOK_BODY_MAX_BYTES,
     CONSOLE_BODY_MAX_BYTES,
+    EVOLUTION_BODY_MAX_BYTES,
     JSON_BODY_MAX_BYTES,
+    SANDBOX_BODY_MAX_BYTES,
     WEBHOOK_BODY_MAX_BYTES,
 )
 from gateway.server.refusals import refuse
@@ -28,6 +30,8 @@ BODY_MAX_BYTES = {
     "/admin/": CONSOLE_BODY_MAX_BYTES,
     "/webhooks/ci/": CI_WEBHOOK_BODY_MAX_BYTES,
     "/webhooks/": WEBHOOK_BODY_MAX_BYTES,
+    "/v1/evolution/": EVOLUTION_BODY_MAX_BYTES,
+    "/v1/sandbox/": SANDBOX_BODY_MAX_BYTES,
 }
 """By the beginning of a path, the first that fits; elsewhere it is that of a JSON body."""
 

@@ -3,6 +3,7 @@
 from integrations.models.account_key import AccountKey
 from integrations.models.ci_provider import CIProvider, CIRepository
 from integrations.models.ci_run import CIRun
+from integrations.models.evolution import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
 from integrations.models.execution_config import ExecutionConfig
 from integrations.models.project import Project
 from integrations.models.sandbox_settings import SandboxSettings
@@ -13,6 +14,9 @@ __all__ = [
     "CIProvider",
     "CIRepository",
     "CIRun",
+    "EvolutionArtifact",
+    "EvolutionEvidence",
+    "EvolutionRevision",
     "ExecutionConfig",
     "IntegrationSwitch",
     "Project",

@@ -4,12 +4,13 @@ from django.db import models
 
 
 class IntegrationSwitch(models.Model):
-    """One integration that needs nothing but to be allowed. Without its row it is off."""
+    """One integration that has a switch. Without its row it is off."""
 
     class Name(models.TextChoices):
         """The integrations that have a switch."""
 
         ACCOUNT_KEY_SYNC = "account_key_sync", "Account key sync"
+        EVOLUTION = "evolution", "Evolution"
 
     name = models.CharField(primary_key=True, max_length=32, choices=Name.choices)
     enabled = models.BooleanField(default=False)

@@ -83,6 +83,13 @@ INTEGRATIONS = [
     Endpoint("PUT", "/v1/projects/<project_id>/execution-config", "projects:configure", PEOPLE),
     Endpoint("GET", "/v1/ci/runs", "ci:read", ANY),
     Endpoint("GET", "/v1/ci/runs/<run_id>", "ci:read", ANY),
+    Endpoint("GET", "/v1/evolution/artifacts", "evolution:read", ANY),
+    Endpoint("POST", "/v1/evolution/artifacts", "evolution:write", ANY),
+    Endpoint("GET", "/v1/evolution/artifacts/<artifact_id>", "evolution:read", ANY),
+    Endpoint("GET", "/v1/evolution/evidence", "evolution:read", ANY),
+    Endpoint("POST", "/v1/evolution/evidence", "evolution:write", ANY),
+    Endpoint("GET", "/v1/evolution/active-revision", "evolution:read", ANY),
+    Endpoint("PUT", "/v1/evolution/active-revision", "evolution:write", PEOPLE),
     Endpoint("POST", "/v1/sync/account-key", "sync:key:read"),
 ]
 ENDPOINTS = [*ACCOUNT, *ORGANIZATIONS, *MODELS, *INTEGRATIONS]

@@ -15,16 +15,21 @@ MAX_COST_EXAMPLE_MICROUSD = 20_000
 # Values for members of a body, where the schema does not say what one looks like.
 VALUES: dict[str, Any] = {
     "amountMicros": 5_000_000,
+    "artifactId": "art_01m7yshq1s6zw3kzc8ypm54agq",
     "assertion": "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl",
     "client_id": "https://app.example",
     "code": "code-from-the-redirect",
     "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",  # RFC 7636 appendix B
+    "content": "Answer in one sentence.",
+    "expectedRevision": 0,
     "externalOrgId": "acct_1",
     "idempotencyKey": "order-1",
+    "kind": "prompt",
     "limitMicrousd": 50_000_000,
     "maxSeats": 10,
     "name": "Acme",
     "orgId": "org_01m7yshq1s6zw3kzc8ypm54agq",
+    "payload": {"accuracy": 0.9},
     "product": "studio",
     "provider": "stripe",
     "redirect_uri": "https://app.example/callback",
@@ -91,4 +96,5 @@ def _example(name: str, schema: Schema, schemas: Schema) -> Any:
         members = schema["properties"]
         shown = [member for member in members if member in schema.get("required", ()) or member in SHOWN]
         return {member: _example(member, members[member], schemas) for member in shown}
-    return VALUES[name] if name in VALUES else schema["enum"][0]
+    choices = schema.get("enum", [VALUES.get(name)])
+    return VALUES[name] if VALUES.get(name) in choices else choices[0]

@@ -12,16 +12,18 @@ from gateway.core.contract.limits import JSON_BODY_MAX_BYTES, JSON_VALUES_MAX
 
 
 class StrictJSONParser(BaseParser):
-    """Reads a JSON object of at most 64 KiB and 10,000 members and elements."""
+    """Reads a JSON object of at most 64 KiB and 10,000 members and elements; a viewset with larger bodies has a subclass
+    of its own."""
 
     media_type = "application/json"
+    max_bytes = JSON_BODY_MAX_BYTES
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Return the body's members, or raise RequestTooLarge or InvalidJson."""
-        body = stream.read(JSON_BODY_MAX_BYTES + 1)
-        if len(body) > JSON_BODY_MAX_BYTES:
+        body = stream.read(self.max_bytes + 1)
+        if len(body) > self.max_bytes:
             raise RequestTooLarge
         return strict_loads(body, JSON_VALUES_MAX)
 

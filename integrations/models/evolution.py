@@ -1,0 +1,71 @@
+"""What evolves: artifacts by their content, evidence about them, and which of them is active."""
+
+from django.db import models
+
+from integrations.models.project import Project
+
+
+class Owned(models.Model):
+    """A record of an account or an organization, named as billing names an owner."""
+
+    owner_kind = models.CharField(max_length=16, choices=Project.OwnerKind.choices)
+    owner_key = models.CharField(max_length=2048)
+
+    class Meta:
+        abstract = True
+
+
+class EvolutionArtifact(Owned):
+    """A content of one kind. The same kind and content of one owner is one artifact; `sha256` is hexadecimal."""
+
+    id = models.CharField(primary_key=True, max_length=40, editable=False)
+    kind = models.CharField(max_length=64)
+    sha256 = models.CharField("SHA-256", max_length=64)
+    size = models.PositiveIntegerField(help_text="Bytes.")
+    content = models.BinaryField()
+    metadata = models.JSONField(default=dict)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner_kind", "owner_key", "kind", "sha256"], name="evolution_artifact_by_content"
+            )
+        ]
+        indexes = [models.Index(fields=["owner_kind", "owner_key", "-created_at", "-id"], name="artifact_of_owner")]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class EvolutionEvidence(Owned):
+    """What somebody observed of an artifact."""
+
+    id = models.CharField(primary_key=True, max_length=40, editable=False)
+    artifact = models.ForeignKey(EvolutionArtifact, models.CASCADE, related_name="evidence")
+    kind = models.CharField(max_length=64)
+    payload = models.JSONField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "evolution evidence"
+        indexes = [models.Index(fields=["owner_kind", "owner_key", "-created_at", "-id"], name="evidence_of_owner")]
+
+    def __str__(self) -> str:
+        return self.id
+
+
+class EvolutionRevision(Owned):
+    """One activation of an artifact; the highest revision of an owner is the active one, the others its history."""
+
+    revision = models.PositiveIntegerField()
+    artifact = models.ForeignKey(EvolutionArtifact, models.PROTECT, related_name="+")
+    activated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["owner_kind", "owner_key", "revision"], name="evolution_revision_once")
+        ]
+
+    def __str__(self) -> str:
+        return str(self.revision)

@@ -1,0 +1,84 @@
+"""Keep artifacts and evidence, and activate a revision."""
+
+import hashlib
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import InvalidRequest, RevisionConflict
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import ARTIFACTS_MAX, EVIDENCE_MAX
+from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
+from integrations.queries import evolution as queries
+
+
+def keep_artifact(
+    principal: Principal, *, kind: str, content: bytes, metadata: dict[str, Any]
+) -> tuple[EvolutionArtifact, bool]:
+    """Return the artifact of a kind and content, and whether it is new; a known one keeps its metadata.
+
+    Raises InvalidRequest beyond the number of artifacts that an owner may have.
+    """
+    mine = queries.owned(EvolutionArtifact, principal)
+    digest = hashlib.sha256(content).hexdigest()
+    known = mine.filter(kind=kind, sha256=digest).first()
+    if known is not None:
+        return known, False
+    if mine.count() >= ARTIFACTS_MAX:
+        raise InvalidRequest(f"There are {ARTIFACTS_MAX:,} artifacts already, which is the limit.")
+    owner_kind, owner_key = principal.owner
+    fresh = EvolutionArtifact(
+        id=new_id("art"),
+        owner_kind=owner_kind,
+        owner_key=owner_key,
+        kind=kind,
+        sha256=digest,
+        size=len(content),
+        content=content,
+        metadata=metadata,
+        created_at=timezone.now(),
+    )
+    EvolutionArtifact.objects.bulk_create([fresh], ignore_conflicts=True)
+    stored = mine.get(kind=kind, sha256=digest)
+    return stored, stored.id == fresh.id
+
+
+def keep_evidence(principal: Principal, *, artifact_id: str, kind: str, payload: Any) -> EvolutionEvidence:
+    """Keep what was observed of one of the caller's artifacts. Raises NotFound, and InvalidRequest beyond the limit."""
+    artifact = queries.artifact(principal, artifact_id, param="artifactId")
+    if queries.evidence(principal).count() >= EVIDENCE_MAX:
+        raise InvalidRequest(f"There are {EVIDENCE_MAX:,} pieces of evidence already, which is the limit.")
+    return EvolutionEvidence.objects.create(
+        id=new_id("evd"),
+        owner_kind=artifact.owner_kind,
+        owner_key=artifact.owner_key,
+        artifact=artifact,
+        kind=kind,
+        payload=payload,
+        created_at=timezone.now(),
+    )
+
+
+def activate(principal: Principal, *, artifact_id: str, expected_revision: int) -> EvolutionRevision:
+    """Make an artifact the active one, if `expected_revision` is the active revision (0 before the first).
+
+    An artifact that was active before may be activated again. Raises NotFound and RevisionConflict.
+    """
+    artifact = queries.artifact(principal, artifact_id, param="artifactId")
+    current = queries.revisions(principal).first()
+    active = current.revision if current else 0
+    if expected_revision != active:
+        raise RevisionConflict(details={"revision": active})
+    try:
+        with transaction.atomic():
+            return EvolutionRevision.objects.create(
+                owner_kind=artifact.owner_kind,
+                owner_key=artifact.owner_key,
+                revision=active + 1,
+                artifact=artifact,
+                activated_at=timezone.now(),
+            )
+    except IntegrityError:  # another request activated its artifact meanwhile
+        raise RevisionConflict(details={"revision": active + 1}) from None

@@ -1,0 +1,43 @@
+"""Artifacts, evidence and revisions, always an owner's own."""
+
+from typing import TypeVar
+
+from django.db.models import QuerySet
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import NotFound
+from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision, IntegrationSwitch
+from integrations.models.evolution import Owned
+from integrations.queries import switches
+
+Record = TypeVar("Record", bound=Owned)
+
+
+def owned(model: type[Record], principal: Principal) -> QuerySet[Record]:
+    """Return the caller's records of a kind. Raises IntegrationUnavailable where evolution is not configured."""
+    switches.require(IntegrationSwitch.Name.EVOLUTION)
+    kind, key = principal.owner
+    return model._default_manager.filter(owner_kind=kind, owner_key=key)  # noqa: SLF001 (documented)
+
+
+def artifacts(principal: Principal) -> QuerySet[EvolutionArtifact]:
+    """List the caller's artifacts, newest first, without their contents."""
+    return owned(EvolutionArtifact, principal).order_by("-created_at", "-id").defer("content")
+
+
+def artifact(principal: Principal, artifact_id: str, *, param: str | None = None) -> EvolutionArtifact:
+    """Return one of the caller's artifacts. Raises NotFound; `param` is the member of a body that names it."""
+    found = owned(EvolutionArtifact, principal).filter(id=artifact_id).first()
+    if found is None:
+        raise NotFound("You have no such artifact.", param=param)
+    return found
+
+
+def evidence(principal: Principal) -> QuerySet[EvolutionEvidence]:
+    """List the caller's evidence, newest first."""
+    return owned(EvolutionEvidence, principal).order_by("-created_at", "-id")
+
+
+def revisions(principal: Principal) -> QuerySet[EvolutionRevision]:
+    """List the caller's revisions, the active one first."""
+    return owned(EvolutionRevision, principal).order_by("-revision")

@@ -1,0 +1,154 @@
+"""/v1/evolution: artifacts, evidence and the active revision."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import caller
+from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT, limit_of
+from gateway.core.api.parsers import StrictJSONParser
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import IntegrationUnavailable, NotFound, RevisionConflict
+from gateway.core.contract.limits import EVOLUTION_BODY_MAX_BYTES
+from integrations.models import EvolutionRevision
+from integrations.operations import evolution as operations
+from integrations.queries import evolution
+from integrations.serializers.evolution import (
+    ActiveRevisionResponse,
+    ArtifactContentResponse,
+    ArtifactList,
+    ArtifactRequest,
+    ArtifactResponse,
+    EvidenceList,
+    EvidenceRequest,
+    EvidenceResponse,
+    RevisionRequest,
+    RevisionResponse,
+)
+from organizations.rules.roles import ANY, PEOPLE_MANAGERS
+
+
+NEVER_ACTIVATED = EvolutionRevision(revision=0)
+
+
+class EvolutionParser(StrictJSONParser):
+    """Takes bodies that hold an artifact."""
+
+    max_bytes = EVOLUTION_BODY_MAX_BYTES
+
+
+class EvolutionViewSet(ApiViewSet):
+    """What every route of evolution shares."""
+
+    parser_classes = (EvolutionParser,)
+
+
+class ArtifactViewSet(EvolutionViewSet):
+    """Artifacts by their content."""
+
+    @extend_schema(operation_id="list_artifacts", summary="List artifacts", parameters=[LIMIT], responses=ArtifactList)
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_READ, roles=ANY)
+    def list(self, request: Request) -> Response:
+        """List the owner's artifacts, newest first, without their contents."""
+        found = evolution.artifacts(caller(request))[: limit_of(request)]
+        return Response({"data": ArtifactResponse(found, many=True).data})
+
+    @extend_schema(
+        operation_id="create_artifact",
+        summary="Keep an artifact",
+        request=ArtifactRequest,
+        responses={200: ArtifactResponse, 201: ArtifactResponse},
+    )
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_WRITE, roles=ANY)
+    def create(self, request: Request) -> Response:
+        """Keep an artifact: 201, or 200 with the known one where the owner has the same kind and content."""
+        evolution.artifacts(caller(request))
+        values = _valid(ArtifactRequest, request)
+        artifact, is_new = operations.keep_artifact(
+            caller(request), kind=values["kind"], content=values["content"], metadata=values["metadata"]
+        )
+        return Response(ArtifactResponse(artifact).data, status=201 if is_new else 200)
+
+    @extend_schema(operation_id="get_artifact", summary="Get an artifact", responses=ArtifactContentResponse)
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_READ, roles=ANY)
+    def retrieve(self, request: Request, artifact_id: str) -> Response:
+        """Return an artifact with its content."""
+        return Response(ArtifactContentResponse(evolution.artifact(caller(request), artifact_id)).data)
+
+
+class EvidenceViewSet(EvolutionViewSet):
+    """What was observed of artifacts."""
+
+    @extend_schema(operation_id="list_evidence", summary="List evidence", parameters=[LIMIT], responses=EvidenceList)
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_READ, roles=ANY)
+    def list(self, request: Request) -> Response:
+        """List the owner's evidence, newest first."""
+        found = evolution.evidence(caller(request))[: limit_of(request)]
+        return Response({"data": EvidenceResponse(found, many=True).data})
+
+    @extend_schema(
+        operation_id="create_evidence",
+        summary="Keep evidence of an artifact",
+        request=EvidenceRequest,
+        responses={201: EvidenceResponse},
+    )
+    @refuses(IntegrationUnavailable, NotFound)
+    @requires(Capability.EVOLUTION_WRITE, roles=ANY)
+    def create(self, request: Request) -> Response:
+        """Keep what was observed of an artifact."""
+        evolution.evidence(caller(request))
+        values = _valid(EvidenceRequest, request)
+        evidence = operations.keep_evidence(
+            caller(request), artifact_id=values["artifactId"], kind=values["kind"], payload=values["payload"]
+        )
+        return Response(EvidenceResponse(evidence).data, status=201)
+
+
+class ActiveRevisionViewSet(EvolutionViewSet):
+    """Which artifact is active."""
+
+    @extend_schema(
+        operation_id="get_active_revision",
+        summary="Get the active revision",
+        parameters=[LIMIT],
+        responses=ActiveRevisionResponse,
+    )
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_READ, roles=ANY)
+    def retrieve(self, request: Request) -> Response:
+        """Return the active revision, and `limit` revisions before it."""
+        found = list(evolution.revisions(caller(request))[: limit_of(request) + 1])
+        active = RevisionResponse(found[0] if found else NEVER_ACTIVATED).data
+        return Response({**active, "history": RevisionResponse(found[1:], many=True).data})
+
+    @extend_schema(
+        operation_id="activate_revision",
+        summary="Activate an artifact",
+        request=RevisionRequest,
+        responses=RevisionResponse,
+    )
+    @refuses(IntegrationUnavailable, NotFound, RevisionConflict)
+    @requires(Capability.EVOLUTION_WRITE, roles=PEOPLE_MANAGERS)
+    def update(self, request: Request) -> Response:
+        """Activate an artifact, if `expectedRevision` is the active revision; earlier artifacts may be activated again."""
+        evolution.revisions(caller(request))
+        values = _valid(RevisionRequest, request)
+        revision = operations.activate(
+            caller(request), artifact_id=values["artifactId"], expected_revision=values["expectedRevision"]
+        )
+        return Response(RevisionResponse(revision).data)
+
+
+def _valid(serializer: Any, request: Request) -> dict[str, Any]:
+    body = serializer(data=request.data)
+    body.is_valid(raise_exception=True)
+    return body.validated_data
