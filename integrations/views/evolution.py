@@ -32,7 +32,6 @@ from integrations.serializers.evolution import (
 )
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS
 
-
 NEVER_ACTIVATED = EvolutionRevision(revision=0)
 
 
