@@ -1,6 +1,6 @@
 """The first round trip of a metered call: proof, repeated request, live access, and the hold of a call that is sent.
 
-Nothing goes upstream before it.
+A call that needs preparing makes one more before it, in which the hold is only tried. Nothing goes upstream before it.
 """
 
 import logging
@@ -22,9 +22,9 @@ from gateway.core.contract.errors import (
 )
 from gateway.core.database import Unanswered
 from inference.metering.call import Call
-from inference.metering.checks import Arrival, Refused
+from inference.metering.checks import Arrival, Checked, Refused
 from inference.metering.closing import release_unknown
-from inference.metering.hold import Opened, hold_element, refusal_element
+from inference.metering.hold import Opened, hold_element, refusal_element, trial_element
 from organizations.rules.access import denial
 
 log = logging.getLogger("inference.opening")
@@ -36,6 +36,22 @@ async def refuse(refused: Refused) -> Replay:
     if found is not None and found.outcome != HoldOutcome.FRESH:
         return _replay_or_raise(found, 0)
     raise refused.error
+
+
+async def try_hold(checked: Checked) -> Replay | None:
+    """Take the proof; None means that the hold could be placed now. A repeated request gets its first answer.
+
+    Raises what `open_call` would.
+    """
+    try:
+        found = _admitted(await database.run(trial_element(checked)))
+    except psycopg.Error:
+        spawn(_take_proof(checked))
+        raise
+    assert found is not None
+    if found.outcome is HoldOutcome.FRESH:
+        return None
+    return _replay_or_raise(found, checked.request.hold_microusd)
 
 
 async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
@@ -70,7 +86,8 @@ def _give_up(call: Call, error: Exception) -> None:
         call.entry.done()
     else:
         release_unknown(call.entry, closings.release(call.reference, resolution="not_sent"))
-    spawn(_take_proof(call.checked))
+    if not call.checked.is_admitted:
+        spawn(_take_proof(call.checked))
 
 
 async def _take_proof(arrival: Arrival) -> None:

@@ -11,10 +11,11 @@ import time
 from typing import Any
 
 from billing.operations import closings
+from billing.operations.ledger import Replay
 from gateway.core.api.background import spawn
 from gateway.core.api.exceptions import as_api_error
 from gateway.core.contract.errors import ApiError, NotReady
-from inference.metering import checks, closing, opening, sending
+from inference.metering import checks, closing, opening, preparing, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
 from inference.metering.route import MeteredRequest, MeteredRoute
@@ -35,6 +36,16 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
     checked = await checks.check(await checks.begin(request, route))
     if isinstance(checked, checks.Refused):
         return answer_again(await opening.refuse(checked))
+    if not checked.needs_preparing:
+        return await _serve(checked)
+    with preparing.alone(checked) as refused:
+        if refused is not None:
+            return answer_again(await opening.refuse(refused))
+        prepared = await preparing.prepare(checked)
+        return answer_again(prepared) if isinstance(prepared, Replay) else await _serve(prepared)
+
+
+async def _serve(checked: checks.Checked) -> ServedAnswer:
     try:
         call = Call.begin(checked)
     except NotReady as error:
