@@ -1,10 +1,16 @@
 """Stored answers of settled calls."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from billing.models import StoredReplay
 
 BATCH = 1000
+
+
+def delete(usage_ids: Sequence[str]) -> None:
+    """Delete the answers of these calls. Their idempotency keys stay taken: nothing runs, or is charged, again."""
+    StoredReplay.objects.filter(pk__in=usage_ids).delete()
 
 
 def purge(*, now: datetime) -> int:
