@@ -21,6 +21,7 @@ from gateway.core.contract.errors import (
     NotReady,
 )
 from gateway.core.database import Unanswered
+from inference.metering.answers import answer_is_gone
 from inference.metering.call import Call
 from inference.metering.checks import Arrival, Checked, Refused
 from inference.metering.closing import release_unknown
@@ -123,8 +124,4 @@ def _replay_or_raise(found: Hold, required_microusd: int) -> Replay:
                 f"The request needs {required_microusd} micro-USD, but only {available} are available in the wallet.",
                 details={"requiredMicrousd": required_microusd, "availableMicrousd": available},
             )
-    # The first call was charged, but its answer is not there to be given again; a second one would cost again.
-    raise IdempotencyKeyReused(
-        "The call with this Idempotency-Key has ended, and its response was not stored. Use a new key to call again.",
-        details={"usageId": found.usage_id},
-    )
+    raise answer_is_gone(usageId=found.usage_id)

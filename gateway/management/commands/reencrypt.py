@@ -11,6 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
 from accounts.operations import second_factors
+from billing.models import StoredReplay
+from billing.operations import replays
 from gateway.core.fields import EncryptedTextField
 
 BATCH = 20
@@ -27,6 +29,7 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 counts = [(label, _reencrypt(model, name)) for label, model, name in _columns()]
+                counts.append((f"{StoredReplay._meta.label}.body", replays.reencrypt()))  # noqa: SLF001 (documented)
                 counts.append((Authenticator._meta.label, _reencrypt_second_factors()))  # noqa: SLF001 (documented)
         except ImproperlyConfigured as error:
             raise CommandError(f"{error} Nothing was changed.") from None
