@@ -212,7 +212,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(call=calls)
     def review(self, call: Call) -> None:
-        """Leave a call to reconciliation."""
+        """Leave a call to review."""
         assert batches.run(self.payers[0].review(call.id)) == [self.model.review(call)]
 
     @rule(one=calls, two=calls, three=calls, cost=st.integers(0, 120))

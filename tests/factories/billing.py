@@ -144,7 +144,7 @@ def release(usage_id: str, **fields: Any) -> Release:
 
 
 def review(usage_id: str, reason: str = "upstream_timeout", **fields: Any) -> bool:
-    """Leave a call to reconciliation."""
+    """Leave a call to review."""
     given = {**_replay(fields), **fields}
     if "evidence" in given:
         given["evidence"] = Jsonb(given["evidence"])
