@@ -19,8 +19,8 @@ from psycopg import sql
 from psycopg.types.json import Json
 
 from gateway.run.options import PROJECT_DIR
+from tests.gateway.schema import Schema, schema
 from tests.support.database import connect
-from tests.support.schema import Schema, schema
 
 DUMP = Path(__file__).with_name("schema_of_0_1.sql.gz")
 NAME = f"upgrade_{os.getpid()}"
