@@ -1,9 +1,11 @@
 """An image that a request names by URL is fetched once the ledger has nothing against the call, and never before."""
 
+import http.client
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import orjson
 import pytest
 from django.utils import timezone
 
@@ -185,3 +187,37 @@ def test_a_key_taken_by_another_process_meanwhile_is_seen_by_the_hold(
         slow.set()
         refused(asked.result(), 422, "idempotency_key_reused")
     assert len(caller.calls) == 1
+
+
+def test_several_requests_with_money_for_three_are_three_calls(
+    stage: Stage, host: ImageHost, path: str, body: Any
+) -> None:
+    rich = stage.caller()
+    assert rich.post(body, path=path).status_code == 200
+    hold = rich.only_call.hold_microusd
+    caller = stage.caller(balance=3 * hold)
+    slowly = {**body, "model": stage.model("small-1", max_output_tokens=20, context_tokens=CONTEXT)}
+    with stage.upstream.holding(), ThreadPoolExecutor(8) as threads:
+        asked = [threads.submit(caller.post, slowly, path=path) for _ in range(8)]
+        eventually(lambda: sum(one.done() for one in asked) >= 5)
+        assert caller.wallet == {"balance": 3 * hold, "held": 3 * hold, "debt": 0}
+        stage.upstream.release()
+        told = [one.result() for one in asked]
+    assert sorted(one.status_code for one in told) == [200] * 3 + [402] * 5
+    spent = sum(int(one.headers["x-service-charge-microusd"]) for one in told if one.status_code == 200)
+    assert caller.wallet == {"balance": 3 * hold - spent, "held": 0, "debt": 0}
+
+
+def test_a_client_that_leaves_meanwhile_leaves_nothing_and_its_key_is_free(
+    stage: Stage, host: ImageHost, path: str, body: Any, slow: threading.Event
+) -> None:
+    caller, sent = stage.caller(), orjson.dumps(body)
+    headers = {**caller.headers(path), "Idempotency-Key": "one", "x-service-max-cost-microusd": "100000"}
+    connection = http.client.HTTPConnection(caller.origin.removeprefix("http://"))
+    connection.request("POST", path, sent, {**headers, "Content-Type": "application/json"})
+    eventually(lambda: len(host.requests) == 2)
+    connection.close()
+    slow.set()
+    eventually(lambda: caller.post(body, path=path, key="one").status_code == 200)
+    assert len(caller.calls) == 1
+    assert len(stage.upstream.ledger) == 1
