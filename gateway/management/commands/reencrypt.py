@@ -20,7 +20,7 @@ BATCH = 20
 
 
 class Command(BaseCommand):
-    """Write every encrypted column anew with the first key, all or none."""
+    """Write every encrypted column anew with the first key, all or none; then the answers kept for repeated requests."""
 
     help = "Re-encrypt every encrypted column with the first key of FIELD_ENCRYPTION_KEYS, all or none."
 
@@ -29,10 +29,10 @@ class Command(BaseCommand):
         try:
             with transaction.atomic():
                 counts = [(label, _reencrypt(model, name)) for label, model, name in _columns()]
-                counts.append((f"{StoredReplay._meta.label}.body", replays.reencrypt()))  # noqa: SLF001 (documented)
                 counts.append((Authenticator._meta.label, _reencrypt_second_factors()))  # noqa: SLF001 (documented)
         except ImproperlyConfigured as error:
             raise CommandError(f"{error} Nothing was changed.") from None
+        counts.append((f"{StoredReplay._meta.label}.body", replays.reencrypt()))  # noqa: SLF001 (documented)
         for label, count in counts:
             self.stdout.write(f"{label}: {count} row{'' if count == 1 else 's'}")
 

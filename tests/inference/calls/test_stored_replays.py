@@ -100,9 +100,13 @@ def test_an_answer_that_cannot_be_encrypted_is_charged_and_given_once(
     assert caller.post(chat(alias), key="one").status_code == 422
 
 
-def test_keys_are_rotated(stage: Stage, alias: str, settings: Any) -> None:
-    caller, old = stage.caller(), settings.FIELD_ENCRYPTION_KEYS
+def test_keys_are_rotated_and_a_lost_one_stops_nothing(stage: Stage, alias: str, settings: Any) -> None:
+    caller, lost, old = stage.caller(), stage.caller(), settings.FIELD_ENCRYPTION_KEYS
     first = caller.post(chat(alias), key="one")
+    lost.post(chat(alias), key="one")
+    row = stored(lost)
+    row.body = Fernet(Fernet.generate_key()).encrypt(b"{}")
+    row.save()
     new = Fernet.generate_key().decode()
     settings.FIELD_ENCRYPTION_KEYS = [new]
     with pytest.raises(CommandError, match="Nothing was changed"):
@@ -114,6 +118,7 @@ def test_keys_are_rotated(stage: Stage, alias: str, settings: Any) -> None:
         assert "billing.StoredReplay.body:" in told.getvalue()
         Fernet(new).decrypt(bytes(stored(caller).body))
         again(caller, chat(alias), first)
+        assert bytes(stored(lost).body) == row.body
     finally:
         settings.FIELD_ENCRYPTION_KEYS = [*old, new]
         call_command("reencrypt", stdout=StringIO())
