@@ -13,7 +13,6 @@ from billing.operations.ledger import Replay
 from billing.rules.owners import Owner
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError, IdempotencyInProgress, IdempotencyKeyReused
-from gateway.core.outbound.fetch_shares import on_behalf_of
 from inference.metering import opening
 from inference.metering.checks import Checked, Refused
 
@@ -44,8 +43,7 @@ async def prepare(checked: Checked) -> Checked | Replay:
     if replay is not None:
         return replay
     assert checked.route.prepare is not None
-    with on_behalf_of(checked.principal.did):
-        request = await checked.route.prepare(checked.http, checked.request)
+    request = await checked.route.prepare(checked.http, checked.request)
     return replace(checked, request=request, is_admitted=True)
 
 

@@ -15,6 +15,7 @@ from billing.operations.ledger import Replay
 from gateway.core.api.background import spawn
 from gateway.core.api.exceptions import as_api_error
 from gateway.core.contract.errors import ApiError, NotReady
+from gateway.core.outbound.fetch_shares import on_behalf_of
 from inference.metering import checks, closing, opening, preparing, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
@@ -36,8 +37,11 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
     checked = await checks.check(await checks.begin(request, route))
     if isinstance(checked, checks.Refused):
         return await answer_again(await opening.refuse(checked))
-    if not checked.needs_preparing:
-        return await _serve(checked)
+    with on_behalf_of(checked.principal.did):
+        return await (_prepare_and_serve(checked) if checked.needs_preparing else _serve(checked))
+
+
+async def _prepare_and_serve(checked: checks.Checked) -> ServedAnswer:
     with preparing.alone(checked) as refused:
         if refused is not None:
             return await answer_again(await opening.refuse(refused))
