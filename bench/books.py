@@ -45,7 +45,7 @@ class Books:
     calls: int
     settled: int
     released: int
-    reconciling: int
+    in_review: int
     still_open: int
     charged_microusd: int
     served_microusd: int
@@ -142,7 +142,7 @@ def reconcile(calls: Sequence[Any], served: Mapping[str, Served], overdraft: int
         calls=len(calls),
         settled=len(settled),
         released=sum(call.state == "released" for call in calls),
-        reconciling=sum(call.state == "review" for call in calls),
+        in_review=sum(call.state == "review" for call in calls),
         still_open=still_open,
         charged_microusd=sum(call.charge_microusd for call in settled),
         served_microusd=sum(work.cost_microusd for work in served.values()),

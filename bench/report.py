@@ -208,4 +208,4 @@ def _is_exact(books: Books) -> bool:
 
 
 def _money(books: Books) -> str:
-    return f"overspend {books.overspend_microusd}, drift {books.drift_microusd}, in review {books.reconciling}"
+    return f"overspend {books.overspend_microusd}, drift {books.drift_microusd}, in review {books.in_review}"

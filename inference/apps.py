@@ -8,13 +8,12 @@ class InferenceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the accounts app which scopes the enabled aliases open to browsers, and what models there are."""
-        from accounts.operations import idle_scopes, public_scopes
-        from accounts.queries import metadata
+        """Tell the accounts app what models there are, and which aliases are enabled and can be called."""
+        from accounts.operations import model_names
         from inference.metering.served import callable_aliases
         from inference.queries import catalogue
         from inference.queries.aliases import enabled_names
 
-        public_scopes.register_aliases(enabled_names)
-        metadata.register_aliases(callable_aliases)
-        idle_scopes.register_models(catalogue.known_names)
+        model_names.register(
+            model_names.ModelNames(known=catalogue.known_names, enabled=enabled_names, callable_now=callable_aliases)
+        )

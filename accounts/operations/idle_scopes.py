@@ -2,21 +2,15 @@
 models."""
 
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 
+from accounts.operations import model_names
 from gateway.core.contract.capabilities import INFER_PREFIX
 
 TOLD_MAX_CHARACTERS = 500
 ANY_MODEL = f"{INFER_PREFIX}*"
 
-ModelSource = Callable[[], Collection[str]]
 _logger = logging.getLogger(__name__)
-_sources: list[ModelSource] = []
-
-
-def register_models(source: ModelSource) -> None:
-    """Register a function that lists the models. Apps above this one call it at start-up."""
-    _sources.append(source)
 
 
 def warn(*, issuer: str, excess: Iterable[str], granted: Iterable[str]) -> None:
@@ -32,5 +26,5 @@ def warn(*, issuer: str, excess: Iterable[str], granted: Iterable[str]) -> None:
 
 def _unknown(granted: Iterable[str]) -> list[str]:
     asked = [scope for scope in granted if scope.startswith(INFER_PREFIX) and scope != ANY_MODEL]
-    known = {name for source in _sources for name in source()} if asked else set()
+    known = model_names.registered().known() if asked else ()
     return [scope for scope in asked if scope.removeprefix(INFER_PREFIX) not in known]

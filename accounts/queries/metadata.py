@@ -5,14 +5,12 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from accounts.operations.public_scopes import AliasSource
+from accounts.operations import model_names
 from accounts.rules import pkce
 from accounts.rules.assertion import JWT_BEARER
 from accounts.rules.jwt import ALGORITHMS
 from gateway.core.api.url_map import capabilities
 from gateway.core.contract.capabilities import infer
-
-_sources: list[AliasSource] = []
 
 
 def authorization_server() -> dict[str, Any]:
@@ -35,15 +33,10 @@ def authorization_server() -> dict[str, Any]:
     }
 
 
-def register_aliases(source: AliasSource) -> None:
-    """Register a function that lists the aliases that can be called. Apps above this one call it at start-up."""
-    _sources.append(source)
-
-
 def scopes_supported() -> list[str]:
     """List the scopes that are useful now: those that some action needs, and `infer:` of the aliases that can be
     called."""
-    return sorted(capabilities() | {infer(alias) for source in _sources for alias in source()})
+    return sorted(capabilities() | {infer(alias) for alias in model_names.registered().callable_now()})
 
 
 def protected_resource() -> dict[str, Any]:

@@ -6,7 +6,7 @@ from billing.models.reservation import Reservation
 
 
 class StoredReplay(models.Model):
-    """Status, headers (a list of name and value) and body of a call's answer, kept for 24 h after its settlement.
+    """Status, headers and encrypted body of a call's answer, kept for 24 h after its settlement (`operations/replays.py`).
 
     `expires_at` is null while the call is in review: its answer is not given out before its charge is known.
     """

@@ -4,7 +4,7 @@ Every function here makes a `Statement`, to be run on Django's connection. The m
 in batches instead (`closings.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -50,10 +50,10 @@ class CloseOutcome(StrEnum):
 
 
 class Replay(NamedTuple):
-    """A stored answer: status, headers as (name, value) pairs, body."""
+    """An answer to give again: status, headers as (name, value) pairs, body. Stored, it is as `replays.encrypted` has it."""
 
     status: int
-    headers: Sequence[Sequence[str]]
+    headers: Any
     body: bytes
 
 

@@ -1,10 +1,42 @@
-"""Stored answers of settled calls."""
+"""Stored answers of settled calls. Their bodies are what people were told, so they rest encrypted.
 
+One whose headers are a list was stored by an earlier version, as it is. In an encrypted one they are within an object, so
+that a process of that version cannot take its body for the answer.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
+from cryptography.fernet import InvalidToken
+from django.db import transaction
+
 from billing.models import StoredReplay
+from billing.operations.ledger import Replay
+from gateway.core.fields import decrypt_bytes, encrypt_bytes
 
 BATCH = 1000
+REENCRYPT_BATCH = 20
+"""Rows in memory at once: a body may be megabytes long."""
+
+_ENCRYPTED = "encrypted"
+
+
+def encrypted(replay: Replay) -> Replay:
+    """Return an answer as it is stored."""
+    return Replay(replay.status, {_ENCRYPTED: replay.headers}, encrypt_bytes(replay.body))
+
+
+def decrypted(stored: Replay) -> Replay:
+    """Return a stored answer as it was given. Raises InvalidToken where no key fits."""
+    if not isinstance(stored.headers, dict):
+        return stored
+    return Replay(stored.status, stored.headers[_ENCRYPTED], decrypt_bytes(stored.body))
+
+
+def delete(usage_ids: Sequence[str]) -> None:
+    """Delete the answers of these calls. Their idempotency keys stay taken: nothing runs, or is charged, again."""
+    StoredReplay.objects.filter(pk__in=usage_ids).delete()
 
 
 def purge(*, now: datetime) -> int:
@@ -13,3 +45,26 @@ def purge(*, now: datetime) -> int:
     while batch := list(StoredReplay.objects.filter(expires_at__lte=now).values_list("pk", flat=True)[:BATCH]):
         deleted += StoredReplay.objects.filter(pk__in=batch).delete()[0]
     return deleted
+
+
+def reencrypt() -> int:
+    """Encrypt the stored answers with the newest key, a few rows in a transaction; return how many there were.
+
+    There may be a day's calls, so that no transaction takes them all. One that no key reads is left as it is: whoever asks
+    for it is told that it is gone.
+    """
+    count, last = 0, ""
+    while rows := _reencrypt_after(last):
+        count, last = count + len(rows), rows[-1].pk
+    return count
+
+
+@transaction.atomic
+def _reencrypt_after(last: str) -> list[StoredReplay]:
+    rows = StoredReplay.objects.select_for_update(no_key=True).filter(headers__has_key=_ENCRYPTED, pk__gt=last)
+    batch = list(rows.order_by("pk")[:REENCRYPT_BATCH])
+    for row in batch:
+        with suppress(InvalidToken):
+            row.body = encrypt_bytes(decrypt_bytes(bytes(row.body)))
+            row.save(update_fields=["body"])
+    return batch

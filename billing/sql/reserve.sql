@@ -1,54 +1,65 @@
--- billing_reserve(p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
---                 p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
---                 p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
---                 p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_now timestamptz DEFAULT NULL)
+-- billing_hold(p_call json, p_membership_id text, p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
 --            replay_status integer, replay_headers jsonb, replay_body bytea)
 --
--- Places a call's hold, or says why not. Checks in this order, under the wallet's lock: idempotency key (p_key null:
--- none), budgets, funds. Outcomes:
---   'reserved'            the hold stands and the call counts as sent, usage_id = p_usage_id: state 'dispatched'
+-- Places a call's hold, or says why not. p_call is an object with these members, absent ones being null:
+--
+--   usage_id, owner_kind, owner_key, did, product, client_id, route, model, request_id, key, digest (hex)
+--   hold, max_cost: in micro-USD
+--   price_version: the prices that the hold was computed with
+--   deadline_seconds: how long the call may take before the reaper puts it in review; every call has it
+--   is_trial: everything but the hold itself
+--
+-- The member is p_membership_id, whatever the caller's token says. Checks in this order, under the wallet's lock:
+-- idempotency key (null: none), budgets, funds. Outcomes:
+--   'reserved'            the hold stands and the call counts as sent, usage_id is p_call's: state 'dispatched'
+--   'fresh'               of a trial: nothing is in the way of the hold now
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
 --   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
--- Whatever is refused leaves nothing behind but, at most, an empty wallet. Past p_deadline, which every call has, the reaper
--- puts it in review.
+-- Whatever is refused, or tried, leaves nothing behind but, at most, an empty wallet.
 --
 -- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
 -- A call holds at most 64 credits, the first ones in this order, so that no call holds the wallet's lock for long; what
 -- they do not cover is balance. An expired credit is not spendable from that instant on.
-CREATE OR REPLACE FUNCTION billing_reserve(
-  p_usage_id text, p_owner_kind text, p_owner_key text, p_actor_did text,
-  p_membership_id text, p_product text, p_client_id text, p_route text, p_model text,
-  p_request_id text, p_key text, p_digest bytea, p_hold bigint, p_max_cost bigint,
-  p_price_version bigint, p_deadline timestamptz DEFAULT NULL, p_now timestamptz DEFAULT NULL,
+CREATE OR REPLACE FUNCTION billing_hold(
+  p_call json, p_membership_id text, p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
   OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
+  v_call record;
+  v_digest bytea;
   v_wallet billing_wallet;
   v_now timestamptz;
   v_month date;
-  v_left bigint := p_hold;
+  v_left bigint;
   v_lot record;
   v_lot_ids text[];
   v_lot_amounts bigint[];
 BEGIN
+  SELECT c.* INTO v_call FROM json_to_record(p_call) AS c (
+    usage_id text, owner_kind text, owner_key text, did text, product text, client_id text, route text, model text,
+    request_id text, key text, digest text, hold bigint, max_cost bigint, price_version bigint,
+    deadline_seconds double precision, is_trial boolean);
+  v_digest := decode(v_call.digest, 'hex');
+  v_left := v_call.hold;
+
   SELECT w.* INTO v_wallet FROM billing_wallet w
-   WHERE w.owner_kind = p_owner_kind AND w.owner_key = p_owner_key
+   WHERE w.owner_kind = v_call.owner_kind AND w.owner_key = v_call.owner_key
      FOR NO KEY UPDATE;
   IF NOT FOUND THEN
-    v_wallet := billing_lock_wallet(p_owner_kind, p_owner_key);
+    v_wallet := billing_lock_wallet(v_call.owner_kind, v_call.owner_key);
   END IF;
   v_now := coalesce(p_now, clock_timestamp());
 
-  IF p_key IS NOT NULL AND EXISTS (
+  IF v_call.key IS NOT NULL AND EXISTS (
     SELECT FROM billing_reservation r
-     WHERE r.wallet_id = v_wallet.id AND r.route = p_route AND r.idempotency_key = p_key AND r.replayable)
+     WHERE r.wallet_id = v_wallet.id AND r.route = v_call.route AND r.idempotency_key = v_call.key AND r.replayable)
   THEN
     SELECT k.outcome, k.usage_id, k.replay_status, k.replay_headers, k.replay_body
       INTO outcome, usage_id, replay_status, replay_headers, replay_body
-      FROM billing_key_holder(v_wallet.id, p_route, p_key, p_digest, v_now) k;
+      FROM billing_key_holder(v_wallet.id, v_call.route, v_call.key, v_digest, v_now) k;
     IF outcome <> 'fresh' THEN
       RETURN;
     END IF;
@@ -56,16 +67,16 @@ BEGIN
       UPDATE billing_reservation r SET replayable = false WHERE r.id = usage_id;
     END IF;
   END IF;
-  usage_id := p_usage_id;
+  usage_id := v_call.usage_id;
 
-  IF p_owner_kind = 'organization' THEN
+  IF v_call.owner_kind = 'organization' THEN
     v_month := date_trunc('month', v_now AT TIME ZONE 'UTC')::date;
     SELECT b.id INTO budget_id FROM billing_budget b
      WHERE b.wallet_id = v_wallet.id AND b.disabled_at IS NULL
-       AND (b.product IS NULL OR b.product = p_product)
+       AND (b.product IS NULL OR b.product = v_call.product)
        AND (b.membership_id IS NULL OR b.membership_id = p_membership_id)
        AND CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END
-           + b.held_microusd + p_hold > b.limit_microusd
+           + b.held_microusd + v_call.hold > b.limit_microusd
      ORDER BY b.id LIMIT 1;
     IF FOUND THEN
       outcome := 'budget_exceeded';
@@ -78,7 +89,7 @@ BEGIN
      WHERE l.wallet_id = v_wallet.id AND l.closed_at IS NULL
        AND l.remaining_microusd > l.held_microusd
        AND (l.expires_at IS NULL OR l.expires_at > v_now)
-       AND (l.product IS NULL OR l.product = p_product)
+       AND (l.product IS NULL OR l.product = v_call.product)
      ORDER BY l.product IS NULL, l.expires_at NULLS LAST, l.id
      LIMIT 64
   LOOP
@@ -91,7 +102,13 @@ BEGIN
   IF v_wallet.debt_microusd > 0 OR v_left > v_wallet.balance_microusd - v_wallet.held_microusd THEN
     outcome := 'insufficient_funds';
     available_microusd := CASE WHEN v_wallet.debt_microusd > 0 THEN 0
-      ELSE p_hold - v_left + v_wallet.balance_microusd - v_wallet.held_microusd END;
+      ELSE v_call.hold - v_left + v_wallet.balance_microusd - v_wallet.held_microusd END;
+    RETURN;
+  END IF;
+
+  IF v_call.is_trial THEN
+    outcome := 'fresh';
+    usage_id := NULL;
     RETURN;
   END IF;
 
@@ -100,9 +117,10 @@ BEGIN
     request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
     lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd)
   VALUES (
-    p_usage_id, v_wallet.id, p_actor_did, CASE WHEN p_owner_kind = 'organization' THEN p_owner_key END,
-    p_membership_id, p_product, p_client_id, p_route, p_model, p_request_id, p_key, p_digest, p_key IS NOT NULL,
-    'dispatched', p_max_cost, p_hold, v_left, v_lot_ids, v_lot_amounts, p_price_version, v_now, v_now, p_deadline, 0);
+    v_call.usage_id, v_wallet.id, v_call.did, CASE WHEN v_call.owner_kind = 'organization' THEN v_call.owner_key END,
+    p_membership_id, v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key, v_digest, v_call.key IS NOT NULL,
+    'dispatched', v_call.max_cost, v_call.hold, v_left, v_lot_ids, v_lot_amounts, v_call.price_version, v_now, v_now,
+    v_now + make_interval(secs => v_call.deadline_seconds), 0);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;
@@ -111,12 +129,18 @@ BEGIN
     UPDATE billing_credit_lot l SET held_microusd = l.held_microusd + v_lot_amounts[v_index]
      WHERE l.id = v_lot_ids[v_index];
   END LOOP;
-  IF p_owner_kind = 'organization' THEN
-    UPDATE billing_budget b SET held_microusd = b.held_microusd + p_hold
+  IF v_call.owner_kind = 'organization' THEN
+    UPDATE billing_budget b SET held_microusd = b.held_microusd + v_call.hold
      WHERE b.wallet_id = v_wallet.id
-       AND (b.product IS NULL OR b.product = p_product)
+       AND (b.product IS NULL OR b.product = v_call.product)
        AND (b.membership_id IS NULL OR b.membership_id = p_membership_id);
   END IF;
 
   outcome := 'reserved';
 END $$;
+
+
+-- The same with other parameters, which only functions called.
+DROP FUNCTION IF EXISTS billing_reserve(
+  text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, timestamptz,
+  timestamptz);

@@ -3,7 +3,7 @@
 --                   p_replay_body bytea DEFAULT NULL, p_deployment text DEFAULT NULL)
 --   RETURNS boolean
 --
--- Leaves a call whose outcome is not known to reconciliation: dispatched → review. Its hold and its idempotency key
+-- Leaves a call whose outcome is not known to review: dispatched → review. Its hold and its idempotency key
 -- stay taken. p_evidence, where given, replaces the last checkpoint; an answer that the client did get can be stored now
 -- and is replayed once the call is settled. False where the call is not dispatched.
 CREATE OR REPLACE FUNCTION billing_to_review(

@@ -36,12 +36,22 @@ class EncryptedTextField(models.TextField):
 
 def encrypt(text: str) -> str:
     """Return the text encrypted with the newest key."""
-    return _cipher().encrypt(text.encode()).decode()
+    return encrypt_bytes(text.encode()).decode()
 
 
 def decrypt(token: str) -> str:
     """Return what `encrypt` was given, under any configured key; raises InvalidToken where none fits."""
-    return _cipher().decrypt(token.encode()).decode()
+    return decrypt_bytes(token.encode()).decode()
+
+
+def encrypt_bytes(data: bytes) -> bytes:
+    """Return the bytes encrypted with the newest key."""
+    return _cipher().encrypt(data)
+
+
+def decrypt_bytes(token: bytes) -> bytes:
+    """Return what `encrypt_bytes` was given, under any configured key; raises InvalidToken where none fits."""
+    return _cipher().decrypt(token)
 
 
 def is_encrypted(text: str) -> bool:

@@ -2,7 +2,8 @@
 
 So the database holds what the files say, however it came here, and migrations are about tables alone. A function whose
 parameters or result change gets another name: processes of the version before go on with the old one. What nobody asks
-for any more is dropped by a migration.
+for any more is dropped by a migration; what only other functions called is dropped where they are replaced, in the same
+transaction.
 """
 
 import re

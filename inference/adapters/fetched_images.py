@@ -1,12 +1,12 @@
-"""Fetches the images that a request names by URL, before anything is held for it."""
+"""Fetches the images that a request names by URL, once the ledger lets it, and before anything is held for it."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from gateway.core.contract.errors import ImageRejected
+from gateway.core.contract.errors import ImageRejected, RateLimited
 from gateway.core.contract.limits import IMAGE_MAX_BYTES
-from gateway.core.outbound.public_fetch import FetchError, PublicFetcher
+from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
 from inference.rules.images import CHAT_TYPES
 
 FETCHER = PublicFetcher()
@@ -30,7 +30,7 @@ Image = TypeVar("Image", bound=RemoteImage)
 
 async def fetch_images(images: Sequence[Image], take_memory: Callable[[int], None]) -> Mapping[Image, bytes]:
     """Return the bytes of each image. `take_memory` counts each as it arrives, so that images which wait for others are
-    counted as well. Raises ImageRejected naming the member, or what `take_memory` raises."""
+    counted as well. Raises ImageRejected naming the member, RateLimited, or what `take_memory` raises."""
     arrived = _Arrived(take_memory, images[-1].param)
     tasks = [asyncio.create_task(_fetch(image, arrived)) for image in images]
     try:
@@ -59,6 +59,8 @@ class _Arrived:
 async def _fetch(image: RemoteImage, arrived: _Arrived) -> bytes:
     try:
         data = await FETCHER.fetch(image.url, max_bytes=IMAGE_MAX_BYTES, accept=", ".join(sorted(CHAT_TYPES)))
+    except BusyError as error:
+        raise RateLimited("Too many images are being fetched.", headers={"Retry-After": "1"}) from error
     except FetchError as error:
         raise ImageRejected(f"The image could not be fetched: {error}.", param=image.param) from error
     arrived.add(len(data))

@@ -1,12 +1,22 @@
 """A metered call's answer, and the part of it that is stored for a repeated request."""
 
-from collections.abc import AsyncIterator, Mapping
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from cryptography.fernet import InvalidToken
+
+from billing.operations import replays
 from billing.operations.ledger import Replay
 from gateway.core.api.json import dumps
+from gateway.core.api.logs import RecurringLog
+from gateway.core.api.offload import LARGE_BODY_BYTES, offload
+from gateway.core.contract.errors import IdempotencyKeyReused
 from gateway.core.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
+
+log = logging.getLogger("inference.replays")
+_unreadable = RecurringLog("inference.replays", logging.ERROR)
 
 REPLAY_MAX_BYTES = 16 * 1024 * 1024
 """A longer answer is not stored: a repeated request then learns that the call was charged, and nothing runs twice."""
@@ -57,6 +67,20 @@ def kept(answer: WholeAnswer) -> Replay | None:
     return Replay(answer.status, list(answer.headers.items()), answer.body)
 
 
+async def to_store(replay: Replay | None) -> Replay | None:
+    """Encrypt what a repeated request gets, a large one beside the event loop; None where that fails, as the charge does not
+    wait for it."""
+    try:
+        return None if replay is None else await _offloaded(replays.encrypted, replay)
+    except Exception:
+        log.exception("an answer could not be encrypted, and is not stored for a repeated request")
+        return None
+
+
+async def _offloaded(convert: Callable[[Replay], Replay], replay: Replay) -> Replay:
+    return await offload(convert, replay) if len(replay.body) > LARGE_BODY_BYTES else convert(replay)
+
+
 class Recording:
     """The bytes of one stream, dropped as soon as they are too many to be kept."""
 
@@ -81,7 +105,21 @@ class Recording:
         return kept(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))
 
 
-def answer_again(replay: Replay) -> WholeAnswer:
-    """Render a stored answer: the same bytes, in one piece, with nothing charged."""
+async def answer_again(stored: Replay) -> WholeAnswer:
+    """Render a stored answer: the same bytes, in one piece, with nothing charged. A large one is decrypted beside the event
+    loop. Raises IdempotencyKeyReused where its key is lost."""
+    try:
+        replay = await _offloaded(replays.decrypted, stored)
+    except InvalidToken:
+        _unreadable.write("no key", "a stored answer cannot be read: no key of FIELD_ENCRYPTION_KEYS decrypts it")
+        raise answer_is_gone() from None
     headers = {name: value for name, value in replay.headers}  # noqa: C416 - lists, as JSON kept them, not tuples
     return WholeAnswer(replay.status, {**headers, IDEMPOTENT_REPLAYED: "true"}, replay.body)
+
+
+def answer_is_gone(**details: str | None) -> IdempotencyKeyReused:
+    """Build the error of a repeated request whose first answer is not there to be given again; a second call would cost again."""
+    return IdempotencyKeyReused(
+        "The call with this Idempotency-Key has ended, and its response was not stored. Use a new key to call again.",
+        details=details,
+    )

@@ -55,6 +55,12 @@ class Checked(Identified):
     request: BoundedRequest
     usage_id: str
     public_id: str
+    is_admitted: bool = False  # its proof is taken already
+
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether something must be got from elsewhere before it can be sent."""
+        return self.route.prepare is not None and self.request.needs_preparing
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +94,7 @@ async def check(arrival: Arrival) -> Checked | Refused:
         price = _price_of(able, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
-    checked = _bounded(replace(identified, model=able), request, price)
-    return await _prepared(checked) if isinstance(checked, Checked) else checked
-
-
-async def _prepared(checked: Checked) -> Checked | Refused:
-    prepare = checked.route.prepare
-    if prepare is None:
-        return checked
-    try:
-        return replace(checked, request=await prepare(checked.http, checked.request))
-    except ApiError as error:
-        return Refused(error, checked, "hold")
+    return _bounded(replace(identified, model=able), request, price)
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:

@@ -19,6 +19,7 @@ from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.rules.quantities import Quantities
 from gateway.core import database
 from gateway.core.api.background import spawn
+from inference.metering.answers import to_store
 from inference.metering.call import Call
 from inference.metering.journal import Entry
 
@@ -47,7 +48,7 @@ async def settle(
         cost_microusd=cost_microusd if basis == "upstream" else min(cost_microusd, call.hold_microusd),
         basis=basis,
         quantities=used.counts(),
-        replay=replay,
+        replay=await to_store(replay),
         kept=kept,
         function=call.checked.route.close_function,
     )
@@ -71,7 +72,7 @@ async def review(
         call.reference,
         reason=reason,
         evidence=evidence,
-        replay=replay,
+        replay=await to_store(replay),
         kept=kept,
         function=call.checked.route.close_function,
     )

@@ -1,7 +1,7 @@
 """What the first statement of a metered call is asked, as one value from the checked request to SQL.
 
-`inference_open_calls` documents every member. A new one of the hold is added here, there, and to the reservation's
-model.
+`inference_open_calls` documents every member. A new one of the hold is added here, to `billing_hold`, and to the
+reservation's model.
 """
 
 from typing import Any, NamedTuple
@@ -25,10 +25,18 @@ class Opened(NamedTuple):
 
 def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
     """Build the element that places the hold and marks the call as sent."""
+    return _element(checked, {**_hold(checked), "deadline_seconds": deadline_seconds})
+
+
+def trial_element(checked: Checked) -> Element[Opened]:
+    """Build the element that takes the proof and finds out whether the hold could be placed now: then it is fresh."""
+    return _element(checked, {**_hold(checked), "is_trial": True})
+
+
+def _hold(checked: Checked) -> dict[str, Any]:
     principal = checked.principal
-    hold = {
+    return {
         "usage_id": checked.usage_id,
-        "membership_id": principal.membership_id,
         "product": principal.product,
         "client_id": principal.client_id,
         "model": checked.model.name,
@@ -36,9 +44,7 @@ def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
         "hold": checked.request.hold_microusd,
         "max_cost": checked.terms.max_cost_microusd,
         "price_version": checked.price.id,
-        "deadline_seconds": deadline_seconds,
     }
-    return _element(checked, hold)
 
 
 def refusal_element(arrival: Arrival, stop_before: str) -> Element[Opened]:
@@ -59,6 +65,8 @@ def _element(arrival: Arrival, members: dict[str, Any]) -> Element[Opened]:
         "owner_key": owner_key,
         "route": arrival.route.name,
     }
+    if isinstance(arrival, Checked) and arrival.is_admitted:
+        members["is_admitted"] = True
     if isinstance(arrival, Identified):
         members |= {"key": arrival.terms.idempotency_key, "digest": arrival.digest.hex()}
     return Element(OPEN, owner, orjson.dumps(members), _read)

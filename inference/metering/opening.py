@@ -1,6 +1,6 @@
 """The first round trip of a metered call: proof, repeated request, live access, and the hold of a call that is sent.
 
-Nothing goes upstream before it.
+A call that needs preparing makes one more before it, in which the hold is only tried. Nothing goes upstream before it.
 """
 
 import logging
@@ -21,10 +21,11 @@ from gateway.core.contract.errors import (
     NotReady,
 )
 from gateway.core.database import Unanswered
+from inference.metering.answers import answer_is_gone
 from inference.metering.call import Call
-from inference.metering.checks import Arrival, Refused
+from inference.metering.checks import Arrival, Checked, Refused
 from inference.metering.closing import release_unknown
-from inference.metering.hold import Opened, hold_element, refusal_element
+from inference.metering.hold import Opened, hold_element, refusal_element, trial_element
 from organizations.rules.access import denial
 
 log = logging.getLogger("inference.opening")
@@ -36,6 +37,22 @@ async def refuse(refused: Refused) -> Replay:
     if found is not None and found.outcome != HoldOutcome.FRESH:
         return _replay_or_raise(found, 0)
     raise refused.error
+
+
+async def try_hold(checked: Checked) -> Replay | None:
+    """Take the proof; None means that the hold could be placed now. A repeated request gets its first answer.
+
+    Raises what `open_call` would.
+    """
+    try:
+        found = _admitted(await database.run(trial_element(checked)))
+    except psycopg.Error:
+        spawn(_take_proof(checked))
+        raise
+    assert found is not None
+    if found.outcome is HoldOutcome.FRESH:
+        return None
+    return _replay_or_raise(found, checked.request.hold_microusd)
 
 
 async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
@@ -70,7 +87,8 @@ def _give_up(call: Call, error: Exception) -> None:
         call.entry.done()
     else:
         release_unknown(call.entry, closings.release(call.reference, resolution="not_sent"))
-    spawn(_take_proof(call.checked))
+    if not call.checked.is_admitted:
+        spawn(_take_proof(call.checked))
 
 
 async def _take_proof(arrival: Arrival) -> None:
@@ -106,8 +124,4 @@ def _replay_or_raise(found: Hold, required_microusd: int) -> Replay:
                 f"The request needs {required_microusd} micro-USD, but only {available} are available in the wallet.",
                 details={"requiredMicrousd": required_microusd, "availableMicrousd": available},
             )
-    # The first call was charged, but its answer is not there to be given again; a second one would cost again.
-    raise IdempotencyKeyReused(
-        "The call with this Idempotency-Key has ended, and its response was not stored. Use a new key to call again.",
-        details={"usageId": found.usage_id},
-    )
+    raise answer_is_gone(usageId=found.usage_id)

@@ -70,8 +70,8 @@ class MeteredRoute(Generic[Read, Valid]):
     - `check` checks a body for a model, without I/O, in a thread where it is large. Raises InvalidRequest.
     - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
       PriceError where something that is asked for has no price.
-    - `prepare` gets from elsewhere what the call needs, once everything that needs no database is checked and before
-      anything is held. Raises the catalogue's error.
+    - `prepare` gets from elsewhere what a request that `needs_preparing` lacks, once the ledger has said that nothing is in
+      the way of its hold, and before that is placed. It may return a request with another hold. Raises the catalogue's error.
     - `endpoints` serve it, by the name of an upstream's adapter; see `Endpoints`.
     - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.

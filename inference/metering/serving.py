@@ -11,10 +11,12 @@ import time
 from typing import Any
 
 from billing.operations import closings
+from billing.operations.ledger import Replay
 from gateway.core.api.background import spawn
 from gateway.core.api.exceptions import as_api_error
 from gateway.core.contract.errors import ApiError, NotReady
-from inference.metering import checks, closing, opening, sending
+from gateway.core.outbound.fetch_shares import on_behalf_of
+from inference.metering import checks, closing, opening, preparing, sending
 from inference.metering.answers import StreamedAnswer, WholeAnswer, answer_again
 from inference.metering.call import Call
 from inference.metering.route import MeteredRequest, MeteredRoute
@@ -34,11 +36,24 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
     """Answer a metered request, or raise the catalogue's error."""
     checked = await checks.check(await checks.begin(request, route))
     if isinstance(checked, checks.Refused):
-        return answer_again(await opening.refuse(checked))
+        return await answer_again(await opening.refuse(checked))
+    with on_behalf_of(checked.principal.did):
+        return await (_prepare_and_serve(checked) if checked.needs_preparing else _serve(checked))
+
+
+async def _prepare_and_serve(checked: checks.Checked) -> ServedAnswer:
+    with preparing.alone(checked) as refused:
+        if refused is not None:
+            return await answer_again(await opening.refuse(refused))
+        prepared = await preparing.prepare(checked)
+        return await answer_again(prepared) if isinstance(prepared, Replay) else await _serve(prepared)
+
+
+async def _serve(checked: checks.Checked) -> ServedAnswer:
     try:
         call = Call.begin(checked)
     except NotReady as error:
-        return answer_again(await opening.refuse(checks.Refused(error, checked, "hold")))
+        return await answer_again(await opening.refuse(checks.Refused(error, checked, "hold")))
     task = spawn(_carry_through(call))
     try:
         answer = await asyncio.shield(task)
@@ -57,10 +72,10 @@ async def _carry_through(call: Call) -> ServedAnswer | ApiError:
     begun = time.monotonic()
     try:
         replay = await opening.open_call(call, allowed_seconds)
+        if replay is not None:
+            return await answer_again(replay)
     except Exception as error:  # noqa: BLE001 - told as the catalogue's error; what is unknown is logged there
         return as_api_error(error)
-    if replay is not None:
-        return answer_again(replay)
     # A process that was stopped for long must not send what others have given up meanwhile.
     if call.client_left or time.monotonic() - begun > allowed_seconds:
         await closing.close(call.entry, closings.release(call.reference, resolution="not_sent"))

@@ -2,6 +2,9 @@
 
 from datetime import datetime
 
+from django.db import transaction
+
+from billing.operations import replays
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import NotFound
 from inference.models import StoredResponse
@@ -12,10 +15,16 @@ BATCH = 100
 
 
 def delete(owner: Owner, response_id: str, *, now: datetime) -> None:
-    """Delete a response of this owner. Raises NotFound. A call that continues from it has read it already."""
-    deleted, _ = stored_responses.of_owner(owner, response_id, now).delete()
-    if not deleted:
-        raise NotFound("There is no such response of yours.")
+    """Delete a response of this owner, and the answer that a repetition of its request would get. Raises NotFound.
+
+    A call that continues from it has read it already.
+    """
+    with transaction.atomic():
+        usage_ids = list(stored_responses.of_owner(owner, response_id, now).values_list("usage_id", flat=True))
+        deleted, _ = stored_responses.of_owner(owner, response_id, now).delete()
+        if not deleted:
+            raise NotFound("There is no such response of yours.")
+        replays.delete(usage_ids)
 
 
 def purge(*, now: datetime) -> int:

@@ -1,14 +1,20 @@
 """Reads of stored responses, always an owner's own and never an expired one."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
+from cryptography.fernet import InvalidToken
+from django.core.exceptions import ImproperlyConfigured
 from django.db.models import QuerySet
 
 from billing.rules.owners import Owner
-from gateway.core.contract.errors import NotFound
+from gateway.core.api.logs import RecurringLog
+from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
 from gateway.core.fields import decrypt
 from inference.models import StoredResponse
@@ -17,6 +23,7 @@ _CONVERSATION = """
 SELECT input_items, response FROM inference_stored_response
  WHERE id = $1 AND owner_kind = $2 AND owner_key = $3 AND expires_at > clock_timestamp()
 """
+_unreadable = RecurringLog("inference.stored_responses", logging.ERROR)
 _UNUSABLE_PARTS = frozenset({"function_call", "custom_tool_call", "reasoning"})
 """Items that mean nothing to a model unless they are whole."""
 
@@ -34,9 +41,11 @@ class Conversation:
         return len(self.input_items) + len(self.response)
 
     def items(self) -> list[dict[str, Any]]:
-        """Return what was said so far: the input, and the output as far as it can be continued from."""
-        said = orjson.loads(decrypt(self.input_items))
-        output = orjson.loads(decrypt(self.response))["output"]
+        """Return what was said so far: the input, and the output as far as it can be continued from. Raises NotReady where
+        no key fits."""
+        with _readable("previous_response_id"):
+            said = orjson.loads(decrypt(self.input_items))
+            output = orjson.loads(decrypt(self.response))["output"]
         return [*said, *(item for item in output if _is_usable(item))]
 
 
@@ -50,12 +59,12 @@ async def conversation(owner: Owner, response_id: str) -> Conversation:
 
 
 def stored_response(owner: Owner, response_id: str, now: datetime) -> dict[str, Any]:
-    """Return a response as its caller got it. Raises NotFound."""
+    """Return a response as its caller got it. Raises NotFound, or NotReady where no key fits."""
     return _column(owner, response_id, now, "response")
 
 
 def input_items(owner: Owner, response_id: str, now: datetime) -> list[dict[str, Any]]:
-    """Return the input of a response, oldest first. Raises NotFound."""
+    """Return the input of a response, oldest first. Raises NotFound, or NotReady where no key fits."""
     return _column(owner, response_id, now, "input_items")
 
 
@@ -66,10 +75,22 @@ def of_owner(owner: Owner, response_id: str, now: datetime) -> QuerySet[StoredRe
 
 
 def _column(owner: Owner, response_id: str, now: datetime, name: str) -> Any:
-    value = of_owner(owner, response_id, now).values_list(name, flat=True).first()
+    with _readable():
+        value = of_owner(owner, response_id, now).values_list(name, flat=True).first()
     if value is None:
         raise NotFound("There is no such response of yours.")
     return orjson.loads(value)
+
+
+@contextmanager
+def _readable(param: str | None = None) -> Iterator[None]:
+    """Tell the operator where no key decrypts a response any more, and the caller that it cannot be read now."""
+    try:
+        yield
+    except (ImproperlyConfigured, InvalidToken) as error:
+        told = "a stored response cannot be read: no key of FIELD_ENCRYPTION_KEYS decrypts it"
+        _unreadable.write("no key", told)
+        raise NotReady("The stored response cannot be read at present.", param=param, private=told) from error
 
 
 def _is_plausible(response_id: str) -> bool:

@@ -21,6 +21,11 @@ class BoundedRequest(ABC):
     @abstractmethod
     def members(self) -> Container[str]: ...
 
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether the route's `prepare`, where it has one, has anything to get for this request."""
+        return True
+
     @abstractmethod
     def usage(self, answer: Answer) -> Quantities:
         """Read or count what an answer used. Raises MissingUsage where the price needs more, or MalformedUsage."""

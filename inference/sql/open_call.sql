@@ -5,18 +5,18 @@
 -- hold. A call is an object with these members, absent ones being null (p_bodies is not used):
 --
 --   proof (hex), proof_issued_at, proof_expires_at (Unix seconds), did, session_id: as accounts_admit takes them
+--   is_admitted: a trial of the same request has taken the proof; account and session must still be live
 --   owner_kind, owner_key, route, key, digest (hex): whose call it is, and its idempotency key
---   usage_id, membership_id, product, client_id, model, request_id, hold, max_cost, price_version: of the hold
---   deadline_seconds: how long after its hold the call may take before it counts as lost
+--   the rest of the hold's, as billing_hold takes them
 --   stop_before: the step before which the process already knows that the request fails
 --     'idempotency'  take the proof, no more (outcome is null)
 --     'access'       take the proof and look the idempotency key up (outcomes of billing_find_replay)
 --     'hold'         the same, and then ask for access
---     null           do everything (outcomes of billing_reserve)
+--     null           do everything (outcomes of billing_hold)
 --   so that a proof serves once, and a repeated request gets its first answer, whatever else is wrong with the request.
 --
--- `answer` has `admission`, what accounts_admit says; unless it is 'ok', nothing else was done. With it `outcome`, and
--- `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as billing_reserve has them; `body` is
+-- `answer` has `admission`, what accounts_admit or accounts_liveness says; unless it is 'ok', nothing else was done. With it `outcome`, and
+-- `usage_id`, `available_microusd`, `budget_id`, `replay_status`, `replay_headers` as billing_hold has them; `body` is
 -- the replay's. Without live access, and with a key that is free, the outcome is 'denied' and `reason` that of
 -- organizations_access. A call is its caller's live membership's, whichever one the token was made for.
 --
@@ -27,6 +27,9 @@ CREATE OR REPLACE FUNCTION inference_open_calls(p_calls json, p_bodies bytea[], 
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
   v_busy text[];
+  v_members json[];
+  v_owner_kinds text[];
+  v_stops text[];
   v_admissions text[];
   v_call record;
   v_opened record;
@@ -41,40 +44,35 @@ BEGIN
 
   v_busy := inference_lock_owners(p_calls, p_wait);
   FOR v_call IN
-    SELECT c.* FROM ROWS FROM (json_to_recordset(p_calls) AS (
-             proof text, proof_issued_at double precision, proof_expires_at double precision, did text, session_id text,
-             owner_kind text, owner_key text, stop_before text
-           )) WITH ORDINALITY c
+    SELECT c.* FROM ROWS FROM (
+             json_array_elements(p_calls),
+             json_to_recordset(p_calls) AS (
+               proof text, proof_issued_at double precision, proof_expires_at double precision, did text,
+               session_id text, is_admitted boolean, owner_kind text, owner_key text, stop_before text)
+           ) WITH ORDINALITY c (members)
      ORDER BY c.proof, c.ordinality
   LOOP
+    v_members[v_call.ordinality] := v_call.members;
+    v_owner_kinds[v_call.ordinality] := v_call.owner_kind;
+    v_stops[v_call.ordinality] := v_call.stop_before;
     v_admissions[v_call.ordinality] := CASE
       WHEN v_call.stop_before IS NULL AND v_call.owner_kind || ' ' || v_call.owner_key = ANY (v_busy) THEN 'busy'
+      WHEN v_call.is_admitted THEN accounts_liveness(v_call.did, v_call.session_id)
       ELSE accounts_admit(
         decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
         v_call.did, v_call.session_id)
     END;
   END LOOP;
 
-  FOR v_call IN
-    SELECT c.* FROM ROWS FROM (json_to_recordset(p_calls) AS (
-             stop_before text, usage_id text, owner_kind text, owner_key text, did text, membership_id text,
-             product text, client_id text, route text, model text, request_id text, key text, digest text, hold bigint,
-             max_cost bigint, price_version bigint, deadline_seconds double precision
-           )) WITH ORDINALITY c
-     ORDER BY c.ordinality
-  LOOP
-    IF v_admissions[v_call.ordinality] = 'busy' THEN
+  FOR v_index IN 1 .. cardinality(v_members) LOOP
+    IF v_admissions[v_index] = 'busy' THEN
       answer := json_build_object('outcome', 'busy');
       body := NULL;
-    ELSIF v_admissions[v_call.ordinality] <> 'ok' OR v_call.stop_before = 'idempotency' THEN
-      answer := json_build_object('admission', v_admissions[v_call.ordinality]);
+    ELSIF v_admissions[v_index] <> 'ok' OR v_stops[v_index] = 'idempotency' THEN
+      answer := json_build_object('admission', v_admissions[v_index]);
       body := NULL;
     ELSE
-      v_opened := inference_open_admitted(
-        v_call.stop_before, v_call.usage_id, v_call.owner_kind, v_call.owner_key, v_call.did, v_call.membership_id,
-        v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key,
-        decode(v_call.digest, 'hex'), v_call.hold, v_call.max_cost, v_call.price_version,
-        make_interval(secs => v_call.deadline_seconds));
+      v_opened := inference_open_admitted(v_members[v_index], v_stops[v_index], v_owner_kinds[v_index]);
       answer := v_opened.answer;
       body := v_opened.body;
     END IF;
@@ -92,29 +90,26 @@ DECLARE
   v_opened record;
 BEGIN
   SELECT c.* INTO v_call FROM json_to_record(p_call) AS c (
-    proof text, proof_issued_at double precision, proof_expires_at double precision, session_id text, stop_before text,
-    usage_id text, owner_kind text, owner_key text, did text, membership_id text, product text, client_id text,
-    route text, model text, request_id text, key text, digest text, hold bigint, max_cost bigint, price_version bigint,
-    deadline_seconds double precision);
+    proof text, proof_issued_at double precision, proof_expires_at double precision, did text, session_id text,
+    is_admitted boolean, owner_kind text, owner_key text, stop_before text);
 
   IF v_call.stop_before IS NULL AND NOT inference_lock_owner(v_call.owner_kind, v_call.owner_key, p_wait) THEN
     answer := json_build_object('outcome', 'busy');
     RETURN;
   END IF;
 
-  v_admission := accounts_admit(
-    decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
-    v_call.did, v_call.session_id);
+  v_admission := CASE
+    WHEN v_call.is_admitted THEN accounts_liveness(v_call.did, v_call.session_id)
+    ELSE accounts_admit(
+      decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
+      v_call.did, v_call.session_id)
+  END;
   IF v_admission <> 'ok' OR v_call.stop_before = 'idempotency' THEN
     answer := json_build_object('admission', v_admission);
     RETURN;
   END IF;
 
-  v_opened := inference_open_admitted(
-    v_call.stop_before, v_call.usage_id, v_call.owner_kind, v_call.owner_key, v_call.did, v_call.membership_id,
-    v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key,
-    decode(v_call.digest, 'hex'), v_call.hold, v_call.max_cost, v_call.price_version,
-    make_interval(secs => v_call.deadline_seconds));
+  v_opened := inference_open_admitted(p_call, v_call.stop_before, v_call.owner_kind);
   answer := v_opened.answer;
   body := v_opened.body;
 END $$;
@@ -163,24 +158,25 @@ BEGIN
 END $$;
 
 
--- Opens one call whose proof was taken.
+-- Opens one call whose proof was taken. Only the owner's kind and the step to stop before are read here of most calls.
 CREATE OR REPLACE FUNCTION inference_open_admitted(
-  p_stop_before text, p_usage_id text, p_owner_kind text, p_owner_key text, p_did text, p_membership_id text,
-  p_product text, p_client_id text, p_route text, p_model text, p_request_id text, p_key text, p_digest bytea,
-  p_hold bigint, p_max_cost bigint, p_price_version bigint, p_allowed interval,
-  OUT answer json, OUT body bytea)
+  p_call json, p_stop_before text, p_owner_kind text, OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text;
+  v_membership_id text;
   v_found record;
 BEGIN
   IF p_owner_kind = 'organization' AND p_stop_before IS DISTINCT FROM 'access' THEN
-    SELECT a.reason, a.membership_id INTO v_reason, p_membership_id
-      FROM organizations_access(p_owner_key, p_did, p_product) a;
+    SELECT a.reason, a.membership_id INTO v_reason, v_membership_id
+      FROM json_to_record(p_call) AS c (owner_key text, did text, product text),
+           organizations_access(c.owner_key, c.did, c.product) a;
   END IF;
 
   IF p_stop_before IS NOT NULL OR v_reason <> 'allowed' THEN
-    v_found := billing_find_replay(p_owner_kind, p_owner_key, p_route, p_key, p_digest);
+    SELECT f.* INTO v_found
+      FROM json_to_record(p_call) AS c (owner_key text, route text, key text, digest text),
+           billing_find_replay(p_owner_kind, c.owner_key, c.route, c.key, decode(c.digest, 'hex')) f;
     IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
       answer := json_build_object('admission', 'ok', 'outcome', 'denied', 'reason', v_reason);
     ELSE
@@ -192,12 +188,15 @@ BEGIN
     RETURN;
   END IF;
 
-  v_found := billing_reserve(
-    p_usage_id, p_owner_kind, p_owner_key, p_did, p_membership_id, p_product, p_client_id, p_route, p_model,
-    p_request_id, p_key, p_digest, p_hold, p_max_cost, p_price_version, clock_timestamp() + p_allowed);
+  v_found := billing_hold(p_call, v_membership_id);
   answer := json_build_object(
     'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
     'available_microusd', v_found.available_microusd, 'budget_id', v_found.budget_id,
     'replay_status', v_found.replay_status, 'replay_headers', v_found.replay_headers);
   body := v_found.replay_body;
 END $$;
+
+
+-- The same with other parameters, which only the functions above called.
+DROP FUNCTION IF EXISTS inference_open_admitted(
+  text, text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, interval);

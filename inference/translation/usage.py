@@ -21,6 +21,13 @@ class Usage:
     output_audio_tokens: Any = None
 
 
+def object_of(usage: Any) -> Mapping[str, Any] | None:
+    """Return a usage object, None where there is none. Raises MalformedAnswer where it is something else."""
+    if not (usage is None or isinstance(usage, Mapping)):
+        raise MalformedAnswer("usage is no object")
+    return usage
+
+
 def part_of(usage: Mapping[str, Any], group: str, name: str) -> Any:
     """Return a count from a group of a usage object, unchecked, None where it is absent. Raises MalformedAnswer where the
     group is no object."""

@@ -8,7 +8,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Account, AuthorizationCode, AuthorizationRequest, PublicClient
-from accounts.operations import authorize, public_scopes
+from accounts.operations import authorize, model_names
+from accounts.operations.model_names import ModelNames
 from accounts.rules.public_clients import ClientError
 from tests.factories.accounts import make_account
 from tests.factories.proofs import BASE_URL
@@ -30,7 +31,9 @@ GOOD = {
 
 @pytest.fixture(autouse=True)
 def aliases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(public_scopes, "_sources", [lambda: ["fast"]])
+    monkeypatch.setattr(
+        model_names, "_registered", ModelNames(known=tuple, enabled=lambda: ["fast"], callable_now=tuple)
+    )
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_a_charge_without_work_is_drift() -> None:
 
 def test_a_call_in_review_is_neither_charged_nor_a_stranger() -> None:
     books = reconcile([call("a", state="review", charge=None)], {"a": SERVED}, overdraft=0, still_open=0)
-    assert (books.drift_microusd, books.unmatched, books.reconciling) == (0, 0, 1)
+    assert (books.drift_microusd, books.unmatched, books.in_review) == (0, 0, 1)
 
 
 def test_overspend_counts_charges_beyond_holds_and_holds_beyond_the_callers_limit() -> None:

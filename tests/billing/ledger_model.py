@@ -177,7 +177,7 @@ class LedgerModel:
         return call.state == "review" and self.settle(call, cost, now, False) == "settled"
 
     def review(self, call: Call) -> bool:
-        """Leave a call to reconciliation; False where it is not under way."""
+        """Leave a call to review; False where it is not under way."""
         is_under_way = call.state == "dispatched"
         if is_under_way:
             call.state = "review"

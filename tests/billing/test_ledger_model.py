@@ -23,12 +23,12 @@ from billing.models import Checkout, CreditLot, Reservation, Wallet
 from billing.operations import budgets, credits, ledger, reviews
 from billing.rules.budgets import spent_microusd
 from gateway.core.contract.ids import new_id
+from tests.billing.clock import set_clock, stop_clock
 from tests.billing.conftest import unsound
 from tests.billing.ledger_model import Budget, Call, LedgerModel, Lot, Payment
 from tests.factories import batches, payers
 from tests.factories.billing import ANSWER, price_version
 from tests.factories.payments import take_back, top_up
-from tests.support.clock import set_clock, stop_clock
 
 amounts = st.integers(1, 100)
 products = st.sampled_from([None, "studio", "courier"])
@@ -212,7 +212,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(call=calls)
     def review(self, call: Call) -> None:
-        """Leave a call to reconciliation."""
+        """Leave a call to review."""
         assert batches.run(self.payers[0].review(call.id)) == [self.model.review(call)]
 
     @rule(one=calls, two=calls, three=calls, cost=st.integers(0, 120))

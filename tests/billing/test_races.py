@@ -94,7 +94,7 @@ def test_a_check_in_and_the_reaper_at_once_leave_one_winner() -> None:
     payer = payers.account()
     payer.purse.pay(10_000)
     for _ in range(10):
-        call = payer.purse.call(10, deadline=timezone.now())
+        call = payer.purse.call(10, deadline_seconds=0)
         noted, _ = statements_at_once(payer.check_in(call, {"charge_microusd": 1}), _reap())
         reaped = Reservation.objects.get(pk=call)
         assert (noted, reaped.state) in (("ok", "dispatched"), ("closed", "review"))
@@ -110,7 +110,7 @@ def test_settle_release_review_and_reap_at_once_leave_one_winner() -> None:
     payer, spent = payers.account(), 0
     purse = payer.purse.pay(100_000)
     for _ in range(20):
-        call = purse.call(50, deadline=timezone.now())
+        call = purse.call(50, deadline_seconds=0)
         settled, released, reviewed, again, _ = statements_at_once(
             payer.settlement(call, 30),
             payer.release(call),
@@ -198,7 +198,7 @@ def test_everything_at_once_over_several_wallets_ends_without_deadlock() -> None
     for payer in people:
         payer.purse.pay(100_000).grant(300, expires_at=now + timedelta(milliseconds=300))
         budgets.put(payer.purse.key, limit_microusd=90_000, now=now)
-    overdue = [(payer, payer.purse.call(10, deadline=now)) for payer in people for _ in range(5)]
+    overdue = [(payer, payer.purse.call(10, deadline_seconds=0)) for payer in people for _ in range(5)]
 
     def lane(payer: Payer) -> list[Any]:
         made: list[Any] = []

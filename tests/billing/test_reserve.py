@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from billing.models import Reservation, Wallet
+from billing.operations import budgets
 from billing.queries.wallets import WalletBalance
 from tests.factories.billing import Purse, price_version, settle, state
 
@@ -154,15 +155,34 @@ def test_the_database_refuses_a_hold_beyond_its_maximum(purse: Purse, fields: di
 
 def test_counts_as_sent_and_has_a_deadline(purse: Purse) -> None:
     now = timezone.now()
-    held = purse.pay(10).reserve(5, now=now, deadline=now + timedelta(seconds=30))
+    held = purse.pay(10).reserve(5, now=now, deadline_seconds=30)
     call = Reservation.objects.get(pk=held.usage_id)
     assert (call.state, call.dispatched_at, call.deadline_at) == ("dispatched", now, now + timedelta(seconds=30))
+
+
+def test_a_trial_says_what_a_hold_would_and_leaves_nothing(purse: Purse) -> None:
+    purse.pay(100).grant(50, product="studio")
+    before = purse.wallet
+    assert purse.reserve(150, "k", product="studio", is_trial=True) == ("fresh", None, None, None, None)
+    refused = purse.reserve(101, is_trial=True)
+    assert (refused.outcome, refused.available_microusd) == ("insufficient_funds", 100)
+    assert (purse.wallet, Reservation.objects.count()) == (before, 0)
+    call = purse.call(10, "k")
+    assert purse.reserve(10, "k", is_trial=True) == ("in_progress", call, None, None, None)
+    assert purse.reserve(10, "k", b"other", is_trial=True).outcome == "key_reused"
+
+
+def test_a_trial_counts_against_budgets(org: Purse) -> None:
+    org.pay(100)
+    budget = budgets.put(org.key, limit_microusd=9, now=timezone.now())
+    assert org.reserve(10, is_trial=True).budget_id == budget.id
+    assert org.reserve(9, is_trial=True).outcome == "fresh"
 
 
 def test_the_database_refuses_a_call_without_a_deadline(purse: Purse) -> None:
     purse.pay(10)
     with pytest.raises(IntegrityError), transaction.atomic():
-        purse.reserve(5, deadline=None)
+        purse.reserve(5, deadline_seconds=None)
     assert purse.wallet.held_microusd == 0
 
 

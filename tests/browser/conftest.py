@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.chromium import Window, chromium
 from tests.browser.house import AppHouse
 from tests.browser.person import Person
-from tests.support.chromium import Window, chromium
 from tests.support.stripe import FakeStripe
 
 ARTEFACTS = Path(__file__).with_name("artefacts")

@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.chromium import Window
 from tests.browser.house import AppHouse
-from tests.support.chromium import Window
 
 PASSWORD = "correct horse battery staple"
 # A second client in the app's own page, which shares the page's key and session.

@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from django.utils import timezone
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Json, Jsonb
 from psycopg.types.numeric import Int8
 
 from billing.models import PriceVersion, Reservation
@@ -81,27 +81,24 @@ class Purse:
         return self.reservation(hold, key, body, **fields).run()
 
     def reservation(self, hold: int, key: str | None = None, body: bytes = b"{}", **fields: Any) -> Statement[Hold]:
-        """Make the statement that asks for a hold; `fields` are parameters of `billing_reserve`."""
-        given: dict[str, Any] = {
+        """Make the statement that asks for a hold; `fields` are members of what `billing_hold` takes, or its parameters."""
+        membership_id, now = fields.pop("membership_id", None), fields.pop("now", None)
+        made: dict[str, Any] = {
             "usage_id": new_id("use"),
             "owner_kind": self.kind,
             "owner_key": self.key,
-            "actor_did": "did:web:studio.example:alice",
-            "membership_id": None,
-            "product": None,
-            "client_id": None,
+            "did": "did:web:studio.example:alice",
             "route": ROUTE,
             "model": "fast",
-            "request_id": None,
             "key": key,
-            "digest": sha256(body).digest() if key else None,
-            "hold": Int8(hold),
-            "max_cost": Int8(fields.pop("max_cost_microusd", hold)),
-            "price_version": Int8(fields.pop("price_version", None) or price_version()),
-            "deadline": timezone.now() + timedelta(seconds=120),
+            "digest": sha256(body).hexdigest() if key else None,
+            "hold": hold,
+            "max_cost": fields.pop("max_cost_microusd", hold),
+            "price_version": fields.pop("price_version", None) or price_version(),
+            "deadline_seconds": 120,
             **fields,
         }
-        return call("billing_reserve", _read_hold, **given)
+        return call("billing_hold", _read_hold, call=Json(made), membership_id=membership_id, now=now)
 
     def look_up(self, key: str, body: bytes = b"{}", **clock: datetime) -> Hold:
         """Look an idempotency key up, as for a request that is refused before a hold is tried."""
@@ -147,7 +144,7 @@ def release(usage_id: str, **fields: Any) -> Release:
 
 
 def review(usage_id: str, reason: str = "upstream_timeout", **fields: Any) -> bool:
-    """Leave a call to reconciliation."""
+    """Leave a call to review."""
     given = {**_replay(fields), **fields}
     if "evidence" in given:
         given["evidence"] = Jsonb(given["evidence"])

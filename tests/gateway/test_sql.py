@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from gateway.core import sql
-from tests.support.schema import Schema, schema
+from tests.gateway.schema import Schema, schema
 
 pytestmark = pytest.mark.django_db
 

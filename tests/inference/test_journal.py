@@ -69,7 +69,7 @@ def test_it_grows_with_the_calls_under_way(tmp_path: Path) -> None:
     assert read(tmp_path) == []
 
 
-def test_a_closing_that_is_too_long_is_left_to_reconciliation(tmp_path: Path) -> None:
+def test_a_closing_that_is_too_long_is_left_to_review(tmp_path: Path) -> None:
     entry = Journal(tmp_path).begin("use_1")
     entry.sent()
     entry.closing(b"x" * (CLOSING_MAX_BYTES + 1))

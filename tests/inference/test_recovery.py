@@ -140,9 +140,7 @@ CANNOT_BE_WRITTEN = {"action": "settle", "cost": -1, "basis": "upstream", "quant
         b'{"action": "settle", "usage_id": "use_bad\\u0000"}',
     ],
 )
-def test_a_closing_that_cannot_be_written_goes_to_reconciliation_and_keeps_no_other(
-    folder: Path, closing: bytes
-) -> None:
+def test_a_closing_that_cannot_be_written_goes_to_review_and_keeps_no_other(folder: Path, closing: bytes) -> None:
     purse, made, others = Purse().pay(1000), Journal(folder), [Journal(folder) for _ in range(4)]
     bad, before, after = purse.call(100, usage_id="use_bad"), purse.call(100), purse.call(100)
     made.begin(before)

@@ -6,7 +6,7 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from tests.support.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
+from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 

@@ -16,10 +16,10 @@ from django.utils import timezone
 from accounts.models import Account
 from accounts.operations import enrolments
 from accounts.operations.suspension import suspend, unsuspend
+from tests.portal.passkey import Passkey
 from tests.portal.test_pages import PASSWORD, sign_up
 from tests.portal.test_passkeys import ADD, STATE, challenge_of, is_signed_in
 from tests.portal.test_second_factor_races import ACTIVATE, DEACTIVATE, REAUTHENTICATE, SECOND, code_of
-from tests.support.passkey import Passkey
 
 pytestmark = pytest.mark.django_db
 

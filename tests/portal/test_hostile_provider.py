@@ -16,9 +16,9 @@ from pytest_django import Settings
 from accounts.models import Account
 from accounts.portal import provider_requests
 from accounts.portal.views.identity_providers import PLACES
+from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, PAT, IdentityProvider, serving
 from tests.portal.test_identity_provider import come_back, is_error_page, sign_in
 from tests.support.concurrency import eventually
-from tests.support.identity_provider import CLIENT_ID, CLIENT_SECRET, PAT, IdentityProvider, serving
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from pytest_django import Settings
 from accounts.models import Account
 from accounts.operations.suspension import suspend
 from tests.factories.accounts import make_account
-from tests.support.identity_provider import PAT, IdentityProvider
+from tests.portal.identity_provider import PAT, IdentityProvider
 
 pytestmark = pytest.mark.django_db
 

@@ -14,9 +14,9 @@ from accounts.models import Account
 from accounts.operations import enrolments
 from accounts.operations.suspension import suspend
 from tests.factories.accounts import make_account
+from tests.portal.passkey import Passkey
 from tests.portal.test_pages import PASSWORD, sign_up
 from tests.support.concurrency import at_once
-from tests.support.passkey import Passkey
 
 pytestmark = pytest.mark.django_db
 

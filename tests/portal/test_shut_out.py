@@ -23,13 +23,13 @@ from accounts.rules import pkce
 from tests.accounts.test_public_tokens import APP, CALLBACK, SCOPES, VERIFIER, Browser
 from tests.factories.accounts import make_integration
 from tests.factories.proofs import ProductServer
+from tests.portal.identity_provider import IdentityProvider
+from tests.portal.passkey import Passkey
 from tests.portal.test_consent import allow, begin
 from tests.portal.test_identity_provider import come_back
 from tests.portal.test_pages import PASSWORD, sign_up
 from tests.portal.test_passkeys import add, begun, is_signed_in
 from tests.portal.test_second_factor_races import SECOND, code_of
-from tests.support.identity_provider import IdentityProvider
-from tests.support.passkey import Passkey
 
 pytestmark = pytest.mark.django_db
 

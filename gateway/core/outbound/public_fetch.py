@@ -3,8 +3,8 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import aiohttp
@@ -15,6 +15,7 @@ from gateway.core.api.per_loop import PerLoop
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.connections import AbortingConnector
 from gateway.core.outbound.failures import TooLargeError
+from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
 from gateway.core.outbound.public_addresses import is_public
 from gateway.core.outbound.session import HEADER_FIELD_MAX_BYTES, HEADER_LINE_MAX_BYTES, HEADERS_MAX
 
@@ -24,14 +25,23 @@ FETCH_SECONDS = 10.0
 ARRIVING_MAX_BYTES = 64 * 1024 * 1024
 """What all fetches of a process may be receiving at one time."""
 
-LookUp = Callable[..., list[Any]]
-
-# Threads of its own: names that a stranger chose may take for ever to resolve, and other work must not wait behind them.
-_look_ups = ThreadPoolExecutor(max_workers=8, thread_name_prefix="public-names")
-
 
 class FetchError(Exception):
     """Nothing was fetched. The message is for whoever named the address, and tells nothing of private networks."""
+
+
+class BusyError(FetchError):
+    """Too much else is being fetched, for the same account or in all."""
+
+    def __init__(self) -> None:
+        super().__init__("too much is being fetched")
+
+
+class SlowHostError(FetchError):
+    """A host, or whoever knows its address, that took too long."""
+
+    def __init__(self) -> None:
+        super().__init__("its host took too long")
 
 
 class NotPublicError(FetchError):
@@ -60,40 +70,53 @@ class PublicFetcher:
         self._arriving = PerLoop(lambda: ByteBudget(lambda: ARRIVING_MAX_BYTES))
 
     async def fetch(self, url: str, *, max_bytes: int, accept: str) -> bytes:
-        """Return the body at a URL. Raises FetchError."""
+        """Return the body at a URL. Raises FetchError, of which BusyError is not the fault of whoever named it.
+
+        What is fetched for an account waits for its share (`on_behalf_of`); the time of that is not the host's.
+        """
+        share = current_share()
+        try:
+            async with share.place():
+                return await self._fetch(url, max_bytes, accept, share)
+        except TimeoutError:
+            raise BusyError from None
+
+    async def _fetch(self, url: str, max_bytes: int, accept: str, share: Share) -> bytes:
         try:
             async with (
-                asyncio.timeout(self._seconds),
-                self._session(accept) as session,
+                asyncio.timeout(self._seconds) as clock,
+                self._session(accept, share) as session,
                 session.get(url, allow_redirects=False) as response,
             ):
-                return await self._read(response, max_bytes)
+                return await self._read(response, max_bytes, share, clock)
         except TooLargeError:
             raise FetchError(f"it is larger than {max_bytes} bytes") from None
         except TimeoutError:
-            raise FetchError("its host took too long") from None
+            raise SlowHostError from None
         except (aiohttp.ClientConnectorDNSError, aiohttp.InvalidURL):
             raise NotPublicError from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise FetchError("its host did not answer as it should") from error
 
-    async def _read(self, response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
+    async def _read(
+        self, response: aiohttp.ClientResponse, max_bytes: int, share: Share, clock: asyncio.Timeout
+    ) -> bytes:
         _check_head(response)
         size_bytes = response.content_length
         if size_bytes is not None and size_bytes > max_bytes:
             raise TooLargeError
-        share = max_bytes if size_bytes is None else size_bytes
-        budget = self._arriving.get()
-        await budget.take(share, self._seconds)
-        try:
+        room_bytes = max_bytes if size_bytes is None else size_bytes
+        with ExitStack() as lent:
+            with _stopped(clock):
+                for budget in (share.arriving, self._arriving.get()):
+                    await _borrow(budget, room_bytes, self._seconds)
+                    lent.callback(budget.give_back, room_bytes)
             return await read_bounded(response, max_bytes)
-        finally:
-            budget.give_back(share)
 
-    def _session(self, accept: str) -> aiohttp.ClientSession:
+    def _session(self, accept: str, share: Share) -> aiohttp.ClientSession:
         """Open a session for one fetch: nothing of it is of use to the next."""
         return aiohttp.ClientSession(
-            connector=self._connector(),
+            connector=self._connector(share),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
@@ -103,9 +126,9 @@ class PublicFetcher:
             max_headers=HEADERS_MAX,
         )
 
-    def _connector(self) -> aiohttp.TCPConnector:
+    def _connector(self, share: Share) -> aiohttp.TCPConnector:
         return AbortingConnector(
-            resolver=_Resolver(self._look_up, self._allowed),
+            resolver=_Resolver(self._look_up, self._allowed, share),
             use_dns_cache=False,
             force_close=True,
             socket_factory=self._socket,
@@ -123,14 +146,16 @@ class PublicFetcher:
 class _Resolver(AbstractResolver):
     """Looks names up, and refuses one of whose addresses any is not allowed."""
 
-    def __init__(self, look_up: LookUp, allowed: Callable[[str], bool]) -> None:
-        self._look_up, self._allowed = look_up, allowed
+    def __init__(self, look_up: LookUp, allowed: Callable[[str], bool], share: Share) -> None:
+        self._look_up, self._allowed, self._share = look_up, allowed, share
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(_look_ups, self._look_up, host, port, family, socket.SOCK_STREAM)
+        try:
+            found = await self._share.look_up(self._look_up, host, port, family)
+        except TimeoutError:
+            raise SlowHostError from None
         if not found or not all(self._allowed(str(peer[0])) for *_, peer in found):
             raise NotPublicError
         return [_resolved(host, port, *one) for one in found]
@@ -143,6 +168,24 @@ def _resolved(host: str, port: int, family: int, kind: int, protocol: int, name:
     return ResolveResult(
         hostname=host, host=peer[0], port=port, family=family, proto=protocol, flags=socket.AI_NUMERICHOST
     )
+
+
+@contextmanager
+def _stopped(clock: asyncio.Timeout) -> Iterator[None]:
+    """Stop the time of a fetch while it waits for others."""
+    loop, ends_at = asyncio.get_running_loop(), clock.when()
+    assert ends_at is not None
+    left_seconds = ends_at - loop.time()
+    clock.reschedule(None)
+    yield
+    clock.reschedule(loop.time() + left_seconds)
+
+
+async def _borrow(budget: ByteBudget, size_bytes: int, wait_seconds: float) -> None:
+    try:
+        await budget.take(size_bytes, wait_seconds)
+    except TimeoutError:
+        raise BusyError from None
 
 
 def _check_head(response: aiohttp.ClientResponse) -> None:

@@ -11,6 +11,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
 from accounts.operations import second_factors
+from billing.models import StoredReplay
+from billing.operations import replays
 from gateway.core.fields import EncryptedTextField
 
 BATCH = 20
@@ -18,7 +20,7 @@ BATCH = 20
 
 
 class Command(BaseCommand):
-    """Write every encrypted column anew with the first key, all or none."""
+    """Write every encrypted column anew with the first key, all or none; then the answers kept for repeated requests."""
 
     help = "Re-encrypt every encrypted column with the first key of FIELD_ENCRYPTION_KEYS, all or none."
 
@@ -30,6 +32,7 @@ class Command(BaseCommand):
                 counts.append((Authenticator._meta.label, _reencrypt_second_factors()))  # noqa: SLF001 (documented)
         except ImproperlyConfigured as error:
             raise CommandError(f"{error} Nothing was changed.") from None
+        counts.append((f"{StoredReplay._meta.label}.body", replays.reencrypt()))  # noqa: SLF001 (documented)
         for label, count in counts:
             self.stdout.write(f"{label}: {count} row{'' if count == 1 else 's'}")
 

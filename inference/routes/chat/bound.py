@@ -34,6 +34,11 @@ class BoundedChat(BoundedJson):
         """Return what the input probably counts."""
         return self.asked.input_estimate
 
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether it names images that are to be fetched."""
+        return bool(self.asked.remote_images)
+
     def usage(self, answer: Answer) -> Quantities:
         """Read the answer's usage."""
         return self.read_usage(answer.usage or {})

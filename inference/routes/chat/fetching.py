@@ -13,8 +13,6 @@ from inference.rules.images import CHAT_TYPES, read_image
 
 async def fetch_images(http: MeteredRequest, request: BoundedChat) -> BoundedChat:
     """Put the images' data where their URLs stood. Raises ImageRejected naming the member, or NotReady."""
-    if not request.asked.remote_images:
-        return request
     fetched = await fetched_images.fetch_images(request.asked.remote_images, http.take_memory)
     return await offload(_with_images, request, fetched)
 

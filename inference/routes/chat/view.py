@@ -4,6 +4,8 @@ from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
 from gateway.core.api.lean import LeanRequest
+from gateway.core.api.schema import refuses
+from gateway.core.contract.errors import ImageRejected, RateLimited
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.chat.reference import describe_chat
 from inference.routes.chat.route import CHAT
@@ -15,6 +17,7 @@ class ChatCompletionViewSet(MeteredViewSet):
     route = CHAT
 
     @describe_chat
+    @refuses(ImageRejected, RateLimited)
     @requires_model
     async def create(self, request: LeanRequest) -> HttpResponseBase:
         """Answer a chat."""

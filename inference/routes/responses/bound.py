@@ -33,6 +33,11 @@ class BoundedResponse(BoundedJson):
         """Return what the input probably counts."""
         return self.asked.input_estimate
 
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether it names images that are to be fetched."""
+        return bool(self.asked.remote_images)
+
     def usage(self, answer: Answer) -> Quantities:
         """Read the answer's usage."""
         return self.read_usage(answer.usage or {})
@@ -57,14 +62,14 @@ class BoundedResponse(BoundedJson):
 
     def kept_of(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what is kept of a response that was told to the client."""
-        return self.asked.keeper.kept(response) if self.asked.keeper and response["store"] else {}
+        return (self.asked.keeper and response["store"] and self.asked.keeper.kept(response)) or {}
 
     def told(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a response that is over as it is told: without a usage that says too little, and not as stored where it
-        is too long for that."""
+        cannot be."""
         told = response if self._says_its_usage(response) else {**response, "usage": None}
         keeper = self.asked.keeper
-        return told if keeper is None or keeper.keeps(told) else {**told, "store": False}
+        return told if keeper is None or keeper.kept(told) is not None else {**told, "store": False}
 
     def _says_its_usage(self, response: Mapping[str, Any]) -> bool:
         try:

@@ -1,7 +1,7 @@
 """What is stored of a response: itself and its whole input, encrypted, so that it can be continued without any other."""
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -12,31 +12,45 @@ from gateway.core.contract.ids import new_id
 from gateway.core.fields import encrypt
 from inference.routes.responses.items import Item
 
+log = logging.getLogger("inference.stored_responses")
+
 RESPONSE_MAX_BYTES = 8 * 1024 * 1024
 """A longer response is given to its caller, and not stored; its `store` says so."""
 
 _OUTPUT_ROLE = "assistant"
 
 
-@dataclass(frozen=True, slots=True)
 class Record:
     """Keeps a response. `input_items` is its encrypted input, made while a large one is still beside the event loop."""
 
-    input_items: str
+    def __init__(self, input_items: str) -> None:
+        self.input_items = input_items
+        self._made: tuple[Mapping[str, Any], Mapping[str, Any] | None] | None = None
 
-    def keeps(self, response: Mapping[str, Any]) -> bool:
-        """Return whether it is small enough to be kept."""
-        return len(orjson.dumps(response)) <= RESPONSE_MAX_BYTES
+    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the members of `inference_close_responses`; None where it is too long, or they cannot be made.
 
-    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the members of `inference_close_responses`."""
-        return {
-            "id": response["id"],
-            "status": response["status"],
-            "response": encrypt(orjson.dumps(response).decode()),
-            "input_items": self.input_items,
-            "days": settings.STORED_RESPONSE_DAYS,
-        }
+        They are made once, so that what its client is told of a response is what becomes of it.
+        """
+        if self._made is None or self._made[0] != response:
+            self._made = response, self._members(response)
+        return self._made[1]
+
+    def _members(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        try:
+            written = orjson.dumps(response)
+            if len(written) > RESPONSE_MAX_BYTES:
+                return None
+            return {
+                "id": response["id"],
+                "status": response["status"],
+                "response": encrypt(written.decode()),
+                "input_items": self.input_items,
+                "days": settings.STORED_RESPONSE_DAYS,
+            }
+        except Exception:
+            log.exception("%s: it could not be stored", response.get("id"))
+            return None
 
 
 def record_of(items: Sequence[Item]) -> Record:

@@ -28,11 +28,8 @@ _OURS = frozenset({"previous_response_id", "store", "stream"})
 class Keeper(Protocol):
     """Makes of a response that the client gets what the closing statement keeps of it."""
 
-    def keeps(self, response: Mapping[str, Any]) -> bool:
-        """Return whether it is small enough to be kept."""
-
-    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what is kept of it."""
+    def kept(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return what is kept of it, None where nothing can be."""
 
 
 @dataclass(frozen=True, slots=True)

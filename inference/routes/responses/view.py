@@ -4,6 +4,8 @@ from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
 from gateway.core.api.lean import LeanRequest
+from gateway.core.api.schema import refuses
+from gateway.core.contract.errors import ImageRejected, NotFound, RateLimited
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.responses.reference import describe_responses
 from inference.routes.responses.route import RESPONSES
@@ -15,6 +17,7 @@ class ResponseViewSet(MeteredViewSet):
     route = RESPONSES
 
     @describe_responses
+    @refuses(ImageRejected, NotFound, RateLimited)
     @requires_model
     async def create(self, request: LeanRequest) -> HttpResponseBase:
         """Answer with text, structured output or tool calls, and store the response unless asked not to."""

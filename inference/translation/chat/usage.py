@@ -1,18 +1,15 @@
 """The usage object of a completion."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from inference.translation.malformed import MalformedAnswer
-from inference.translation.usage import Usage, or_zero, part_of, stated, sum_of
+from inference.translation.usage import Usage, object_of, or_zero, part_of, stated, sum_of
 
 
-def read_usage(usage: Any) -> Usage | None:
+def read_usage(sent: Any) -> Usage | None:
     """Read what was counted, unchecked. Raises MalformedAnswer where it is no object."""
+    usage = object_of(sent)
     if usage is None:
         return None
-    if not isinstance(usage, Mapping):
-        raise MalformedAnswer("usage is no object")
     return Usage(
         input_tokens=usage.get("prompt_tokens"),
         output_tokens=usage.get("completion_tokens"),

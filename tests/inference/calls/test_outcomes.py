@@ -120,7 +120,7 @@ def test_cached_tokens_are_charged_at_their_own_price(stage: Stage) -> None:
     assert caller.only_call.usage_record.cached_input_tokens == 3
 
 
-def test_an_error_of_an_upstream_that_bills_errors_waits_for_reconciliation(stage: Stage) -> None:
+def test_an_error_of_an_upstream_that_bills_errors_goes_to_review(stage: Stage) -> None:
     upstream = stage.upstream_row(bills_errors=True)
     alias, caller = stage.model("secret-error", upstream=upstream, max_output_tokens=20), stage.caller()
     answer = caller.post(chat(alias))

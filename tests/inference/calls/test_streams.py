@@ -74,7 +74,7 @@ def test_an_honest_stream_at_its_limit_is_not_cut(stage: Stage) -> None:
     assert caller.only_call.usage_record.basis == "upstream"
 
 
-def test_a_stream_without_usage_is_left_to_reconciliation(stage: Stage) -> None:
+def test_a_stream_without_usage_is_left_to_review(stage: Stage) -> None:
     alias, caller = stage.model("usage-missing", max_output_tokens=50), stage.caller(balance=5_000)
     lines = read(caller, alias)
     call = caller.only_call

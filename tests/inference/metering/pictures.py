@@ -5,7 +5,7 @@ Its bound may need a record, and it keeps a row of its own when a call is settle
 
 import hashlib
 from collections.abc import AsyncIterator, Callable, Container, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
 
@@ -101,6 +101,11 @@ class BoundedPictures(BoundedRequest):
     def members(self) -> Container[str]:
         """Give the names of the form's fields."""
         return self.upload.fields
+
+    @property
+    def needs_preparing(self) -> bool:
+        """Say whether the form asks for more pictures than it seems at first."""
+        return "times" in self.upload.fields
 
     def quantities(self, body: bytes) -> Quantities:
         """Count pictures."""
@@ -225,12 +230,18 @@ def bound(upload: Upload, model: ServedModel, price: PriceVersion, max_cost_micr
     return kind(hold, upload)
 
 
+async def prepare(http: MeteredRequest, request: BoundedPictures) -> BoundedPictures:
+    """Find out how many pictures it will be, and hold as much."""
+    return replace(request, hold_microusd=request.hold_microusd * int(request.upload.fields["times"]))
+
+
 PICTURES = MeteredRoute(
     name=Route.IMAGES,
     id_prefix="img",
     read=read_form,
     check=check,
     bound=bound,
+    prepare=prepare,
     endpoints={"openai": UpstreamPictures(), "demo": DemoPictures()},
     scopes=lambda model: (f"infer:{model}", "wallet:read"),
     close_function=CLOSE_AND_KEEP,

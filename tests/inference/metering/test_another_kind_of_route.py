@@ -136,3 +136,16 @@ def test_bytes_are_streamed_without_a_word_of_ours_between(stage: Stage) -> None
     assert "x-service-charge-microusd" not in first.headers
     assert caller.wallet == {"balance": 999_800, "held": 0, "debt": 0}
     assert kept(caller.only_call.id) == ["streamed"]
+
+
+def test_a_request_may_have_another_hold_once_it_is_prepared(
+    stage: Stage, pictures: PictureUpstream, model: str
+) -> None:
+    poor, caller = stage.caller(scopes=SCOPES, balance=799), stage.caller(scopes=SCOPES, balance=800)
+    refused = post(poor, model, times="2")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (402, "insufficient_funds")
+    assert refused.json()["error"]["details"] == {"requiredMicrousd": 800, "availableMicrousd": 799}
+    assert (poor.calls, pictures.forms) == ([], [])
+    answer = post(caller, model, times="2")
+    assert (answer.status_code, answer.headers["x-service-hold-microusd"]) == (200, "800")
+    assert caller.wallet == {"balance": 600, "held": 0, "debt": 0}

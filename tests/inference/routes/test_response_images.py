@@ -1,32 +1,14 @@
 """Images in the input of a response: checked, and fetched where they are URLs, before anything is held."""
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from inference.adapters import fetched_images
 from tests.inference.routes.test_responses import READ, respond
 from tests.support.image_host import GIF, JPEG, PNG, ImageHost, answer
 from tests.support.stage import RESPONSES, Caller, Stage
 from tests.support.stage import ask as request
 
 CONTEXT = 3000
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
-    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _fetch_from_host(host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test's server the public internet; everything else of the fetcher is as it is."""
-    host.pages.clear()
-    host.requests.clear()
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
 
 
 def data_url(data: bytes, label: str = "image/png") -> str:

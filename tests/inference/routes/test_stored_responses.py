@@ -15,8 +15,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Account
+from billing.models import StoredReplay
 from billing.operations import closings
 from billing.operations.closings import OpenCall
+from gateway.core import fields
+from gateway.core.api import logs
 from gateway.management.commands import reencrypt
 from inference.metering.journal import CLOSING_MAX_BYTES
 from inference.models import StoredResponse
@@ -352,6 +355,67 @@ def test_a_response_that_is_too_long_is_answered_and_not_stored(
     response = made(caller, alias)
     assert (response["status"], response["store"]) == ("completed", False)
     assert caller.get(f"{RESPONSES}/{response['id']}").status_code == 404
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_response_that_cannot_be_kept_is_answered_and_does_not_say_that_it_was(
+    caller: Caller, alias: str, monkeypatch: pytest.MonkeyPatch, streams: bool
+) -> None:
+    def encrypt(text: str) -> str:
+        if '"object":"response"' in text:
+            raise ValueError("no key")
+        return fields.encrypt(text)
+
+    monkeypatch.setattr(record, "encrypt", encrypt)
+    told = respond(caller, ask(alias, stream=streams))
+    assert told.status_code == 200
+    response = orjson.loads(told.content) if not streams else last_event(told.text)["response"]
+    assert (response["status"], response["store"]) == ("completed", False)
+    assert caller.get(f"{RESPONSES}/{response['id']}").status_code == 404
+    assert caller.only_call.state == "settled"
+
+
+def last_event(text: str) -> Any:
+    return orjson.loads([line for line in text.splitlines() if line.startswith("data: ")][-1][len("data: ") :])
+
+
+def test_a_response_whose_key_is_lost_cannot_be_read_and_the_operator_is_told(
+    caller: Caller, alias: str, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    response, keys = made(caller, alias), settings.FIELD_ENCRYPTION_KEYS
+    paths = f"{RESPONSES}/{response['id']}", f"{RESPONSES}/{response['id']}/input_items"
+    logs.forget()
+    settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    goes_on = ask(alias, previous_response_id=response["id"])
+    for answer, param in (
+        (caller.get(paths[0]), None),
+        (caller.get(paths[1]), None),
+        (respond(caller, goes_on), "previous_response_id"),
+    ):
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"], error["param"]) == (503, "not_ready", param)
+    [line] = [entry for entry in caplog.records if entry.name == "inference.stored_responses"]
+    assert "FIELD_ENCRYPTION_KEYS" in line.getMessage()
+    assert len(caller.calls) == 1
+    assert caller.delete(paths[0]).status_code == 200
+    settings.FIELD_ENCRYPTION_KEYS = keys
+    assert caller.get(paths[0]).status_code == 404
+
+
+def test_the_answer_of_a_repeated_request_is_deleted_with_its_response(
+    stage: Stage, caller: Caller, alias: str
+) -> None:
+    response = respond(caller, ask(alias), key="one").json()
+    other = respond(caller, ask(alias), key="other").json()
+    assert caller.delete(f"{RESPONSES}/{response['id']}").status_code == 200
+    paid, sent = caller.wallet, len(stage.upstream.ledger)
+    again = respond(caller, ask(alias), key="one")
+    assert (again.status_code, again.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert "was not stored" in again.json()["error"]["message"]
+    assert respond(caller, ask(alias), key="other").json() == other
+    assert (caller.wallet, len(stage.upstream.ledger)) == (paid, sent)
+    replays = StoredReplay.objects.filter(reservation__actor_did=caller.did)
+    assert not [replay for replay in replays if response["id"] in bytes(replay.body).decode()]
 
 
 def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(caller: Caller, alias: str) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from tests.support.scripts import Scripts
 from tests.support.stripe import behaviours, forms
-from tests.support.stripe.behaviours import Behaviour, Scripts
+from tests.support.stripe.behaviours import HONEST, Behaviour, Script
 from tests.support.stripe.errors import Refusal
 from tests.support.stripe.events import API_VERSION
 from tests.support.stripe.expansion import expand
@@ -44,7 +45,7 @@ class Api:
     def __init__(self, store: Store, keys: tuple[str, ...]) -> None:
         self.store = store
         self.keys = keys
-        self.scripts = Scripts()
+        self.scripts = Scripts[Script]()
         self.idempotency = IdempotencyKeys()
         self.asked: list[Asked] = []
         self.ignores_expand = False
@@ -69,7 +70,8 @@ class Api:
         asked = Asked(http.method, http.path, idempotency_key=http.headers.get("Idempotency-Key"))
         self.asked.append(asked)
         request_id = f"req_{random_text(14)}"
-        behaviour = self.scripts.choose(http.method, http.path)
+        script = self.scripts.take(http.method, http.path)
+        behaviour = script.behaviour if script else HONEST
         raw = await http.text()
         answer = await self._answer(http, raw, operation, behaviour, asked, request_id)
         if behaviour.cut:

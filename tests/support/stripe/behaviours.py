@@ -1,7 +1,6 @@
 """How the stand-in is told to misbehave: a script waits for the next requests that match it."""
 
 import dataclasses
-import threading
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -62,37 +61,16 @@ class Script:
     path: str = "*"
     times: int = 1
 
-    def matches(self, method: str, path: str) -> bool:
-        """Tell whether this script waits for such a request."""
-        return self.times > 0 and self.method in {None, method} and fnmatchcase(path, self.path)
+    def matches(self, *asked: str) -> bool:
+        """Tell whether this script waits for a request of this method and path."""
+        method, path = asked
+        return self.method in {None, method} and fnmatchcase(path, self.path)
 
 
-class Scripts:
-    """Hold the scripts in the order they were given; safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._waiting: list[Script] = []
-        self._lock = threading.Lock()
-
-    def add(self, preset: str | None, *, method: str | None, path: str, times: int, **settings: Any) -> None:
-        """Queue one script: a preset, or single settings over it."""
-        behaviour = dataclasses.replace(PRESETS[preset] if preset else HONEST, **settings)
-        with self._lock:
-            self._waiting.append(Script(behaviour, method, path, times))
-
-    def clear(self) -> None:
-        """Forget every script."""
-        with self._lock:
-            self._waiting.clear()
-
-    def choose(self, method: str, path: str) -> Behaviour:
-        """Take the behaviour of a request."""
-        with self._lock:
-            for script in self._waiting:
-                if script.matches(method, path):
-                    script.times -= 1
-                    return script.behaviour
-        return HONEST
+def script_of(preset: str | None, *, method: str | None, path: str, times: int, **settings: Any) -> Script:
+    """Make a script of a preset, or of single settings over it."""
+    behaviour = dataclasses.replace(PRESETS[preset] if preset else HONEST, **settings)
+    return Script(behaviour, method, path, times)
 
 
 def error_body(status: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from aiohttp import web
 from tests.support.server_thread import ServerThread
 from tests.support.stripe.accounts import Accounts
 from tests.support.stripe.api import Api, Asked
+from tests.support.stripe.behaviours import script_of
 from tests.support.stripe.disputes import Disputes
 from tests.support.stripe.events import Events
 from tests.support.stripe.keeping import Keeping
@@ -123,7 +124,7 @@ class FakeStripe(ServerThread):
         self, preset: str | None = None, *, method: str | None = None, path: str = "*", times: int = 1, **settings: Any
     ) -> None:
         """Answer the next `times` matching requests by a preset of behaviours.py, or by single settings over it."""
-        self.api.scripts.add(preset, method=method, path=path, times=times, **settings)
+        self.api.scripts.add(script_of(preset, method=method, path=path, times=times, **settings))
 
     def reset(self) -> None:
         """Forget everything: objects, requests, scripts, idempotency keys, the webhook's endpoint."""

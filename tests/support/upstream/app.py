@@ -8,9 +8,10 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.scripts import Scripts
 from tests.support.upstream import chat, embeddings, errors, responses
 from tests.support.upstream.answers import Answer, answer
-from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, Scripts
+from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, from_model
 from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
 from tests.support.upstream.ledger import Entry, Ledger
@@ -26,7 +27,7 @@ class Upstream:
 
     def __init__(self, *, keep_bodies: bool = True, api_key: str | None = None) -> None:
         self.ledger = Ledger(keep_bodies=keep_bodies)
-        self.scripts = Scripts()
+        self.scripts = Scripts[Script]()
         self.api_key = api_key
         self.gate = asyncio.Event()
         self.gate.set()
@@ -48,7 +49,8 @@ class Upstream:
         if refusal := errors.refuse(request, raw, self.api_key):
             return refusal
         body = json.loads(raw)  # unlike orjson it reads integers of any length
-        behaviour = self.scripts.choose(request.path, body["model"])
+        script = self.scripts.take(request.path, body["model"])
+        behaviour = script.behaviour if script else from_model(body["model"])
         call = Call(request, body, behaviour, self._remember(request, body, behaviour), self.gate)
         try:
             return await self._answer(call)

@@ -6,8 +6,7 @@ the preset whose name is the request's model, the query string in the model's na
 """
 
 import dataclasses
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
@@ -168,41 +167,10 @@ class Script:
     path: str | None = None
     times: int = 1
 
-    def matches(self, path: str, model: str) -> bool:
-        """Tell whether this script is waiting for such a request; None matches all."""
-        return self.times > 0 and self.model in {None, model} and self.path in {None, path}
-
-
-class Scripts:
-    """Hold the scripts in the order they were given; safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._waiting: list[Script] = []
-        self._lock = threading.Lock()
-
-    def add(self, script: Script) -> None:
-        """Queue one script."""
-        with self._lock:
-            self._waiting.append(script)
-
-    def clear(self) -> None:
-        """Forget every script."""
-        with self._lock:
-            self._waiting.clear()
-
-    def choose(self, path: str, model: str) -> Behaviour:
-        """Take the behaviour of a request to `path` that names `model`."""
-        if self._waiting and (script := self._take(lambda s: s.matches(path, model))):
-            return script.behaviour
-        return from_model(model)
-
-    def _take(self, wanted: Callable[[Script], bool]) -> Script | None:
-        with self._lock:
-            for script in self._waiting:
-                if wanted(script):
-                    script.times -= 1
-                    return script
-        return None
+    def matches(self, *asked: str) -> bool:
+        """Tell whether this script waits for a request to this path, for this model; None matches all."""
+        path, model = asked
+        return self.model in {None, model} and self.path in {None, path}
 
 
 def from_model(model: str) -> Behaviour:

@@ -1,0 +1,122 @@
+"""What one account may take of a process's fetching: however slow its hosts and name servers are, the others go on."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gateway.core.outbound import fetch_shares
+from gateway.core.outbound.fetch_shares import on_behalf_of
+from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
+from tests.support.concurrency import PATIENCE_SECONDS, eventually
+from tests.support.image_host import PNG, ImageHost, answer, resolving
+
+MEBIBYTE = 1024 * 1024
+LONG = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (12 * MEBIBYTE)
+
+
+@pytest.fixture
+def host(tmp_path: Any) -> Iterator[ImageHost]:
+    with ImageHost(tmp_path) as running:
+        running.pages["/quick"] = answer(PNG)
+        yield running
+
+
+@pytest.fixture
+def open_doors() -> Iterator[threading.Event]:
+    """What is slow waits for this."""
+    doors = threading.Event()
+    yield doors
+    doors.set()
+
+
+def after(doors: threading.Event, sent: bytes = b"", then: bytes = b"") -> Callable[[Any], None]:
+    def page(connection: Any) -> None:
+        connection.sendall(sent)
+        assert doors.wait(PATIENCE_SECONDS)
+        connection.sendall(then)
+        connection.unwrap()
+
+    return page
+
+
+def begin(fetcher: PublicFetcher, url: str, account: str) -> "asyncio.Task[bytes]":
+    with on_behalf_of(account):
+        return asyncio.create_task(fetcher.fetch(url, max_bytes=12 * MEBIBYTE, accept="image/png"))
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    await asyncio.to_thread(eventually, condition)
+
+
+async def test_four_pages_at_a_time(host: ImageHost, open_doors: threading.Event) -> None:
+    host.pages["/slow"] = after(open_doors, then=answer(PNG))
+    fetcher = host.fetcher(seconds=PATIENCE_SECONDS)
+    slow = [begin(fetcher, host.url("/slow"), "alice") for _ in range(6)]
+    await until(lambda: len(host.requests) >= 4)
+    assert await begin(fetcher, host.url("/quick"), "bob") == PNG
+    assert len(host.requests) == 4 + 1
+    open_doors.set()
+    assert await asyncio.gather(*slow) == [PNG] * 6
+
+
+async def test_who_waits_too_long_for_a_place_is_told_that_it_is_busy(
+    host: ImageHost, open_doors: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.pages["/slow"] = after(open_doors, then=answer(PNG))
+    fetcher = host.fetcher(seconds=PATIENCE_SECONDS)
+    slow = [begin(fetcher, host.url("/slow"), "alice") for _ in range(4)]
+    await until(lambda: len(host.requests) == 4)
+    monkeypatch.setattr(fetch_shares, "PLACE_SECONDS", 0.05)
+    with pytest.raises(BusyError):
+        await begin(fetcher, host.url("/quick"), "alice")
+    open_doors.set()
+    assert await asyncio.gather(*slow) == [PNG] * 4
+    assert await begin(fetcher, host.url("/quick"), "alice") == PNG
+
+
+async def test_sixteen_mebibytes_at_a_time(host: ImageHost, open_doors: threading.Event) -> None:
+    host.pages["/slow"] = after(open_doors, LONG, b"\0" * 12 * MEBIBYTE)
+    host.pages["/long"] = LONG + b"\0" * 12 * MEBIBYTE
+    slow = begin(host.fetcher(seconds=PATIENCE_SECONDS), host.url("/slow"), "alice")
+    await until(lambda: len(host.requests) == 1)
+    share = share_of("alice")
+    await until(lambda: share.arriving.lent_bytes)
+    with pytest.raises(BusyError):
+        await begin(host.fetcher(seconds=0.5), host.url("/long"), "alice")
+    assert len(await begin(host.fetcher(seconds=PATIENCE_SECONDS), host.url("/long"), "bob")) == 12 * MEBIBYTE
+    open_doors.set()
+    assert len(await slow) == 12 * MEBIBYTE
+
+
+def share_of(account: str) -> fetch_shares.Share:
+    with on_behalf_of(account):
+        return fetch_shares.current_share()
+
+
+async def test_two_names_at_a_time_which_count_until_their_threads_have_ended(
+    host: ImageHost, open_doors: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def look_up(name: str, port: int, *rest: Any) -> list[Any]:
+        asked.append(name)
+        if name == "other.example":
+            assert open_doors.wait(PATIENCE_SECONDS)
+        return resolving("127.0.0.1")(name, port)
+
+    monkeypatch.setattr(fetch_shares, "LOOK_UP_SECONDS", 0.2)
+    fetcher = host.fetcher(look_up=look_up)
+    slow = [begin(fetcher, host.url("/quick", "other.example"), "alice") for _ in range(4)]
+    refused = await asyncio.gather(*slow, return_exceptions=True)
+    assert [str(error) for error in refused] == ["its host took too long"] * 4
+    assert asked == ["other.example"] * 2
+    with pytest.raises(FetchError):
+        await begin(fetcher, host.url("/quick"), "alice")
+    assert asked == ["other.example"] * 2
+    monkeypatch.setattr(fetch_shares, "LOOK_UP_SECONDS", PATIENCE_SECONDS)
+    assert await begin(fetcher, host.url("/quick"), "bob") == PNG
+    open_doors.set()
+    assert await begin(fetcher, host.url("/quick"), "alice") == PNG
