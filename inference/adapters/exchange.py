@@ -20,7 +20,7 @@ from inference.rules.upstream import Attempt, UpstreamTarget
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
 _COPIED_BODY_MAX_BYTES = 1024 * 1024
-_GENERATION_ID = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+_GENERATION_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 _WRAPPED_MAX = 8
 """So many levels deeper an answer may be written than it was read, in an event or in the other form. The reader takes
 deeper nesting than the writer."""
