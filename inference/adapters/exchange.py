@@ -21,6 +21,9 @@ ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
 _COPIED_BODY_MAX_BYTES = 1024 * 1024
 _GENERATION_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+NESTING_MIN_BYTES = 200
+"""Nothing shorter, and nothing with fewer brackets, is nested too deep to be written again."""
+
 _WRAPPED_MAX = 8
 """So many levels deeper an answer may be written than it was read, in an event or in the other form. The reader takes
 deeper nesting than the writer."""
@@ -103,7 +106,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
     """Parse a JSON object that can be written out again, or raise NotJSONError."""
     try:
         value = orjson.loads(data)
-        if data.count(b"{") + data.count(b"[") > 200:
+        if len(data) > NESTING_MIN_BYTES and data.count(b"{") + data.count(b"[") > NESTING_MIN_BYTES:
             orjson.dumps(reduce(lambda inner, _: [inner], range(_WRAPPED_MAX), value))
     except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
         raise NotJSONError("not JSON") from error

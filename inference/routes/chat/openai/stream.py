@@ -78,7 +78,12 @@ def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int,
 
 
 def _bytes_of(delta: Mapping[str, Any]) -> int:
-    return sum(len(text.encode()) for name in _TEXTS if isinstance(text := delta.get(name), str))
+    size = 0
+    for name in _TEXTS:
+        text = delta.get(name)
+        if isinstance(text, str):
+            size += len(text.encode())
+    return size
 
 
 def _bytes_of_calls(calls: Any) -> int:
