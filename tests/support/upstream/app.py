@@ -8,11 +8,12 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.upstream import chat, embeddings, errors, generations, responses
+from tests.support.upstream import chat, embeddings, errors, responses
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, Scripts
 from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
+from tests.support.upstream.generations import Records
 from tests.support.upstream.ledger import Entry, Ledger
 from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.usage import ABSENT, Usage, report
@@ -28,9 +29,9 @@ class Upstream:
         self.ledger = Ledger(keep_bodies=keep_bodies)
         self.scripts = Scripts()
         self.api_key = api_key
-        self.records = generations.Records(self.ledger)
         self.gate = asyncio.Event()
         self.gate.set()
+        self.records = Records(self.ledger, api_key)
 
     def application(self) -> web.Application:
         """Build the aiohttp application."""
@@ -38,10 +39,10 @@ class Upstream:
         for path in PREFIXES:
             app.router.add_post(f"/v1{path}", self.serve)
         app.router.add_get("/v1/models", self.list_models)
-        app.router.add_get("/v1/generation", self.show_generation)
         app.router.add_get("/_ledger", self.show_ledger)
         app.router.add_post("/_reset", self.reset)
         app.router.add_post("/_script", self.add_script)
+        app.router.add_get("/v1/generation", self.records.show)
         return app
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
@@ -121,12 +122,6 @@ class Upstream:
         """List the plain model and every preset as a model."""
         data = [{"id": name, "object": "model", "created": 0, "owned_by": "upstream"} for name in ("small-1", *PRESETS)]
         return _json({"object": "list", "data": data})
-
-    async def show_generation(self, request: web.Request) -> web.Response:
-        """Show an aggregator's own record of one call: `?id=gen-…`."""
-        if refusal := errors.refuse_key(request, self.api_key):
-            return refusal
-        return self.records.answer(request.query["id"])
 
     async def show_ledger(self, request: web.Request) -> web.Response:
         """Show the ledger: `?after=N` leaves the first N entries out."""

@@ -18,8 +18,9 @@ PREFIX = "gen-"
 class Records:
     """The records of a ledger. `asked` are the ids that were asked for."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, api_key: str | None) -> None:
         self._ledger = ledger
+        self._api_key = api_key
         self.reset()
 
     def reset(self) -> None:
@@ -29,8 +30,11 @@ class Records:
         self.changed: Mapping[str, Any] = {}
         self.raw: web.Response | None = None
 
-    def answer(self, generation_id: str) -> web.Response:
-        """Tell of one call, or 404 where there is none."""
+    async def show(self, request: web.Request) -> web.Response:
+        """Tell of one call to whoever has the key, or 404 where there is none."""
+        if self._api_key and request.headers.get("Authorization") != f"Bearer {self._api_key}":
+            return web.Response(status=401)
+        generation_id = request.query["id"]
         self.asked.append(generation_id)
         if self.raw is not None:
             return self.raw
