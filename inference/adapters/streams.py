@@ -3,7 +3,7 @@
 import asyncio
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import aiohttp
@@ -115,7 +115,7 @@ def _grouped(chunks: list[Chunk]) -> list[Chunk]:
 def _merged(chunks: Sequence[Chunk]) -> Chunk:
     deltas = size = audio = 0
     usage = None
-    events: list[Mapping[str, Any]] = []
+    events: list[Any] = []
     for chunk in chunks:
         deltas += chunk.output_deltas
         size += chunk.output_bytes

@@ -30,6 +30,9 @@ log = logging.getLogger("inference.look_ups")
 ROUTES = frozenset({Route.CHAT_COMPLETIONS, Route.RESPONSES})
 """Those whose charge is of tokens alone, which is what a record counts."""
 
+SOUND = frozenset({"input_audio_token", "output_audio_token"})
+"""Tokens with a price of their own that a record does not tell from others."""
+
 ASK_SECONDS = 3.0
 
 _NO_RECORD = (NotJSONError, TooLargeError, MisconfiguredError, aiohttp.ClientError, TimeoutError, OSError)
@@ -40,9 +43,10 @@ def look_up(call: Reservation) -> Finding | None:
     generation_id = (call.evidence or {}).get("generation_id")
     if call.route not in ROUTES or not isinstance(generation_id, str):
         return None
-    target = upstreams.looked_up_for(call.deployment or "")
+    prices = PriceBook.parse(call.price_version.components)
+    target = None if prices.components & SOUND else upstreams.looked_up_for(call.deployment or "")
     record = _ask(target, generation_id) if target else None
-    return _finding(call, record, generation_id) if record is not None else None
+    return _finding(call, prices, record, generation_id) if record is not None else None
 
 
 def _ask(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any] | None:
@@ -61,11 +65,10 @@ async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
         await close_session()
 
 
-def _finding(call: Reservation, record: Mapping[str, Any], generation_id: str) -> Finding | None:
+def _finding(call: Reservation, prices: PriceBook, record: Mapping[str, Any], generation_id: str) -> Finding | None:
     try:
         used = read_generation(record, generation_id)
     except (MissingUsage, MalformedUsage) as error:
         log.warning("call %s: the record %s cannot be charged: %s", call.id, generation_id, error)
         return None
-    prices = PriceBook.parse(call.price_version.components)
     return Finding(cost_microusd(used, prices), used.counts())

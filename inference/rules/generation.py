@@ -13,10 +13,6 @@ def read_generation(record: Mapping[str, Any], generation_id: str) -> Quantities
     data = record.get("data")
     if not isinstance(data, Mapping) or data.get("id") != generation_id:
         raise MissingUsage("not this generation")
-    if data.get(
-        "num_input_audio_prompt"
-    ):  # it does not say how many tokens the sound had, which may have its own price
-        raise MissingUsage("audio tokens")
     return Quantities(
         input_tokens=read_total(data, "native_tokens_prompt"),
         cached_input_tokens=data.get("native_tokens_cached"),

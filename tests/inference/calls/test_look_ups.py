@@ -8,9 +8,13 @@ from aiohttp import web
 from django.utils import timezone
 
 from billing.operations import ledger, reviews
+from inference.models import Alias, Deployment, Upstream
 from inference.operations.look_ups import look_up
+from inference.queries import catalogue
+from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play, whole
 from tests.inference.routes.test_translated import TO_CHAT, TO_RESPONSES
-from tests.support.stage import CHAT, EMBEDDINGS, RESPONSES, Caller, Stage, ask, chat
+from tests.support.concurrency import eventually
+from tests.support.stage import CHAT, EMBEDDINGS, PRICE, RESPONSES, Caller, Stage, ask, chat
 
 BALANCE = 50_000
 COST = 11
@@ -119,7 +123,6 @@ HOSTILE: dict[str, Any] = {
     "huge": {"native_tokens_completion": 10**30},
     "more cached than sent": {"native_tokens_cached": 8},
     "cached is a text": {"native_tokens_cached": "1"},
-    "audio": {"num_input_audio_prompt": 1},
 }
 
 
@@ -186,8 +189,6 @@ def test_an_upstream_is_asked_only_where_its_operator_says_so(stage: Stage, opti
 
 
 def test_nothing_is_asked_once_the_operator_takes_it_back(stage: Stage) -> None:
-    from inference.models import Upstream
-
     caller = left_to_review(stage, "garbage-json")
     Upstream.objects.filter(deployments__alias__name=caller.only_call.model).update(options={})
     assert look_up(caller.only_call) is None
@@ -209,6 +210,49 @@ def test_embeddings_are_not_looked_up(stage: Stage) -> None:
     assert caller.only_call.evidence["generation_id"]
     assert reconcile() == 0
     assert stage.upstream.records.asked == []
+
+
+@pytest.mark.parametrize("component", ["input_audio_token", "output_audio_token"])
+def test_a_price_that_tells_sound_from_words_is_not_looked_up(stage: Stage, component: str) -> None:
+    left_to_review(stage, "garbage-json", price={**PRICE, component: "9"})
+    assert reconcile() == 0
+    assert stage.upstream.records.asked == []
+
+
+def test_the_record_of_an_upstream_that_refused_is_not_that_of_the_next(stage: Stage) -> None:
+    caller = stage.caller(balance=BALANCE)
+    alias = stage.model("overloaded", upstream=stage.upstream_row(options=LOOKED_UP), max_output_tokens=30)
+    other = stage.upstream_row()
+    Deployment.objects.create(alias=Alias.objects.get(name=alias), upstream=other, model="garbage-json", priority=1)
+    catalogue.forget()
+    caller.post(chat(alias))
+    assert [entry.model for entry in stage.upstream.ledger] == ["overloaded", "garbage-json"]
+    assert (caller.only_call.state, caller.only_call.evidence) == ("review", None)
+
+
+@pytest.mark.parametrize("told", ["", "gen 1", "g" * 65, "gen-1/../../keys", "gen-1?x=1", "gén", "gen-1&id=gen-2"])
+def test_a_header_that_is_no_id_is_not_kept(stage: Stage, told: str) -> None:
+    with MisbehavingUpstream() as upstream:
+        upstream.play = Play([whole(b"garbage", "application/json", X_Generation_Id=told)])
+        row = stage.upstream_row(base_url=upstream.base_url, options=LOOKED_UP)
+        alias, caller = stage.model(upstream=row, max_output_tokens=30), stage.caller()
+        caller.post(chat(alias))
+    assert (caller.only_call.state, caller.only_call.evidence) == ("review", None)
+
+
+def test_a_stream_keeps_where_its_record_is_while_it_runs(stage: Stage, settings: Any) -> None:
+    """Whoever closes it for a process that died finds the record."""
+    settings.STREAM_CHECKPOINT_SECONDS = 0.05
+    caller = stage.caller(balance=BALANCE)
+    alias = stage.model(upstream=stage.upstream_row(options=LOOKED_UP), max_output_tokens=30)
+    with stage.upstream.holding(), caller.stream(chat(alias)) as answer:
+        lines = answer.iter_lines()
+        next(lines)
+        evidence = eventually(lambda: caller.only_call.evidence)
+        stage.upstream.release()
+        assert list(lines)
+    assert evidence["generation_id"] == f"gen-{stage.upstream.ledger.entries[0].id}"
+    assert caller.only_call.state == "settled"
 
 
 def test_a_call_that_was_decided_meanwhile_stays_so(stage: Stage) -> None:

@@ -51,7 +51,6 @@ class Records:
             "native_tokens_completion": entry.planned_tokens,
             "native_tokens_cached": entry.cached_tokens,
             "native_tokens_reasoning": 0,
-            "num_input_audio_prompt": None,
             "streamed": entry.stream,
             "cancelled": False,
         }
