@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 
 from tests.inference.misbehaviour.honest import EVENTS, body_of, events_of, pieces_of, streamed
-from tests.inference.misbehaviour.row import Case, Told
+from tests.inference.misbehaviour.row import CUT, Case, Told
 from tests.inference.misbehaviour.wire import Ending, Play, chunk, chunked, head, whole
 from tests.support.upstream.behaviours import HOST, SECRET
 from tests.support.upstream.errors import HTML
 
 JSON = "application/json"
-KINDS = frozenset({"JSON", "bytes", "stream"})
+KINDS = frozenset({"JSON", "bytes", "bytes as they come", "stream"})
 
 OK = Told(200, None, "settled")
 UNKNOWN_CHARGE = Told(200, None, "review")
@@ -56,7 +56,12 @@ class Misbehaviour:
 
     def expected(self, case: Case) -> Told:
         """Return what has to become of a case."""
-        return case.row.told.get(self.name) or (self.streamed if case.streams else self.told)
+        told = case.row.told.get(self.name) or (self.streamed if case.has_begun else self.told)
+        return (
+            told._replace(code=CUT)
+            if case.row.is_handed_on and not case.streams and told.status == 200 and told.code
+            else told
+        )
 
 
 def _refusal(name: str, status: int, told: Told, code: str | None = None, **upstream: Any) -> Misbehaviour:

@@ -22,9 +22,10 @@ def body_of(case: Case, usage: str = "true") -> bytes:
 
 def events_of(case: Case, usage: str = "true") -> list[bytes]:
     """Lay out the events of a stream, its end included."""
-    events = list(case.row.events)
-    at = max(at for at, event in enumerate(events) if _found(event, case.row.stream_usage))
-    events[at] = _with_usage(events[at], case.row.stream_usage, usage)
+    events, path = list(case.row.events), case.row.stream_usage
+    if path is not None:
+        at = max(at for at, event in enumerate(events) if _found(event, path))
+        events[at] = _with_usage(events[at], path, usage)
     frames = [Frame(event, name=str(event.get("type", ""))).encode() for event in events]
     return [*frames, DONE] if case.row.ends_with_done else frames
 

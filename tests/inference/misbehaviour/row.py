@@ -4,14 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tests.support.stage import PRICE
+from tests.support.stage import PRICE, Stage
 
 Json = dict[str, Any]
 Path = tuple[str, ...]
 
+CUT = "cut"
+
 
 class Told(NamedTuple):
-    """What becomes of a call: the status, the code of the error, if any, and the state of its money."""
+    """What becomes of a call: the status, the code of the error, if any, and the state of its money.
+
+    Bytes that are handed on have no room for a code; then it is `CUT`, for the connection ends without their end.
+    """
 
     status: int
     code: str | None
@@ -42,15 +47,19 @@ class Row:
     charge_microusd: int
     usage: Path | None = ("usage",)
     events: Sequence[Json] = ()
-    stream_usage: Path = ("usage",)
+    stream_usage: Path | None = ("usage",)
+    stream_members: Json = field(default_factory=lambda: {"stream": True})
     ends_with_done: bool = False
+    is_handed_on: bool = False
     media_type: str = "application/json"
+    scopes: tuple[str, ...] = ("infer:*",)
     price: Mapping[str, Any] = field(default_factory=lambda: PRICE)
     fields: Mapping[str, Any] = field(default_factory=dict)
     adapter: str = "openai"
     known: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Told] = field(default_factory=dict)
+    alias: Callable[[Stage, Any], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -62,10 +71,18 @@ class Case:
 
     @property
     def kind(self) -> str:
-        """Return `stream`, `JSON` or `bytes`: what an honest upstream answers with."""
+        """Return `stream`, `JSON`, `bytes` or `bytes as they come`: what an honest upstream answers with, and how that goes
+        on to the client."""
         if self.streams:
             return "stream"
+        if self.row.is_handed_on:
+            return "bytes as they come"
         return "bytes" if isinstance(self.row.answer, bytes) else "JSON"
+
+    @property
+    def has_begun(self) -> bool:
+        """Return whether the client's answer begins before the upstream's has ended."""
+        return self.streams or self.row.is_handed_on
 
     @property
     def name(self) -> str:
