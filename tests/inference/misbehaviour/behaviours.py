@@ -157,10 +157,13 @@ def _packed() -> bytes:
     return gzip.compress(b" " * 64 * 1024 * 1024, 1)
 
 
-def _of_the_other_kind(case: Case) -> Play:
-    """Send a stream where none was asked for, and a whole answer where a stream was."""
-    if case.streams:
-        return Play([whole(body_of(case), case.row.media_type)])
+def _whole(case: Case) -> Play:
+    """Send a whole answer where a stream was asked for."""
+    return Play([whole(body_of(case), case.row.media_type)])
+
+
+def _events(case: Case) -> Play:
+    """Send a stream where none was asked for."""
     event = b"data: " + (body_of(case) if case.kind == "JSON" else b"{}") + b"\n\n"
     return Play(streamed([event], ends=True))
 
@@ -210,10 +213,11 @@ BEHAVIOURS: list[Misbehaviour] = [
     _body("page of a proxy", lambda body: HTML),
     _body("error under 200", lambda body: b'{"error": {"message": "%b"}}' % SECRET.encode()),
     Misbehaviour("wrong media type", _under_type("text/html"), INVALID, INVALID),
-    Misbehaviour("stream for no stream", _of_the_other_kind, INVALID, OK),
+    Misbehaviour("stream for no stream", _events, INVALID, INVALID, KINDS - {"stream"}),
+    Misbehaviour("answer for a stream", _whole, OK, OK, frozenset({"stream"})),
     Misbehaviour("huge header", _with_headers(x_debug="t" * 64 * 1024), INVALID, INVALID),
     Misbehaviour("endless", _endless, INVALID, BROKEN_INVALID),
-    Misbehaviour("gzip bomb", _bomb, INVALID, INVALID),
+    Misbehaviour("gzip bomb", _bomb, INVALID, INVALID, KINDS - {"bytes as they come"}),
     _usage("missing", UNKNOWN_CHARGE, UNKNOWN_CHARGE),
     _usage("null", UNKNOWN_CHARGE, UNKNOWN_CHARGE),
     _usage("partial", UNKNOWN_CHARGE, UNKNOWN_CHARGE),
