@@ -1,4 +1,4 @@
-"""The gateway.yaml of a run: one product, one upstream, three models, and money for every customer."""
+"""The gateway.yaml of a run: one product, one upstream under three names, its models, and money for every customer."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +23,18 @@ MODELS = {
 }
 """What each alias is upstream: answered at once, after a while, or over 24 seconds."""
 
+LONG_TOKENS = 400
+LONG_MODEL = f"small-1?tokens={LONG_TOKENS}"
+LONG = "long"
+LONG_OVER_CHAT = "long-over-chat"
+LONG_OVER_RESPONSES = "long-over-responses"
+LONG_AT: Mapping[str, Mapping[str, Any]] = {
+    LONG: {"name": "bench"},
+    LONG_OVER_CHAT: {"name": "bench-chat", "routes": ["chat.completions"]},
+    LONG_OVER_RESPONSES: {"name": "bench-responses", "routes": ["responses"]},
+}
+"""The aliases of long answers, and the upstream of each, which may know only one route of text."""
+
 
 def gateway_configuration(
     *, jwks: Mapping[str, Any], upstream_url: str, upstream_key: str, customers: Iterable[Customer]
@@ -40,8 +52,14 @@ def gateway_configuration(
                 "jwks": jwks,
             }
         ],
-        "upstreams": [{"name": "bench", "adapter": "openai", "base_url": upstream_url, "api_key": upstream_key}],
-        "aliases": [_alias(name, model) for name, model in MODELS.items()],
+        "upstreams": [
+            {"adapter": "openai", "base_url": upstream_url, "api_key": upstream_key, **named}
+            for named in LONG_AT.values()
+        ],
+        "aliases": [
+            *(_alias(name, model) for name, model in MODELS.items()),
+            *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in LONG_AT.items()),
+        ],
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }
 
@@ -57,12 +75,12 @@ def write(path: Path, configuration: Mapping[str, Any]) -> Path:
     return path
 
 
-def _alias(name: str, model: str) -> dict[str, Any]:
+def _alias(name: str, model: str, upstream: str = "bench") -> dict[str, Any]:
     return {
         "name": name,
         "enabled": True,
         "max_output_tokens": 4096,
         "context_tokens": 128000,
-        "deployments": [{"upstream": "bench", "model": model, "priority": 0, "weight": 1}],
+        "deployments": [{"upstream": upstream, "model": model, "priority": 0, "weight": 1}],
         "price": {"input_token": INPUT_PRICE, "output_token": OUTPUT_PRICE},
     }

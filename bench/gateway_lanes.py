@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from bench.books import Ledger
-from bench.config import PLAIN
 from bench.gateways import GatewayServer
 from bench.identity import Customer, ProductServer
-from bench.lanes import CHAT_PATH, MAX_COST_MICROUSD, Lane, body, render_request
+from bench.lanes import MAX_COST_MICROUSD, SHORT, Lane, Question, render_request
 from bench.proofs import fresh_key
 from bench.servers import GATEWAY_BASE_URL
 
@@ -23,6 +22,7 @@ class GatewayLane(Lane):
         product_server: ProductServer,
         customers: Sequence[Customer],
         ledger: Ledger | None,
+        question: Question = SHORT,
     ) -> None:
         self.name = name
         self.target = gateway.target
@@ -30,23 +30,25 @@ class GatewayLane(Lane):
         self.customers = customers
         self.ledger = ledger
         self.gateway = gateway
-        self._product_server = product_server
+        self.product_server = product_server
+        self._question = question
 
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
         """Sign `count` requests now, a turn of each customer after another."""
         share = -(-count // len(self.customers))
-        content = body(PLAIN, stream=stream)
+        content, path = self._question.body(stream=stream), self._question.path
         signed = [
-            [render_request(content, headers) for headers in self.sign(customer, share)] for customer in self.customers
+            [render_request(content, headers, path) for headers in self.sign(customer, share)]
+            for customer in self.customers
         ]
         turns = itertools.chain.from_iterable(zip(*signed, strict=True))
         return list(itertools.islice(turns, count))
 
     def sign(self, customer: Customer, count: int) -> list[dict[str, str]]:
         """Make the headers of `count` metered calls of one customer."""
-        self._product_server.sign_in(customer, self.gateway.url)
+        self.product_server.sign_in(customer, self.gateway.url)
         proofs = customer.key.sign_proofs(
-            method="POST", url=f"{GATEWAY_BASE_URL}{CHAT_PATH}", token=customer.token, count=count
+            method="POST", url=f"{GATEWAY_BASE_URL}{self._question.path}", token=customer.token, count=count
         )
         return [
             {

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -15,12 +16,14 @@ from bench.servers import UPSTREAM_KEY
 
 MANY = 64
 DIRECT = "direct"
+PASS_THROUGH = "pass-through"
 LITELLM = "LiteLLM"
 PORTKEY = "Portkey"
 ONE_WALLET = "gateway, one wallet"
 MANY_WALLETS = f"gateway, {MANY} wallets"
 
 CHAT_PATH = "/v1/chat/completions"
+RESPONSES_PATH = "/v1/responses"
 MAX_COST_MICROUSD = 1_000
 OUTPUT_LIMIT_TOKENS = 64
 SYSTEM = (
@@ -30,12 +33,33 @@ SYSTEM = (
 QUESTION = "Where do I find the naval instruments, and may my daughter take photographs there?"
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The question, to one model on one route. `model` is the upstream's own name where the upstream is asked."""
+
+    model: str
+    path: str = CHAT_PATH
+    output_limit_tokens: int = OUTPUT_LIMIT_TOKENS
+
+    def body(self, *, stream: bool) -> bytes:
+        """Ask it as the route wants it."""
+        if self.path == CHAT_PATH:
+            return body(self.model, stream=stream, output_limit_tokens=self.output_limit_tokens)
+        asked = {"instructions": SYSTEM, "input": QUESTION, "max_output_tokens": self.output_limit_tokens}
+        return orjson.dumps({"model": self.model, **asked, **({"stream": True} if stream else {})})
+
+
+SHORT = Question(PLAIN)
+"""What the gateway's ordinary lanes ask: sixteen words, of a chat."""
+
+
 class Lane(ABC):
-    """One place to send the question to."""
+    """One place to send the question to. `requests_per_second_max` is how many it is ready for in each second."""
 
     name: str
     target: Target
     server: Process | None
+    requests_per_second_max: int | None = None
 
     def takes(self, *, stream: bool, concurrency: int) -> bool:
         """Return whether the lane is measured with so many of these at once: with all, unless it says otherwise."""
@@ -50,21 +74,21 @@ class Lane(ABC):
         """Make `count` whole HTTP requests, ready to be written."""
 
 
-def body(model: str, *, stream: bool = False) -> bytes:
+def body(model: str, *, stream: bool = False, output_limit_tokens: int = OUTPUT_LIMIT_TOKENS) -> bytes:
     """Ask the question."""
     asked: dict[str, Any] = {
         "model": model,
         "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}],
-        "max_tokens": OUTPUT_LIMIT_TOKENS,
+        "max_tokens": output_limit_tokens,
     }
     if stream:
         asked |= {"stream": True, "stream_options": {"include_usage": True}}
     return orjson.dumps(asked)
 
 
-def render_request(content: bytes, headers: Mapping[str, str]) -> bytes:
+def render_request(content: bytes, headers: Mapping[str, str], path: str = CHAT_PATH) -> bytes:
     """Lay out one HTTP/1.1 request."""
-    lines = [f"POST {CHAT_PATH} HTTP/1.1", f"Host: {LOOPBACK}", "Content-Type: application/json"]
+    lines = [f"POST {path} HTTP/1.1", f"Host: {LOOPBACK}", "Content-Type: application/json"]
     lines += [f"Content-Length: {len(content)}", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + content
 
@@ -77,7 +101,7 @@ class KeyLane(Lane):
         name: str,
         port: int,
         *,
-        model: str,
+        question: Question,
         key: str,
         server: Process | None,
         headers: Mapping[str, str] | None = None,
@@ -85,12 +109,13 @@ class KeyLane(Lane):
         self.name = name
         self.target = Target(LOOPBACK, port)
         self.server = server
-        self._model = model
+        self._question = question
         self._headers = {"Authorization": f"Bearer {key}", **(headers or {})}
 
     def render(self, count: int, *, stream: bool) -> Sequence[bytes]:
         """Repeat one request: nothing in it must be fresh."""
-        return [render_request(body(self._model, stream=stream), self._headers)] * count
+        content = self._question.body(stream=stream)
+        return [render_request(content, self._headers, self._question.path)] * count
 
 
 def of_revision(name: str, revision: str | None) -> str:
@@ -100,20 +125,20 @@ def of_revision(name: str, revision: str | None) -> str:
 
 def direct_lane(port: int) -> KeyLane:
     """Make the lane that asks the upstream itself: what everything else is compared with."""
-    return KeyLane(DIRECT, port, model=MODELS[PLAIN], key=UPSTREAM_KEY, server=None)
+    return KeyLane(DIRECT, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=None)
 
 
 def pass_through_lane(port: int, server: Process) -> KeyLane:
     """Make the lane through the proxy without governance."""
-    return KeyLane("pass-through", port, model=MODELS[PLAIN], key=UPSTREAM_KEY, server=server)
+    return KeyLane(PASS_THROUGH, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=server)
 
 
 def litellm_lane(port: int, server: Process) -> KeyLane:
     """Make the lane through LiteLLM's proxy."""
-    return KeyLane(LITELLM, port, model=PLAIN, key=LITELLM_KEY, server=server)
+    return KeyLane(LITELLM, port, question=Question(PLAIN), key=LITELLM_KEY, server=server)
 
 
 def portkey_lane(port: int, upstream: str, server: Process) -> KeyLane:
     """Make the lane through Portkey's gateway."""
     headers = portkey_headers(upstream)
-    return KeyLane(PORTKEY, port, model=MODELS[PLAIN], key=UPSTREAM_KEY, server=server, headers=headers)
+    return KeyLane(PORTKEY, port, question=Question(MODELS[PLAIN]), key=UPSTREAM_KEY, server=server, headers=headers)

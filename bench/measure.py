@@ -186,6 +186,7 @@ class Measurement:
         per_second = UNSIGNED_PER_SECOND
         if isinstance(lane, GatewayLane):
             per_second = REQUESTS_PER_SECOND_MAX.get(shape.concurrency, max(REQUESTS_PER_SECOND_MAX.values()))
+        per_second = lane.requests_per_second_max or per_second
         requests = lane.render(int(per_second * seconds), stream=shape.stream)
         return uvloop.run(closed_loop(lane.target, requests, concurrency=shape.concurrency, seconds=seconds))
 

@@ -15,6 +15,7 @@ from bench.processes import DATABASE, SERVER, UPSTREAM
 from bench.ratios import added, compare_figures, rates_table, revision_table
 from bench.scenarios import AFFORDABLE, LEAVE_AFTER_EVENTS, PARALLEL, Admission, Crowd, Departure
 from bench.tables import number, table
+from bench.text import chunks_table, ratios_table
 
 BEGIN = "<!-- measured: written by `make bench` with --write -->"
 END = "<!-- /measured -->"
@@ -30,6 +31,8 @@ class Report:
     admissions: list[Admission] = field(default_factory=list)
     departures: list[Departure] = field(default_factory=list)
     crowds: list[Crowd] = field(default_factory=list)
+    text: Results = field(default_factory=Results)
+    """Long streams of the routes of text, and short JSON answers."""
     audit: str = "not run"
     slow_disk: str | None = None
     """The name of the lane on the slow disk, if there is one."""
@@ -39,17 +42,21 @@ class Report:
 
     def markdown(self) -> str:
         """Lay out every table."""
-        parts = [f"Measured on {self.machine}. {self.conditions}", self._rates(), *self._ratios()]
+        parts = [f"Measured on {self.machine}. {self.conditions}"]
+        if self.results.figures:
+            parts += [self._rates(), *self._ratios()]
         if self.results.mebibytes:
             parts.append(self._memory())
         if self.results.books:
             parts.append(self._books())
+        if self.text.figures:
+            parts += [chunks_table(self.text), ratios_table(self.text)]
         parts += [*self._situations(), *(f"Skipped: {reason}." for reason in self.skipped)]
         return "\n\n".join(parts)
 
     def json(self) -> bytes:
         """Return every figure, each round's books included."""
-        figures = [self._figures(lane, shape) for lane, shape in self.results.figures]
+        figures = [self._figures(self.results, *each) for each in self.results.figures]
         situations = {
             name: [dataclasses.asdict(each) for each in getattr(self, name)]
             for name in ("admissions", "departures", "crowds")
@@ -59,6 +66,7 @@ class Report:
             "machine": self.machine,
             "conditions": self.conditions,
             "figures": figures,
+            "text": [self._figures(self.text, *each) for each in self.text.figures],
             "divided_by_revision": self._divided(),
             "server_mebibytes": self.results.mebibytes,
             "books": books,
@@ -71,7 +79,7 @@ class Report:
     def is_exact(self) -> bool:
         """Return whether the money was right everywhere."""
         kept = [
-            *(each for books in self.results.books.values() for each in books),
+            *(each for results in (self.results, self.text) for books in results.books.values() for each in books),
             *(admission.books for admission in self.admissions),
             *(departure.books for departure in self.departures),
             *(crowd.books for crowd in self.crowds),
@@ -88,8 +96,8 @@ class Report:
             if self.revision and self.results.ran(of_revision(lane, self.revision), shape)
         ]
 
-    def _figures(self, lane: str, shape: Shape) -> dict[str, Any]:
-        figures = self.results.of(lane, shape)
+    def _figures(self, results: Results, lane: str, shape: Shape) -> dict[str, Any]:
+        figures = results.of(lane, shape)
         return {
             "lane": lane,
             "stream": shape.stream,
@@ -97,8 +105,8 @@ class Report:
             "requests_per_second": figures.rate(),
             "p50_milliseconds": figures.milliseconds(50),
             "p99_milliseconds": figures.milliseconds(99),
-            "added_p50_milliseconds": added(self.results, lane, shape, 50),
-            "added_p99_milliseconds": added(self.results, lane, shape, 99),
+            "added_p50_milliseconds": added(results, lane, shape, 50),
+            "added_p99_milliseconds": added(results, lane, shape, 99),
             "first_byte_p50_milliseconds": figures.first_byte_milliseconds(50),
             "first_byte_p99_milliseconds": figures.first_byte_milliseconds(99),
             "server_cpu_milliseconds": figures.cpu(SERVER),
@@ -116,7 +124,7 @@ class Report:
         return table(head, rows)
 
     def _rate_row(self, lane: str, shape: Shape) -> list[str]:
-        each = self._figures(lane, shape)
+        each = self._figures(self.results, lane, shape)
         milliseconds = [
             each[f"{name}_milliseconds"]
             for name in (

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,6 +34,7 @@ from bench.report import Report
 from bench.revision import WORKING_TREE, Source, checked_out, resolve
 from bench.scenarios import Scenarios
 from bench.servers import UPSTREAM_KEY, PassThroughServer, UpstreamServer
+from bench.text import measure as measure_text
 
 S = TypeVar("S", bound=Process)
 
@@ -72,6 +74,10 @@ class Bench:
             self._play(report, self._own)
         return report
 
+    @cached_property
+    def _proxy(self) -> PassThroughServer:
+        return self._start("the pass-through proxy", PassThroughServer(self._directory, self._upstream.origin))
+
     def _wants_gateway(self) -> bool:
         return bool({"gateway", "many-wallets", "slow-disk"} & set(self._options.lanes) or self._options.scenarios)
 
@@ -96,8 +102,7 @@ class Bench:
         return [version for version in (self._own, self._other) if version]
 
     def _pass_through_lanes(self) -> list[Lane]:
-        server = self._start("the pass-through proxy", PassThroughServer(self._directory, self._upstream.origin))
-        return [pass_through_lane(server.port, server)]
+        return [pass_through_lane(self._proxy.port, self._proxy)]
 
     def _litellm_lanes(self) -> list[Lane]:
         if not self._has_peer("LiteLLM", is_installed=LiteLLMServer.is_installed()):
@@ -175,6 +180,10 @@ class Bench:
         if "crowd" in self._options.scenarios:
             say("many open streams")
             report.crowds.append(scenarios.crowd(self._options.database_pool))
+        if "text" in self._options.scenarios:
+            say("long streams, translated and not")
+            rounds, seconds = self._options.rounds, self._options.seconds
+            report.text = measure_text(own.one_wallet, self._proxy, self._upstream, say, rounds=rounds, seconds=seconds)
         say("auditing the ledger")
         audit = own.server.manage("audit_ledger")
         report.audit = "clean" if audit.returncode == 0 else f"NOT CLEAN: {audit.stdout}{audit.stderr}"

@@ -8,12 +8,17 @@ class InferenceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the accounts app what models there are, and which aliases are enabled and can be called."""
+        """Tell the accounts app what models there are, and which aliases are enabled and can be called, and billing how an
+        upstream's own record of a call is found."""
         from accounts.operations import model_names
+        from billing.operations import reviews
         from inference.metering.served import callable_aliases
+        from inference.operations.look_ups import look_up
         from inference.queries import catalogue
         from inference.queries.aliases import enabled_names
+        from inference.queries.upstreams import is_any_looked_up
 
         model_names.register(
             model_names.ModelNames(known=catalogue.known_names, enabled=enabled_names, callable_now=callable_aliases)
         )
+        reviews.register(look_up, is_any=is_any_looked_up)

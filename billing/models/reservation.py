@@ -35,7 +35,8 @@ class Reservation(models.Model):
     order of spending (null where there is none). While a call is open its hold stands; once closed it is settled with a
     charge within the hold, or released. `replayable` says that the idempotency key is taken. A call counts as sent with its hold;
     `dispatched_at` and `deadline_at` are null only where an older version released a hold that it had never sent. `evidence` is
-    what is known to have been delivered: quantities and `charge_microusd`. `next_look_up_at` is when the upstream's own record of a call in
+    what is known to have been delivered: quantities and `charge_microusd`; and `generation_id`, by which the upstream's own
+    record is found, where it has one. `next_look_up_at` is when the upstream's own record of a call in
     review is asked for again, null before the first time. Only the functions of `billing/sql` write this table. The
     hot tables have no foreign keys in the database; nothing that they name is ever deleted (triggers refuse it), and the
     audit looks for orphans. What their rows may say stands in `billing/sql/soundness.sql`.

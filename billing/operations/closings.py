@@ -19,6 +19,10 @@ CLOSE = BatchFunction(0, "billing_close_calls")
 
 _AGAIN = "SELECT answer FROM billing_close_calls(%(closings)s::json, NULL, true)"
 
+Evidence = Mapping[str, int | str]
+"""What is known of a call in review: delivered quantities with their `charge_microusd`, and where its upstream's own record
+is (`generation_id`)."""
+
 Row = TypeVar("Row")
 
 
@@ -65,7 +69,7 @@ def review(
     call: OpenCall,
     *,
     reason: str,
-    evidence: Mapping[str, int] | None = None,
+    evidence: Evidence | None = None,
     replay: Replay | None = None,
     kept: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,

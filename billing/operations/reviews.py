@@ -33,16 +33,27 @@ class Finding:
 
 
 LookUp = Callable[[Reservation], Finding | None]
-_look_ups: list[LookUp] = []
 
 
-def register(look_up: LookUp) -> None:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Whom reconciliation asks: `look_up`, as long as there `is_any` upstream that can be asked."""
+
+    look_up: LookUp
+    is_any: Callable[[], bool]
+
+
+_sources: list[Source] = []
+
+
+def register(look_up: LookUp, *, is_any: Callable[[], bool] = lambda: True) -> None:
     """Have reconciliation ask `look_up` of every call in review; it returns None where the upstream cannot say (yet).
 
-    It is asked again about the same call after a minute at the soonest, and less and less often.
+    It is asked again about the same call after a minute at the soonest, and less and less often. While there is not `is_any`
+    upstream that can be asked, no call waits for its turn.
     """
-    if look_up not in _look_ups:
-        _look_ups.append(look_up)
+    if look_up not in [source.look_up for source in _sources]:
+        _sources.append(Source(look_up, is_any))
 
 
 def resolve(usage_id: str, finding: Finding) -> bool:
@@ -89,8 +100,10 @@ def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
     Upstreams are asked first, about a call less and less often, then calls are charged by what was delivered. Each of
     the two ends after so many seconds; the next run goes on. A call that fails does not keep the others waiting.
     """
-    found = _each(reviews.to_look_up(now, LOOK_UPS_MAX), partial(_look_up, now=now), seconds) if _look_ups else 0
-    return found + _each(reviews.one_by_one(reviews.delivered(looked_up=bool(_look_ups))), _charge_delivered, seconds)
+    look_ups = _look_ups()
+    asked = partial(_look_up, look_ups, now=now)
+    found = _each(reviews.to_look_up(now, LOOK_UPS_MAX), asked, seconds) if look_ups else 0
+    return found + _each(reviews.one_by_one(reviews.delivered(looked_up=bool(look_ups))), _charge_delivered, seconds)
 
 
 def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP_SECONDS) -> int:
@@ -98,7 +111,7 @@ def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP
 
     Ends after so many seconds; the next run goes on.
     """
-    calls = reviews.unresolved(now - after, looked_up=bool(_look_ups))
+    calls = reviews.unresolved(now - after, looked_up=bool(_look_ups()))
     return _each(reviews.one_by_one(calls), _give_up, seconds)
 
 
@@ -115,8 +128,12 @@ def _each(calls: Iterable[Reservation], resolve: Callable[[Reservation], bool], 
     return resolved
 
 
-def _look_up(call: Reservation, *, now: datetime) -> bool:
-    findings = (_ask(look_up, call) for look_up in _look_ups)
+def _look_ups() -> list[LookUp]:
+    return [source.look_up for source in _sources if source.is_any()]
+
+
+def _look_up(look_ups: Iterable[LookUp], call: Reservation, *, now: datetime) -> bool:
+    findings = (_ask(look_up, call) for look_up in look_ups)
     finding = next((finding for finding in findings if finding is not None), None)
     age = now - (call.dispatched_at or call.created_at)
     # Noted in any case: a finding that cannot be booked must not take every turn.

@@ -1,6 +1,7 @@
 """One HTTP exchange with an upstream, shared by every adapter that speaks JSON over HTTP."""
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
@@ -13,11 +14,16 @@ from yarl import URL
 from gateway.core.outbound.bodies import read_bounded
 from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
 from gateway.core.outbound.session import on_send, session
-from inference.rules.upstream import Attempt
+from gateway.core.outbound.timeouts import answer_timeout
+from inference.rules.upstream import Attempt, UpstreamTarget
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
 _COPIED_BODY_MAX_BYTES = 1024 * 1024
+_GENERATION_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
+NESTING_MIN_BYTES = 200
+"""Nothing shorter, and nothing with fewer brackets, is nested too deep to be written again."""
+
 _WRAPPED_MAX = 8
 """So many levels deeper an answer may be written than it was read, in an event or in the other form. The reader takes
 deeper nesting than the writer."""
@@ -45,7 +51,7 @@ async def post(
     """
     token = on_send.set(attempt.on_send)
     try:
-        return await session().post(
+        response = await session().post(
             _address(attempt.target.base_url, path),
             data=payload,
             headers=_headers(attempt, accept),
@@ -54,6 +60,23 @@ async def post(
         )
     finally:
         on_send.reset(token)
+    if attempt.target.looks_up:
+        _note_generation(attempt, response)
+    return response
+
+
+async def get_object(target: UpstreamTarget, path: str, query: Mapping[str, str], seconds: float) -> dict[str, Any]:
+    """Read a JSON object of an upstream by GET, within so many seconds. Raises NotJSONError where it answers otherwise, or
+    as `post`."""
+    async with session().get(
+        _address(target.base_url, path).with_query(query),
+        headers={"Accept": "application/json", **_configured(target)},
+        timeout=answer_timeout(seconds),
+        allow_redirects=False,
+    ) as response:
+        if response.status != 200:
+            raise NotJSONError(f"status {response.status}")
+        return await read_object(response)
 
 
 def json_payload(body: bytes) -> aiohttp.payload.Payload:
@@ -83,7 +106,7 @@ def parse_object(data: bytes) -> dict[str, Any]:
     """Parse a JSON object that can be written out again, or raise NotJSONError."""
     try:
         value = orjson.loads(data)
-        if data.count(b"{") + data.count(b"[") > 200:
+        if len(data) > NESTING_MIN_BYTES and data.count(b"{") + data.count(b"[") > NESTING_MIN_BYTES:
             orjson.dumps(reduce(lambda inner, _: [inner], range(_WRAPPED_MAX), value))
     except (orjson.JSONDecodeError, orjson.JSONEncodeError) as error:
         raise NotJSONError("not JSON") from error
@@ -123,15 +146,14 @@ def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
         "Accept": accept,
         "Idempotency-Key": attempt.usage_id,
         "X-Client-Request-Id": attempt.usage_id,
-        **_configured(attempt),
+        **_configured(attempt.target),
     }
     if accept == "text/event-stream":
         headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
     return headers
 
 
-def _configured(attempt: Attempt[Any]) -> dict[str, str]:
-    target = attempt.target
+def _configured(target: UpstreamTarget) -> dict[str, str]:
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}
     if target.api_key:
@@ -139,3 +161,10 @@ def _configured(attempt: Attempt[Any]) -> dict[str, str]:
     if not all(value.isascii() and value.isprintable() for value in values.values()):
         raise MisconfiguredError("a configured header value is not printable ASCII")
     return values
+
+
+def _note_generation(attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
+    """Note the id of the upstream's own record, which aggregators tell in a header of every answer."""
+    told = response.headers.get("X-Generation-Id", "")
+    if _GENERATION_ID.fullmatch(told):
+        attempt.on_generation(told)

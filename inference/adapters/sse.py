@@ -59,7 +59,11 @@ class EventSplitter:
 
 def data_of(block: bytes) -> bytes:
     """Return an event's data, its lines joined by LF; empty for one that is only comments or other fields."""
-    if block.startswith(b"data: ") and b"\n" not in block:
+    if block.startswith(b"event:"):  # nearly always alone before the data
+        _, _, after = block.partition(b"\n")
+        if after.startswith(b"data: ") and b"\n" not in after:
+            return after[6:]
+    elif block.startswith(b"data: ") and b"\n" not in block:
         return block[6:]
     return b"\n".join(_data_of_line(line) for line in block.split(b"\n") if _is_data(line))
 

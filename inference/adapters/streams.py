@@ -113,14 +113,16 @@ def _grouped(chunks: list[Chunk]) -> list[Chunk]:
 
 
 def _merged(chunks: Sequence[Chunk]) -> Chunk:
-    return Chunk(
-        data=b"".join(chunk.data for chunk in chunks),
-        output_deltas=sum(chunk.output_deltas for chunk in chunks),
-        output_bytes=sum(chunk.output_bytes for chunk in chunks),
-        audio_tokens=sum(chunk.audio_tokens for chunk in chunks),
-        usage=next((chunk.usage for chunk in reversed(chunks) if chunk.usage is not None), None),
-        events=tuple(event for chunk in chunks for event in chunk.events),
-    )
+    deltas = size = audio = 0
+    usage = None
+    events: list[Any] = []
+    for chunk in chunks:
+        deltas += chunk.output_deltas
+        size += chunk.output_bytes
+        audio += chunk.audio_tokens
+        usage = chunk.usage if chunk.usage is not None else usage
+        events += chunk.events
+    return Chunk(b"".join([chunk.data for chunk in chunks]), deltas, size, audio, usage, tuple(events))
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:

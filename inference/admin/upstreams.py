@@ -14,6 +14,7 @@ from gateway.core.addresses import WEB_WORDS, is_web_address, origin_of
 from gateway.core.console import ConsoleAdmin, ReadableJSONField, SecretField, json_object
 from inference.admin.routes import check_routes
 from inference.models import Upstream
+from inference.rules.upstream import GENERATIONS
 
 
 class UpstreamForm(forms.ModelForm):
@@ -25,7 +26,8 @@ class UpstreamForm(forms.ModelForm):
     remove_api_key = forms.BooleanField(required=False, label="Remove the API key", widget=UnfoldBooleanSwitchWidget)
     options = ReadableJSONField(
         required=False,
-        help_text='If the upstream does not support every route of its adapter, list those that it does: {"routes": ["chat.completions"]}.',
+        help_text='If the upstream does not support every route of its adapter, list those that it does: {"routes": ["chat.completions"]}. '
+        'An aggregator that keeps a record of each generation: {"looks_up": "generations"}.',
     )
 
     class Meta:
@@ -59,9 +61,11 @@ class UpstreamForm(forms.ModelForm):
         return typed or self.instance.api_key
 
     def clean_options(self) -> dict[str, Any]:
-        """Keep options an object, and refuse routes that do not exist."""
+        """Keep options an object, and refuse routes and records that do not exist."""
         options = json_object(self.cleaned_data["options"])
         check_routes(options)
+        if options.get("looks_up") not in (None, GENERATIONS):
+            raise ValidationError(f"looks_up can only be {GENERATIONS}.")
         return options
 
     def clean(self) -> dict[str, Any]:

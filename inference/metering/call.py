@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from billing.operations.closings import OpenCall
+from billing.operations.closings import Evidence, OpenCall
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
@@ -20,12 +20,16 @@ log = logging.getLogger("inference.calls")
 
 @dataclass
 class Call:
-    """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task."""
+    """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task.
+
+    `generation_id` names the upstream's own record of the call, where it told one and its records are looked up.
+    """
 
     checked: Checked
     entry: Entry
     deployment: DeploymentTarget | None = None
     client_left: bool = False
+    generation_id: str | None = None
 
     @classmethod
     def begin(cls, checked: Checked) -> "Call":
@@ -48,6 +52,7 @@ class Call:
             public_model=checked.model.name,
             public_id=checked.public_id,
             on_send=self.entry.sent,
+            on_generation=self.told_generation,
         )
 
     @property
@@ -72,15 +77,25 @@ class Call:
 
     def tried(self, deployment: DeploymentTarget) -> None:
         """Note where the call goes."""
-        self.deployment = deployment
+        self.deployment, self.generation_id = deployment, None
+
+    def told_generation(self, generation_id: str) -> None:
+        """Note the id of the upstream's own record."""
+        self.generation_id = generation_id
 
     def cost_microusd(self, used: Quantities) -> int:
         """Compute the cost of quantities at the prices of the hold. Raises PriceError."""
         return cost_microusd(used, self.checked.price.prices)
 
-    def evidence(self, used: Quantities) -> dict[str, int]:
+    @property
+    def record(self) -> dict[str, str]:
+        """Render where the upstream's own record of the call is, for the review; empty where it has none."""
+        return {} if self.generation_id is None else {"generation_id": self.generation_id}
+
+    def evidence(self, used: Quantities) -> Evidence:
         """Render what was delivered so far for the review."""
-        return {**used.counts(), "charge_microusd": min(self.cost_microusd(used), self.hold_microusd)}
+        charge_microusd = min(self.cost_microusd(used), self.hold_microusd)
+        return {**used.counts(), "charge_microusd": charge_microusd, **self.record}
 
 
 def kept_or_nothing(call: Call, kept: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from django.conf import settings
 
 from accounts.operations.replays import refusal
 from billing.operations import closings
+from billing.operations.closings import Evidence
 from billing.rules.quantities import Quantities
 from gateway.core import database
 from gateway.core.api.background import spawn
@@ -76,7 +77,7 @@ class Checkpoints:
     def _check_in(self) -> None:
         spawn(self._ask(self._call.evidence(self._used())))
 
-    async def _ask(self, evidence: dict[str, int]) -> None:
+    async def _ask(self, evidence: Evidence) -> None:
         try:
             ending = await database.run(_check_in(self._call, evidence))
         except Exception as error:  # noqa: BLE001 - a checkpoint that is missed does no harm
@@ -91,7 +92,7 @@ class Checkpoints:
             self._check_in_after(settings.STREAM_CHECKPOINT_SECONDS)
 
 
-def _check_in(running: Call, evidence: dict[str, int]) -> Element[ApiError | None]:
+def _check_in(running: Call, evidence: Evidence) -> Element[ApiError | None]:
     principal = running.checked.principal
     arguments = {
         "usage_id": running.usage_id,

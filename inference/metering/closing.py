@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from psycopg import DataError, IntegrityError
 
 from billing.operations import closings
-from billing.operations.closings import Closing
+from billing.operations.closings import Closing, Evidence
 from billing.operations.ledger import CloseOutcome, Release, Replay, Settlement
 from billing.rules.quantities import Quantities
 from gateway.core import database
@@ -63,7 +63,7 @@ async def review(
     call: Call,
     reason: str,
     *,
-    evidence: Mapping[str, int] | None = None,
+    evidence: Evidence | None = None,
     replay: Replay | None,
     kept: Mapping[str, Any],
 ) -> None:

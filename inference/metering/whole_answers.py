@@ -34,7 +34,8 @@ async def conclude(call: Call, outcome: Outcome) -> Reply:
 async def give_up(call: Call, error: Exception) -> ApiError:
     """Leave a call to review whose process failed in a way that it does not know."""
     log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
-    await closing.close(call.entry, closings.review(call.reference, reason="internal_error"))
+    review = closings.review(call.reference, reason="internal_error", evidence=call.record or None)
+    await closing.close(call.entry, review)
     return InternalError()
 
 
@@ -52,7 +53,7 @@ async def _review(call: Call, verdict: Review) -> Reply:
     reply = _answer(call, content, None) if isinstance(content, Content) else content
     replay = kept(reply) if isinstance(reply, WholeAnswer) else None
     extra = _kept(call, verdict.answer) if verdict.answer else {}
-    await closing.review(call, verdict.reason, replay=replay, kept=extra)
+    await closing.review(call, verdict.reason, evidence=call.record or None, replay=replay, kept=extra)
     return reply
 
 

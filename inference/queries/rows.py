@@ -10,6 +10,9 @@ from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.plan import DeploymentTarget
 from inference.rules.upstream import UpstreamTarget
 
+RAW_PREFIX = "raw:"
+"""What a raw model's id begins with where others have that of a deployment."""
+
 Versions = Mapping[str, tuple[PriceVersion, ...]]
 
 
@@ -29,7 +32,7 @@ def of_alias(alias: Alias, versions: Versions) -> ServedModel:
 
 def of_raw_model(raw: RawModel, versions: Versions) -> ServedModel:
     """Build a raw model, which its one upstream knows under the same name."""
-    target = DeploymentTarget(id=f"raw:{raw.pk}", upstream=_upstream(raw.upstream), model=raw.model)
+    target = DeploymentTarget(id=f"{RAW_PREFIX}{raw.pk}", upstream=target_of(raw.upstream), model=raw.model)
     return ServedModel(
         name=raw.model,
         enabled=raw.enabled,
@@ -48,7 +51,7 @@ def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
     return tuple(
         DeploymentTarget(
             id=str(row.pk),
-            upstream=_upstream(row.upstream),
+            upstream=target_of(row.upstream),
             model=row.model,
             priority=row.priority,
             weight=row.weight,
@@ -78,7 +81,8 @@ def known_routes(upstream: Upstream) -> frozenset[Route] | None:
     return frozenset(map(Route, configured)) if configured else None
 
 
-def _upstream(row: Upstream) -> UpstreamTarget:
+def target_of(row: Upstream) -> UpstreamTarget:
+    """Build an upstream as calls use it."""
     return UpstreamTarget(
         name=row.name,
         adapter=row.adapter,

@@ -46,6 +46,7 @@ class CallPlan(Generic[Sent]):
     public_model: str
     public_id: str
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+    on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
 
     @property
     def longest_seconds(self) -> float:
@@ -63,6 +64,7 @@ class CallPlan(Generic[Sent]):
             self.public_model,
             self.public_id,
             self.on_send,
+            self.on_generation,
         )
 
 

@@ -17,6 +17,9 @@ from inference.rules.request import BoundedRequest
 Sent = TypeVar("Sent", bound=BoundedRequest)
 OnEnd = Callable[[bool], None]
 
+GENERATIONS = "generations"
+"""The one kind of record that is looked up: what aggregators keep of a call, at `<base_url>/generation?id=`."""
+
 
 @dataclass(frozen=True, slots=True)
 class UpstreamTarget:
@@ -33,6 +36,11 @@ class UpstreamTarget:
     routes: frozenset[Route] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def looks_up(self) -> bool:
+        """Return whether the upstream has a record of each call that is asked for where an outcome is unknown."""
+        return self.adapter == "openai" and self.options.get("looks_up") == GENERATIONS
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[Sent]):
@@ -41,7 +49,7 @@ class Attempt(Generic[Sent]):
     `usage_id` names the call, and goes upstream as the idempotency key and client request id. `public_model` is the
     alias, and `public_id` the gateway's own id of the answer: they replace the upstream's in everything given back. The
     endpoint calls `on_send` before the first byte goes out: until then, nothing can have been taken, even if the process
-    dies.
+    dies. It calls `on_generation` with the id of the upstream's own record of the call, where it looks such records up.
     """
 
     target: UpstreamTarget
@@ -51,6 +59,7 @@ class Attempt(Generic[Sent]):
     public_model: str
     public_id: str
     on_send: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
+    on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ def org(db: None) -> Iterator[Purse]:
 
 
 @pytest.fixture
-def look_ups() -> Iterator[list[reviews.LookUp]]:
+def look_ups() -> Iterator[None]:
     """The registered look-ups, none at first; what was registered is restored."""
-    registered = list(reviews._look_ups)
-    reviews._look_ups.clear()
-    yield reviews._look_ups
-    reviews._look_ups[:] = registered
+    registered = list(reviews._sources)
+    reviews._sources.clear()
+    yield
+    reviews._sources[:] = registered

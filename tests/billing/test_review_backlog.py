@@ -143,7 +143,8 @@ class TestLookUps:
         backlog(purse, 1, since=sent)
         for minute in range(10 * 60):
             now = sent + timedelta(minutes=minute, seconds=1)
-            reviews._look_ups[:] = [lambda call, now=now: asked.append(now)]  # type: ignore[misc]
+            reviews._sources.clear()
+            reviews.register(lambda call, now=now: asked.append(now))  # type: ignore[misc]
             reviews.reconcile(now=now)
         gaps = [later - earlier for earlier, later in pairwise(asked)]
         assert gaps[0] == timedelta(minutes=1)

@@ -69,7 +69,7 @@ def test_waits_without_evidence(purse: Purse) -> None:
     assert state(call) == "review"
 
 
-def test_asks_the_upstream_before_it_trusts_what_was_delivered(purse: Purse, look_ups: list[reviews.LookUp]) -> None:
+def test_asks_the_upstream_before_it_trusts_what_was_delivered(purse: Purse) -> None:
     call = in_review(purse, evidence=EVIDENCE)
     reviews.register(lambda found: Finding(20, {"output_tokens": 33}) if found.id == call else None)
     assert reviews.reconcile(now=timezone.now()) == 1
@@ -84,6 +84,14 @@ def test_releases_what_the_upstream_never_took(purse: Purse) -> None:
     assert state(call) == "released"
     assert purse.wallet == WalletBalance(100, 0, 0, 100, 0, ())
     assert not Loss.objects.exists()
+
+
+def test_no_call_waits_for_a_look_up_while_no_upstream_can_be_asked(purse: Purse) -> None:
+    call = in_review(purse, evidence=EVIDENCE)
+    reviews.register(lambda found: Finding(20), is_any=lambda: False)
+    assert reviews.reconcile(now=timezone.now()) == 1
+    assert Reservation.objects.get(pk=call).charge_microusd == 7
+    assert Reservation.objects.get(pk=call).next_look_up_at is None
 
 
 def test_a_look_up_that_fails_keeps_nobody_waiting(purse: Purse, caplog: pytest.LogCaptureFixture) -> None:

@@ -81,6 +81,16 @@ def test_the_routes_that_an_upstream_knows_are_set_and_cleared_among_its_options
     assert chats.options == {"project": "p"}
 
 
+def test_what_an_upstream_looks_up_is_set_and_cleared_among_its_options(tmp_path: Path) -> None:
+    row = "upstreams: [{name: chats, adapter: openai, base_url: https://models.example/v1%s}]"
+    apply_text(tmp_path, row % ", routes: [responses], looks_up: generations")
+    assert Upstream.objects.get(name="chats").options == {"routes": ["responses"], "looks_up": "generations"}
+    apply_text(tmp_path, row % ", looks_up: null")
+    assert Upstream.objects.get(name="chats").options == {"routes": ["responses"]}
+    assert apply_text(tmp_path, row % ", looks_up: responses").code == 1
+    assert Upstream.objects.get(name="chats").options == {"routes": ["responses"]}
+
+
 def test_prices_are_dated_versions(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
 

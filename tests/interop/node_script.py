@@ -11,7 +11,7 @@ from tests.interop.portal import approve
 SCRIPTS = Path(__file__).parent / "node"
 
 
-def run_script(name: str | Path, *arguments: str, answer: Callable[[str], Any] = approve) -> dict[str, Any]:
+def run_script(name: str | Path, *arguments: str, answer: Callable[[Any], Any] = approve) -> dict[str, Any]:
     """Run a script of `node/`, or one with a path of its own, to its end; an error of its own fails the test.
 
     What it asks to be approved is given to `answer`.

@@ -17,6 +17,10 @@ from inference.models import Upstream
 AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement", "realtime", "demo"]
 
 
+OPTIONS = frozenset({"routes", "looks_up"})
+"""The keys that are stored among an upstream's options."""
+
+
 def _allowed_here(value: str, info: ValidationInfo) -> str:
     if value == "demo" and not context_of(info).demo_allowed:
         raise ValueError("the demo adapter is not available in production; configure a real upstream")
@@ -26,7 +30,8 @@ def _allowed_here(value: str, info: ValidationInfo) -> str:
 class UpstreamRow(SectionRow):
     """An upstream. Without `base_url` only the demo adapter works, without `api_key` no call carries a credential.
 
-    `routes` are those that it knows, where it does not know all that its adapter has.
+    `routes` are those that it knows, where it does not know all that its adapter has. `looks_up` names the kind of record that
+    it has of each call.
     """
 
     identity: ClassVar[str | None] = "name"
@@ -41,6 +46,7 @@ class UpstreamRow(SectionRow):
     bills_errors: bool = False
     fetches_images: bool = False
     routes: Annotated[list[RouteName], Field(min_length=1)] | None = None
+    looks_up: Literal["generations"] | None = None
     enabled: bool = True
 
     @model_validator(mode="after")
@@ -53,7 +59,7 @@ class UpstreamRow(SectionRow):
         """Set the upstream's row; a credential that the file does not state stays."""
         values = self.stated("adapter", "timeout_seconds", "bills_errors", "fetches_images", "enabled")
         values["base_url"] = self.base_url or ""
-        if "routes" in self.model_fields_set:
+        if self.model_fields_set & OPTIONS:
             values["options"] = self._options()
         if "api_key" in self.model_fields_set:
             values["api_key"] = self.api_key.get_secret_value() if self.api_key else ""
@@ -61,7 +67,7 @@ class UpstreamRow(SectionRow):
         run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=concealed)
 
     def _options(self) -> dict[str, Any]:
-        """Return the stored options with the stated routes among them, or without any where the file clears them."""
+        """Return the stored options with those that the file states, and without those that it clears."""
         stored = Upstream.objects.filter(name=self.name).values_list("options", flat=True).first() or {}
-        kept = {name: value for name, value in stored.items() if name != "routes"}
-        return kept if self.routes is None else {**kept, "routes": self.routes}
+        options = {**stored, **self.stated(*OPTIONS & self.model_fields_set)}
+        return {name: value for name, value in options.items() if value is not None}

@@ -1,6 +1,6 @@
 """A chat request with its hold: its output limit, and how its usage is read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
 from inference.rules.json_body import BoundedJson
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.output_limit import fixed_limit, largest_limit
-from inference.rules.request import StreamedRequest, StreamMeter
+from inference.rules.request import StreamedRequest
 from inference.rules.token_meter import TokenMeter
 from inference.rules.usage import read_part, read_total
 
@@ -72,22 +72,33 @@ class StreamedChat(BoundedChat, StreamedRequest):
         """Begin to count."""
         return ChatMeter(self)
 
-    def stream_format(self, public_model: str, public_id: str, meter: StreamMeter) -> ChatFormat:
-        """Return the layout of the stream."""
-        return ChatFormat(public_model, public_id, self.asked.choices)
+    def stream_format(self, public_model: str, public_id: str, meter: "ChatMeter") -> ChatFormat:
+        """Return the layout of the stream that the meter sees."""
+        return ChatFormat(public_model, public_id, meter.unfinished)
 
 
 class ChatMeter(TokenMeter):
-    """Counts a stream's words and its sound."""
+    """Counts a stream's words and its sound, and knows which of its choices have ended."""
 
     def __init__(self, request: BoundedChat) -> None:
         super().__init__(request)
+        self._choices = request.asked.choices
         self._spoken_tokens = 0
+        self._finished: set[int] = set()
+        self._ends: tuple[Mapping[str, Any], ...] = ()
 
     def add(self, chunk: Chunk) -> None:
         """Count one more chunk."""
         super().add(chunk)
         self._spoken_tokens += chunk.audio_tokens
+        if self._ends:
+            self._finished.update(_finished_in(self._ends))
+        self._ends = chunk.events
+
+    def unfinished(self) -> list[int]:
+        """List the choices of which the client has seen no end. The last chunk may be withheld, so that its ends do not
+        count."""
+        return [index for index in range(self._choices) if index not in self._finished]
 
     @property
     def is_beyond_limit(self) -> bool:
@@ -123,6 +134,11 @@ def bound_chat(asked: ChatRequest, model: ServedModel, price: PriceVersion, max_
         body = {**body, asked.limit_field: limit.tokens}
     kind = StreamedChat if asked.streams else BoundedChat
     return kind(limit.hold_microusd, body, asked.is_large, asked, price.prices, limit.total_tokens)
+
+
+def _finished_in(events: Iterable[Mapping[str, Any]]) -> Iterator[int]:
+    choices = (choice for event in events for choice in event["choices"])
+    return (choice["index"] for choice in choices if choice.get("finish_reason") and type(choice.get("index")) is int)
 
 
 def _prices_speech(book: PriceBook) -> bool:

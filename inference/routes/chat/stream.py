@@ -1,7 +1,7 @@
 """How a chat's stream is laid out: the events with which the gateway itself ends one, or renders a whole answer."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -18,23 +18,23 @@ class ChatFormat(StreamFormat):
 
     terminator = TERMINATOR
 
-    def __init__(self, public_model: str, public_id: str, choices: int) -> None:
+    def __init__(self, public_model: str, public_id: str, unfinished: Callable[[], Iterable[int]] = tuple) -> None:
         self._envelope = {
             "id": public_id,
             "object": "chat.completion.chunk",
             "created": int(time.time()),
             "model": public_model,
         }
-        self._choices = choices
+        self._unfinished = unfinished
 
     def error(self, error: ApiError, request_id: str) -> bytes:
         """Render an error as the vendor's SDKs look for it in a stream."""
         return event_bytes(orjson.dumps(error.body(request_id)))
 
     def cut(self) -> bytes:
-        """Render the chunk with which a stream ends at its output limit, for every choice that was asked for."""
-        choices = [{"index": index, "delta": {}, "finish_reason": "length"} for index in range(self._choices)]
-        return self.event(choices)
+        """Render the chunk with which a stream ends at its output limit, for every choice that has not ended by itself."""
+        choices = [{"index": index, "delta": {}, "finish_reason": "length"} for index in self._unfinished()]
+        return self.event(choices) if choices else b""
 
     def event(self, choices: list[dict[str, Any]], **members: Any) -> bytes:
         """Render one chunk."""

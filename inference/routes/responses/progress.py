@@ -31,7 +31,9 @@ class Progress:
         """Note one more event."""
         self.numbered = event["sequence_number"] + 1
         kind, index = event["type"], event.get("output_index")
-        if kind in TERMINAL:
+        if kind.endswith(".delta"):  # nearly all of them
+            self._add_delta(event, index)
+        elif kind in TERMINAL:
             self.final = self._told(event["response"])
             self.last = {**event, "response": self.final}
         elif kind == "response.created":
@@ -43,8 +45,6 @@ class Progress:
         elif kind == "response.output_item.done":
             self._items[index] = event["item"]
             self._done.add(index)
-        elif isinstance(event.get("delta"), str):
-            self._texts.setdefault((index, event.get("content_index")), []).append(event["delta"])
         elif kind == "response.content_part.added":
             self._add_part(index, event)
 
@@ -73,6 +73,11 @@ class Progress:
         event["sequence_number"] = self.numbered
         self.numbered += 1
         return event
+
+    def _add_delta(self, event: Mapping[str, Any], index: Any) -> None:
+        delta = event.get("delta")
+        if isinstance(delta, str) and isinstance(index, int):
+            self._texts.setdefault((index, event.get("content_index")), []).append(delta)
 
     def _add_part(self, index: int, event: Mapping[str, Any]) -> None:
         item = self._items.get(index)

@@ -1,161 +1,18 @@
-"""Every member that the vendor's SDK knows is passed, bounded or refused, as the table says; each row is proved by a call."""
+"""What a request for a response may not ask for within its members, and how its parts are held for."""
 
-import json
 import math
-import re
-from decimal import Decimal
-from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
-from openai.types.responses.response_create_params import (
-    ResponseCreateParamsNonStreaming,
-    ResponseCreateParamsStreaming,
-)
 
-from gateway.core.api.json import canonical
-from inference.routes.responses.members import INSIDE, VENDOR
-from inference.rules.members import Treatment
+from inference.routes.responses.members import INSIDE
+from tests.inference.routes.member_table import INPUT, LIMIT, OUTPUT, PNG, PRICE, assert_refused
+from tests.inference.routes.response_member_table import FUNCTION, RESPONSE_TABLE
 from tests.inference.routes.test_responses import respond
-from tests.support.stage import Caller, Stage
+from tests.support.stage import Stage
 from tests.support.stage import ask as request
 
-INPUT, OUTPUT = Decimal("1.5"), Decimal(7)
-PRICE = {"input_token": str(INPUT), "output_token": str(OUTPUT)}
-LIMIT = 50
-FUNCTION = {"type": "function", "name": "weather", "parameters": {"type": "object"}, "strict": False}
-PNG = "data:image/png;base64,iVBORw0KGgo="
-
-PASSED: dict[str, Any] = {
-    "image": {"context_compression": "enabled"},
-    "include": ["message.output_text.logprobs", "reasoning.encrypted_content", "message.input_image.image_url"],
-    "max_tool_calls": 3,
-    "metadata": {"order": "7"},
-    "parallel_tool_calls": False,
-    "prompt_cache_key": "a-key",
-    "prompt_cache_retention": "24h",
-    "safety_identifier": "hash-of-a-person",
-    "stream": True,
-    "stream_options": {"include_obfuscation": False},
-    "temperature": 0.5,
-    "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "weather"}]},
-    "top_logprobs": 3,
-    "top_p": 0.9,
-    "user": "a-person",
-}
-
-REFUSED: dict[str, list[Any]] = {
-    "access_programs": [{"cyber": "standard"}],
-    "background": [True, "false"],
-    "context_management": [[{"type": "compaction", "compact_threshold": 1000}]],
-    "conversation": ["conv_1", {"id": "conv_1"}],
-    "moderation": [{"model": "omni-moderation-latest"}],
-    "prompt": [{"id": "pmpt_1"}],
-    "prompt_cache_options": [{"mode": "explicit", "ttl": "30m"}],
-    "service_tier": ["flex", "scale", "priority", "fast", "ultrafast", ["auto"], 1],
-}
-
-ALLOWED: dict[str, list[Any]] = {
-    "background": [False, None],
-    "conversation": [None],
-    "service_tier": ["auto", "default", None],
-}
-
-# Members beside the plain request, and the output tokens that they make.
-BOUNDED: dict[str, list[tuple[dict[str, Any], int]]] = {
-    "input": [
-        ({"input": [{"role": "user", "content": "naïve 🙂" * 50}]}, LIMIT),
-        (
-            {"input": [{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "x"}]}]},
-            LIMIT,
-        ),
-    ],
-    "instructions": [({"instructions": "Be brief. 🙂"}, LIMIT)],
-    "max_output_tokens": [({"max_output_tokens": 11}, 11)],
-    "reasoning": [({"reasoning": {"effort": "high", "summary": "auto", "mode": "standard"}}, LIMIT)],
-    "store": [({"store": False}, LIMIT)],
-    "text": [({"text": {"format": {"type": "json_object"}, "verbosity": "low"}}, LIMIT)],
-    "tools": [({"tools": [FUNCTION, {"type": "custom", "name": "code"}]}, LIMIT)],
-    "truncation": [({"truncation": "auto"}, LIMIT)],
-}
-ELSEWHERE = {"model", "previous_response_id"}  # below, and in test_stored_responses.py
-
-
-def vendor_members() -> set[str]:
-    kinds = ResponseCreateParamsNonStreaming, ResponseCreateParamsStreaming
-    return {name for kind in kinds for name in get_type_hints(kind)}
-
-
-def names_of(treatment: Treatment) -> set[str]:
-    return {name for name, member in VENDOR.items() if member.treatment is treatment}
-
-
-def ask(stage: Stage, price: Any = PRICE, **members: Any) -> tuple[Caller, Any, dict[str, Any]]:
-    alias, caller = stage.model(max_output_tokens=LIMIT, price=price), stage.caller()
-    body = request(alias, **members)
-    return caller, respond(caller, body, content=json.dumps(body).encode()), body
-
-
-def assert_refused(stage: Stage, caller: Caller, answer: Any, param: str, code: str = "invalid_request") -> None:
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error["param"]) == (400, code, param)
-    assert caller.calls == []
-    assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
-    assert len(stage.upstream.ledger) == 0
-
-
-def test_the_table_has_every_member_of_the_sdk_and_no_other() -> None:
-    assert set(VENDOR) == vendor_members()
-
-
-def test_every_row_of_the_table_is_proved_below() -> None:
-    assert names_of(Treatment.PASSED) == set(PASSED)
-    assert names_of(Treatment.REFUSED) == set(REFUSED)
-    assert names_of(Treatment.BOUNDED) == set(BOUNDED) | ELSEWHERE
-
-
-@pytest.mark.parametrize("name", sorted(PASSED))
-def test_a_passed_member_reaches_the_upstream_as_it_came(stage: Stage, name: str) -> None:
-    needed = {"stream": True} if name == "stream_options" else {}
-    _, answer, _ = ask(stage, **needed, **{name: PASSED[name]})
-    assert answer.status_code == 200, answer.text
-    assert stage.upstream.ledger.entries[0].body[name] == PASSED[name]
-
-
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])
-def test_a_refused_member_is_named_and_costs_nothing(stage: Stage, name: str, value: Any) -> None:
-    caller, answer, _ = ask(stage, **{name: value})
-    assert_refused(stage, caller, answer, name)
-
-
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in ALLOWED.items() for value in values])
-def test_a_refused_member_passes_with_a_value_that_changes_nothing(stage: Stage, name: str, value: Any) -> None:
-    _, answer, _ = ask(stage, **{name: value})
-    assert answer.status_code == 200
-    assert stage.upstream.ledger.entries[0].body[name] == value
-
-
-@pytest.mark.parametrize(
-    ("members", "output_tokens"),
-    [row for rows in BOUNDED.values() for row in rows],
-    ids=[name for name, rows in BOUNDED.items() for _ in rows],
-)
-def test_a_bounded_member_is_in_the_hold_and_passed(stage: Stage, members: dict[str, Any], output_tokens: int) -> None:
-    caller, answer, body = ask(stage, **members)
-    assert answer.status_code == 200, answer.text
-    hold = math.ceil(len(canonical(body)) * INPUT + output_tokens * OUTPUT)
-    assert caller.only_call.hold_microusd == hold
-    assert int(answer.headers["x-service-hold-microusd"]) == hold
-    sent = stage.upstream.ledger.entries[0].body
-    assert {name: sent[name] for name in members} == members
-
-
-def test_the_model_selects_the_price_and_is_replaced_by_the_deployments_own(stage: Stage) -> None:
-    caller, answer, body = ask(stage, {"input_token": "3", "output_token": "14"})
-    assert answer.json()["model"] == body["model"]
-    assert caller.only_call.hold_microusd == 3 * len(canonical(body)) + 14 * LIMIT
-    assert stage.upstream.ledger.entries[0].body["model"] == "small-1"
-
+ask = RESPONSE_TABLE.ask
 
 HOSTED = (
     *("web_search", "web_search_preview", "file_search", "code_interpreter", "mcp", "computer_use_preview", "computer"),
@@ -354,18 +211,3 @@ def test_what_makes_no_sense_is_named(stage: Stage, members: dict[str, Any], par
 
 def test_every_row_within_is_proved_above() -> None:
     assert set(INSIDE) == {*INSIDE_REFUSED, *INSIDE_BOUNDED, "input.id"}
-
-
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "response-fields.md"
-
-
-def rows_under(heading: str) -> list[list[str]]:
-    table = re.search(r"(?:^\|.*\n)+", PAGE.read_text().partition(f"## {heading}\n")[2], re.MULTILINE)
-    assert table is not None
-    return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
-
-
-@pytest.mark.parametrize(("heading", "table"), [("Members", VENDOR), ("Members within members", INSIDE)])
-def test_the_page_has_the_same_table(heading: str, table: Any) -> None:
-    told = [[f"`{name}`", str(member.treatment), member.told] for name, member in table.items()]
-    assert rows_under(heading) == told

@@ -1,13 +1,9 @@
 import OpenAI from "openai";
+import { told } from "./proving.js";
 import { ask, done } from "./say.js";
 
 const [baseURL, requests] = process.argv.slice(2);
 const client = new OpenAI({ baseURL, apiKey: "unused", maxRetries: 0 });
-
-/** Tell what an error is, as far as a program may act on it. */
-function told(error) {
-  return { kind: error.constructor.name, code: error.code, status: error.status ?? null, isOpenAI: error instanceof OpenAI.OpenAIError };
-}
 
 /** Read a stream chunk by chunk; after the first one the test may do something. */
 async function iterate({ body, headers, pause }) {

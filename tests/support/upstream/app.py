@@ -14,6 +14,7 @@ from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, from_model
 from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
+from tests.support.upstream.generations import Records
 from tests.support.upstream.ledger import Entry, Ledger
 from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.usage import ABSENT, Usage, report
@@ -31,6 +32,7 @@ class Upstream:
         self.api_key = api_key
         self.gate = asyncio.Event()
         self.gate.set()
+        self.records = Records(self.ledger, api_key)
 
     def application(self) -> web.Application:
         """Build the aiohttp application."""
@@ -41,6 +43,7 @@ class Upstream:
         app.router.add_get("/_ledger", self.show_ledger)
         app.router.add_post("/_reset", self.reset)
         app.router.add_post("/_script", self.add_script)
+        app.router.add_get("/v1/generation", self.records.show)
         return app
 
     async def serve(self, request: web.Request) -> web.StreamResponse:

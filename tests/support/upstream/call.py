@@ -60,6 +60,7 @@ class Call:
         """Give the headers of an answer, full of what a gateway must not pass on."""
         headers = {
             "x-request-id": f"req-{self.entry.id}",
+            "x-generation-id": f"gen-{self.entry.id}",
             "openai-organization": ORGANIZATION,
             "openai-processing-ms": "7",
             "openai-version": "2020-10-01",

@@ -10,6 +10,7 @@ from aiohttp import web
 from tests.support.server_thread import HOST, ServerThread
 from tests.support.upstream.app import Upstream
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script
+from tests.support.upstream.generations import Records
 from tests.support.upstream.ledger import Ledger
 
 
@@ -32,6 +33,11 @@ class FakeUpstream(ServerThread):
     def ledger(self) -> Ledger:
         """Give the live ledger."""
         return self._upstream.ledger
+
+    @property
+    def records(self) -> Records:
+        """Give the records of calls."""
+        return self._upstream.records
 
     @property
     def base_url(self) -> str:
@@ -71,6 +77,7 @@ class FakeUpstream(ServerThread):
         """Empty the ledger and forget every script."""
         self._upstream.ledger.clear()
         self._upstream.scripts.clear()
+        self._upstream.records.reset()
 
     def application(self) -> web.Application:
         """Build the routes."""

@@ -10,6 +10,7 @@ ABSENT = object()
 HUGE_TOKENS = 10**30
 """More than fits in 64 bits, so that a parser which truncates is found out."""
 OVER_CAP_FACTOR = 10
+BEYOND_HOLD_FACTOR = 10_000
 
 
 class Infinite(float):
@@ -35,6 +36,7 @@ def _partial(usage: Usage) -> Usage:
 
 
 FORMS: Mapping[str, Callable[[Usage], Any]] = {
+    "beyond_hold": lambda usage: _with_completion(usage, _completion(usage) * BEYOND_HOLD_FACTOR),
     "boolean": lambda usage: _with_completion(usage, True),
     "fractional": lambda usage: _with_completion(usage, _completion(usage) + 0.5),
     "huge": lambda usage: _with_completion(usage, HUGE_TOKENS),

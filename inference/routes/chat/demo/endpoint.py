@@ -45,7 +45,7 @@ async def _chunks(
     attempt: Attempt[BoundedChat], reply: Reply, usage: dict[str, Any], pause_seconds: float
 ) -> AsyncIterator[Chunk]:
     asked = attempt.request.asked
-    events, choices = ChatFormat(attempt.public_model, attempt.public_id, asked.choices), range(asked.choices)
+    events, choices = ChatFormat(attempt.public_model, attempt.public_id), range(asked.choices)
     unknown: dict[str, Any] = {"usage": None} if asked.show_usage else {}
     yield Chunk(events.event([_delta(index, _opening(attempt, reply, index)) for index in choices], **unknown))
     for piece in reply.pieces:

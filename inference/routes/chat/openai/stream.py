@@ -22,7 +22,7 @@ _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
 
 class ChatStream(EventStream):
-    """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`."""
+    """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`; shows those that end a choice."""
 
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one chunk; None at `[DONE]`. The usage that we asked for is kept from a client that did not."""
@@ -35,11 +35,12 @@ class ChatStream(EventStream):
         choices = [] if usage and "choices" not in event else _choices(event)
         put_our_names(self._attempt, event)
         deltas, size, spoken = _delivered(self._attempt.public_id, choices)
+        ends = (event,) if any(choice.get("finish_reason") for choice in choices) else ()
         if not self._attempt.request.asked.show_usage and "usage" in event:
             del event["usage"]
             if not choices and event.keys() <= _ENVELOPE:
                 return Chunk(b"", usage=usage)
-        return Chunk(event_bytes(orjson.dumps(event)), deltas, size, spoken, usage)
+        return Chunk(event_bytes(orjson.dumps(event)), deltas, size, spoken, usage, ends)
 
 
 def _usage(event: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -77,7 +78,12 @@ def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int,
 
 
 def _bytes_of(delta: Mapping[str, Any]) -> int:
-    return sum(len(text.encode()) for name in _TEXTS if isinstance(text := delta.get(name), str))
+    size = 0
+    for name in _TEXTS:
+        text = delta.get(name)
+        if isinstance(text, str):
+            size += len(text.encode())
+    return size
 
 
 def _bytes_of_calls(calls: Any) -> int:

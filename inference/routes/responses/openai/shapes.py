@@ -39,9 +39,12 @@ def check_event(event: dict[str, Any]) -> None:
         raise NotJSONError("an event without its item")
     if kind == "response.content_part.added":
         check_part(event.get("part"))
-    for name in ("output_index", "content_index"):
-        if not (event.get(name) is None or type(event[name]) is int):
-            raise NotJSONError(f"{name} is no number")
+    if not (_is_place(event.get("output_index")) and _is_place(event.get("content_index"))):
+        raise NotJSONError("a place that is no number")
+
+
+def _is_place(value: Any) -> bool:
+    return value is None or type(value) is int
 
 
 def _fill(members: dict[str, Any], name: str, empty: Any, kind: type) -> None:

@@ -1,0 +1,144 @@
+"""Long streams over both routes of text, translated and not, beside the bare pass-through; and stored responses beside chats."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from bench.config import LONG, LONG_MODEL, LONG_OVER_CHAT, LONG_OVER_RESPONSES, LONG_TOKENS, PLAIN
+from bench.gateway_lanes import GatewayLane
+from bench.lanes import CHAT_PATH, RESPONSES_PATH, KeyLane, Lane, Question
+from bench.measure import Figures, Measurement, Plan, Results, Shape
+from bench.processes import SERVER
+from bench.ratios import rounds_ratio
+from bench.servers import UPSTREAM_KEY, PassThroughServer, UpstreamServer
+from bench.tables import number, table
+
+AT_ONCE = (16, 100)
+JSON_AT_ONCE = 16
+LONG_PER_SECOND_MAX = 300
+OUTPUT_LIMIT_TOKENS = 500
+
+CHATS = "chats"
+RESPONSES = "responses"
+OVER_RESPONSES = "chats over responses"
+OVER_CHAT = "responses over chats"
+JSON_CHATS = "chats as JSON"
+JSON_RESPONSES = "stored responses as JSON"
+BARE_CHATS = "pass-through, chats"
+BARE_RESPONSES = "pass-through, responses"
+
+
+class Wanted(NamedTuple):
+    """One lane's figure divided by another's, and what it has to reach, or not to exceed."""
+
+    name: str
+    lane: str
+    base: str
+    measure: Callable[[Figures], Sequence[float]]
+    limit: str
+
+
+def _rates(figures: Figures) -> Sequence[float]:
+    return figures.rates()
+
+
+def _server_cpu(figures: Figures) -> Sequence[float]:
+    return figures.cpu_milliseconds.get(SERVER, [])
+
+
+STREAMED = (
+    Wanted("chunks/s, chats / pass-through", CHATS, BARE_CHATS, _rates, "at least 0.6"),
+    Wanted("chunks/s, responses / pass-through", RESPONSES, BARE_RESPONSES, _rates, "at least 0.6"),
+    Wanted("server CPU, chats over responses / chats", OVER_RESPONSES, CHATS, _server_cpu, "at most 1.3"),
+    Wanted("server CPU, responses over chats / responses", OVER_CHAT, RESPONSES, _server_cpu, "at most 1.3"),
+)
+WHOLE = Wanted("requests/s, stored responses / chats", JSON_RESPONSES, JSON_CHATS, _rates, "at least 0.8")
+
+
+class TextLane(GatewayLane):
+    """One question to the gateway, as a stream or as JSON alone."""
+
+    def __init__(self, name: str, gateway: GatewayLane, question: Question, *, streams: bool) -> None:
+        ledger = gateway.ledger
+        super().__init__(name, gateway.gateway, gateway.product_server, gateway.customers, ledger, question)
+        self._streams = streams
+        self.requests_per_second_max = LONG_PER_SECOND_MAX if streams else None
+
+    def takes(self, *, stream: bool, concurrency: int) -> bool:
+        """Return whether it is asked so."""
+        return stream == self._streams
+
+
+class BareLane(KeyLane):
+    """Long streams through the pass-through."""
+
+    def takes(self, *, stream: bool, concurrency: int) -> bool:
+        """Return whether a stream is asked for."""
+        return stream
+
+
+def measure(
+    gateway: GatewayLane,
+    proxy: PassThroughServer,
+    upstream: UpstreamServer,
+    say: Callable[[str], None],
+    *,
+    rounds: int,
+    seconds: float,
+) -> Results:
+    """Run every lane in turns."""
+    shapes = [Shape(False, JSON_AT_ONCE), *(Shape(True, at_once) for at_once in AT_ONCE)]
+    measurement = Measurement(Plan(rounds, seconds, min(1.0, seconds), shapes), _lanes(gateway, proxy), upstream, say)
+    measurement.warm_up()
+    return measurement.run()
+
+
+def ratios_table(results: Results) -> str:
+    """Return what is compared, for every number at once, and what it is compared for."""
+    shapes = [Shape(True, at_once) for at_once in AT_ONCE]
+    rows = [
+        [wanted.name, *(number(_ratio(results, wanted, shape)) for shape in shapes), wanted.limit]
+        for wanted in STREAMED
+    ]
+    whole = number(_ratio(results, WHOLE, Shape(False, JSON_AT_ONCE)))
+    rows.append([WHOLE.name, whole, "-", WHOLE.limit])
+    return table(["Divided", *(f"{at_once} at once" for at_once in AT_ONCE), "Wanted"], rows)
+
+
+def chunks_table(results: Results) -> str:
+    """Return each lane's chunks a second, and the server's processor time for one stream."""
+    rows = []
+    for shape in results.shapes():
+        for lane in results.lanes():
+            if shape.stream and results.ran(lane, shape):
+                figures = results.of(lane, shape)
+                cpu = number(figures.cpu(SERVER))
+                rows.append(
+                    [lane, str(shape.concurrency), f"{figures.rate() * LONG_TOKENS:,.0f}", cpu, str(figures.failed)]
+                )
+    return table([f"Streams of {LONG_TOKENS} chunks", "At once", "Chunks/s", "Server CPU ms", "Failed"], rows)
+
+
+def _lanes(gateway: GatewayLane, proxy: PassThroughServer) -> list[Lane]:
+    def bare(name: str, path: str) -> Lane:
+        question = Question(LONG_MODEL, path, OUTPUT_LIMIT_TOKENS)
+        return BareLane(name, proxy.port, question=question, key=UPSTREAM_KEY, server=proxy)
+
+    def long(name: str, model: str, path: str) -> Lane:
+        return TextLane(name, gateway, Question(model, path, OUTPUT_LIMIT_TOKENS), streams=True)
+
+    return [
+        bare(BARE_CHATS, CHAT_PATH),
+        bare(BARE_RESPONSES, RESPONSES_PATH),
+        long(CHATS, LONG, CHAT_PATH),
+        long(RESPONSES, LONG, RESPONSES_PATH),
+        long(OVER_RESPONSES, LONG_OVER_RESPONSES, CHAT_PATH),
+        long(OVER_CHAT, LONG_OVER_CHAT, RESPONSES_PATH),
+        TextLane(JSON_CHATS, gateway, Question(PLAIN), streams=False),
+        TextLane(JSON_RESPONSES, gateway, Question(PLAIN, RESPONSES_PATH), streams=False),
+    ]
+
+
+def _ratio(results: Results, wanted: Wanted, shape: Shape) -> float | None:
+    if not (results.ran(wanted.lane, shape) and results.ran(wanted.base, shape)):
+        return None
+    return rounds_ratio(wanted.measure(results.of(wanted.lane, shape)), wanted.measure(results.of(wanted.base, shape)))

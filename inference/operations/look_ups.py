@@ -1,0 +1,74 @@
+"""Asks an upstream for its own record of a call whose outcome is unknown, where the operator says that it has one.
+
+The public vendor has none: its stored responses are found by their own id alone, which a lost answer has not told, and
+nothing is stored there. Aggregators tell the id of a generation in the head of an answer.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+
+from billing.models import Reservation
+from billing.operations.reviews import Finding
+from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.quantities import MalformedUsage
+from gateway.core.contract.aliases import Route
+from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
+from gateway.core.outbound.redaction import redacted
+from gateway.core.outbound.session import close_session
+from inference.adapters.exchange import NotJSONError, get_object
+from inference.queries import upstreams
+from inference.rules.generation import read_generation
+from inference.rules.upstream import UpstreamTarget
+from inference.rules.usage import MissingUsage
+
+log = logging.getLogger("inference.look_ups")
+
+ROUTES = frozenset({Route.CHAT_COMPLETIONS, Route.RESPONSES})
+"""Those whose charge is of tokens alone, which is what a record counts."""
+
+SOUND = frozenset({"input_audio_token", "output_audio_token"})
+"""Tokens with a price of their own that a record does not tell from others."""
+
+ASK_SECONDS = 3.0
+
+_NO_RECORD = (NotJSONError, TooLargeError, MisconfiguredError, aiohttp.ClientError, TimeoutError, OSError)
+
+
+def look_up(call: Reservation) -> Finding | None:
+    """Return what the upstream's record of a call says, None where it has none (yet), or says nothing that can be charged."""
+    generation_id = (call.evidence or {}).get("generation_id")
+    if call.route not in ROUTES or not isinstance(generation_id, str):
+        return None
+    prices = PriceBook.parse(call.price_version.components)
+    target = None if prices.components & SOUND else upstreams.looked_up_for(call.deployment or "")
+    record = _ask(target, generation_id) if target else None
+    return _finding(call, prices, record, generation_id) if record is not None else None
+
+
+def _ask(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any] | None:
+    try:
+        return asyncio.run(_get(target, generation_id))
+    except _NO_RECORD as error:
+        told = redacted(f"upstream {target.name} has no record of {generation_id}: {error!r}", [target.api_key])
+        log.warning("%s", told)
+        return None
+
+
+async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
+    try:
+        return await get_object(target, "/generation", {"id": generation_id}, ASK_SECONDS)
+    finally:
+        await close_session()
+
+
+def _finding(call: Reservation, prices: PriceBook, record: Mapping[str, Any], generation_id: str) -> Finding | None:
+    try:
+        used = read_generation(record, generation_id)
+    except (MissingUsage, MalformedUsage) as error:
+        log.warning("call %s: the record %s cannot be charged: %s", call.id, generation_id, error)
+        return None
+    return Finding(cost_microusd(used, prices), used.counts())

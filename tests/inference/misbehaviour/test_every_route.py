@@ -1,0 +1,148 @@
+"""Whatever an upstream does, on every model route and in every form: the right status, the right money, and no leak."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+
+from inference.adapters.http_endpoint import HttpEndpoint
+from tests.inference.misbehaviour.behaviours import BEHAVIOURS, OK, Misbehaviour
+from tests.inference.misbehaviour.honest import pieces_of
+from tests.inference.misbehaviour.row import CUT, Case, Form, Told, cases_of
+from tests.inference.misbehaviour.rows import ROWS
+from tests.inference.misbehaviour.summary import PROPERTY
+from tests.inference.misbehaviour.table import PAGE_PATH, page
+from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play
+from tests.inference.routes.test_every_route_is_metered import PATHS, view_of
+from tests.support.stage import Caller, Stage
+from tests.support.upstream import LEAKS, closed_port
+
+BALANCE = 50_000
+CASES = cases_of(ROWS)
+CELLS = [(case, behaviour) for case in CASES for behaviour in BEHAVIOURS if behaviour.concerns(case)]
+IDS = [f"{case.name}: {behaviour.name}" for case, behaviour in CELLS]
+
+
+def alias_of(stage: Stage, case: Case, **upstream: Any) -> str:
+    row = case.row
+    options = {**row.options, **({"routes": [row.known]} if row.known else {})}
+    served_by = stage.upstream_row(adapter=row.adapter, options=options, **upstream)
+    if row.alias is not None:
+        return row.alias(stage, served_by)
+    alias_options = {"routes": [row.route], **row.fields.get("options", {})}
+    return stage.model(price=row.price, upstream=served_by, **{**row.fields, "options": alias_options})
+
+
+def post(caller: Caller, case: Case, alias: str, key: str = "") -> httpx.Response:
+    """Send the honest request."""
+    body, path = case.row.body(alias), case.row.path
+    members = case.row.stream_members if case.streams else {}
+    if not isinstance(body, Form):
+        return caller.post({**body, **members}, path=path, key=key)
+    fields = {**body.fields, **{name: str(value).lower() for name, value in members.items()}}
+    sent = httpx.Request("POST", "http://x", data=fields, files={body.file_field: body.file})
+    content_type = {"Content-Type": sent.headers["Content-Type"]}
+    return caller.post(None, path=path, key=key, content=sent.read(), headers=content_type)
+
+
+def posted(caller: Caller, case: Case, alias: str) -> httpx.Response:
+    """Send the honest request; an answer whose end did not come is told by a header of its own."""
+    try:
+        return post(caller, case, alias)
+    except httpx.RemoteProtocolError:
+        return httpx.Response(200, headers={"content-type": case.row.media_type, CUT: "true"})
+
+
+def error_in(answer: httpx.Response) -> str | None:
+    """Return the code of the error that an answer is or, as a stream, has in it."""
+    if not answer.headers["content-type"].startswith("text/event-stream"):
+        return (
+            str(answer.json()["error"]["code"]) if answer.status_code != 200 else CUT if CUT in answer.headers else None
+        )
+    lines = [line.removeprefix("data: ") for line in answer.text.split("\n") if line.startswith("data: {")]
+    errors = [event["error"] for line in lines if isinstance(event := orjson.loads(line), dict) and event.get("error")]
+    return str(errors[0]["code"]) if errors else None
+
+
+def receipt_of(answer: httpx.Response) -> int | None:
+    """Return the charge that an answer tells, in its headers or as a stream's last line."""
+    if not answer.headers["content-type"].startswith("text/event-stream"):
+        told = answer.headers.get("x-service-charge-microusd")
+        return None if told is None else int(told)
+    receipt = answer.text.strip().rpartition("\n")[2].removeprefix(": service ")
+    charge: int | None = orjson.loads(receipt)["charge_microusd"]
+    return charge
+
+
+def assert_money(caller: Caller, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None) -> None:
+    """Compare the call, the wallet and the receipt, to the micro-USD; None: the charge is the hold."""
+    call = caller.only_call
+    charge = call.hold_microusd if charge_microusd is None else charge_microusd
+    charged, held = {
+        "settled": (charge, 0),
+        "released": (0, 0),
+        "review": (0, call.hold_microusd),
+    }[told.state]
+    assert caller.wallet == {"balance": BALANCE - charged, "held": held, "debt": 0}
+    assert call.charge_microusd == (charged if told.state == "settled" else None)
+    has_receipt = not (answer.status_code == 200 and case.row.is_handed_on and not case.streams)
+    assert receipt_of(answer) == (call.charge_microusd if has_receipt else None)
+
+
+def told_by(caller: Caller, answer: httpx.Response) -> Told:
+    return Told(answer.status_code, error_in(answer), caller.only_call.state)
+
+
+def assert_told(caller: Caller, case: Case, answer: httpx.Response, told: Told, charge_microusd: int | None) -> None:
+    assert told_by(caller, answer) == told
+    assert not [leak for leak in LEAKS if leak in answer.text + str(answer.headers)]
+    assert_money(caller, case, answer, told, charge_microusd)
+
+
+def address_of(misbehaving: MisbehavingUpstream, behaviour: Misbehaviour) -> str:
+    return misbehaving.base_url if behaviour.is_there else f"http://127.0.0.1:{closed_port()}/v1"
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_an_honest_answer_is_charged_once(stage: Stage, misbehaving: MisbehavingUpstream, case: Case) -> None:
+    misbehaving.play, misbehaving.asked = Play(pieces_of(case)), []
+    alias = alias_of(stage, case, base_url=misbehaving.base_url)
+    caller = stage.caller(balance=BALANCE, scopes=case.row.scopes)
+    first, again = (post(caller, case, alias, key="same") for _ in range(2))
+    assert_told(caller, case, first, OK, case.row.charge_microusd)
+    assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
+    assert len(misbehaving.asked) == 1
+
+
+@pytest.mark.parametrize(("case", "behaviour"), CELLS, ids=IDS)
+def test_misbehaviour(
+    stage: Stage,
+    misbehaving: MisbehavingUpstream,
+    record_property: Callable[[str, object], None],
+    case: Case,
+    behaviour: Misbehaviour,
+) -> None:
+    misbehaving.play, misbehaving.asked = behaviour.play(case), []
+    alias = alias_of(stage, case, **{"base_url": address_of(misbehaving, behaviour), **behaviour.upstream})
+    caller = stage.caller(balance=BALANCE, scopes=case.row.scopes)
+    answer = posted(caller, case, alias)
+    record_property(PROPERTY, (case.name, behaviour.name, str(told_by(caller, answer))))
+    charge_microusd = None if behaviour.exceeds else case.row.charge_microusd
+    assert_told(caller, case, answer, behaviour.expected(case), charge_microusd)
+    assert bool(misbehaving.asked) == behaviour.is_there
+    assert not [line for line in misbehaving.asked if "elsewhere" in line]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_route_has_a_row_for_each_kind_of_upstream(path: str) -> None:
+    view, _ = view_of(path)
+    kinds = {key: endpoint for key, endpoint in view.route.endpoints.items() if isinstance(endpoint, HttpEndpoint)}
+    rows = {(row.adapter, row.known) if row.known else row.adapter: row for row in ROWS if row.path == path}
+    assert set(rows) == set(kinds)
+    assert {key for key in kinds if kinds[key].stream} <= {key for key, row in rows.items() if row.events}
+
+
+def test_the_page_is_what_the_rows_and_behaviours_say() -> None:
+    assert PAGE_PATH.read_text() == page(), "run python -m tests.inference.misbehaviour --write"

@@ -1,0 +1,57 @@
+"""An aggregator's own records of calls, told at `GET /generation?id=` under the id that each answer had in its head.
+
+What an upstream tells of a record can be changed: `missing` tells of none, as just after a call; `changed` are members of
+every record; `raw` is an answer in its place.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import web
+
+from tests.support.upstream.ledger import Ledger
+from tests.support.upstream.stream import dumps
+
+PREFIX = "gen-"
+
+
+class Records:
+    """The records of a ledger. `asked` are the ids that were asked for."""
+
+    def __init__(self, ledger: Ledger, api_key: str | None) -> None:
+        self._ledger = ledger
+        self._api_key = api_key
+        self.reset()
+
+    def reset(self) -> None:
+        """Be honest again."""
+        self.asked: list[str] = []
+        self.missing = False
+        self.changed: Mapping[str, Any] = {}
+        self.raw: web.Response | None = None
+
+    async def show(self, request: web.Request) -> web.Response:
+        """Tell of one call to whoever has the key, or 404 where there is none."""
+        if self._api_key and request.headers.get("Authorization") != f"Bearer {self._api_key}":
+            return web.Response(status=401)
+        generation_id = request.query["id"]
+        self.asked.append(generation_id)
+        if self.raw is not None:
+            return self.raw
+        entry = next((entry for entry in self._ledger if PREFIX + entry.id == generation_id), None)
+        if entry is None or self.missing:
+            return web.Response(status=404, body=b'{"error": {"code": 404}}', content_type="application/json")
+        record = {
+            "id": generation_id,
+            "model": entry.model,
+            "total_cost": 0.0015,
+            "tokens_prompt": 1,
+            "tokens_completion": 1,
+            "native_tokens_prompt": entry.prompt_tokens,
+            "native_tokens_completion": entry.planned_tokens,
+            "native_tokens_cached": entry.cached_tokens,
+            "native_tokens_reasoning": 0,
+            "streamed": entry.stream,
+            "cancelled": False,
+        }
+        return web.Response(body=dumps({"data": {**record, **self.changed}}), content_type="application/json")
