@@ -28,6 +28,7 @@ TRANSCRIPTION_FORM = shapes.object_of(
     stream={"type": "boolean"},
     temperature={"type": "number", "minimum": 0, "maximum": 1},
 )
+TRANSCRIPTION_FORM["example"] = TRANSLATION_FORM["example"] = {"model": "audio", "file": "@speech.wav"}
 ANSWER = shapes.object_of(
     "text",
     text=shapes.TEXT,

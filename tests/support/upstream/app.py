@@ -64,7 +64,7 @@ class Upstream:
 
     async def _answer(self, call: Call) -> web.StreamResponse:
         await asyncio.sleep(call.behaviour.delay_ms / 1000)
-        if not call.streaming:
+        if not call.streaming and call.entry.path != audio.SPEECH:  # its bytes wait behind the first of them
             await call.gate.wait()
         if call.behaviour.hang == "before_headers":
             await stay_silent(call)

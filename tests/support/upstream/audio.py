@@ -25,7 +25,8 @@ from tests.support.upstream.errors import deform
 from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.usage import ABSENT, report
 
-PATHS = {"/audio/speech": "spch", "/audio/transcriptions": "trsc", "/audio/translations": "trsl"}
+SPEECH = "/audio/speech"
+PATHS = {SPEECH: "spch", "/audio/transcriptions": "trsc", "/audio/translations": "trsl"}
 MEDIA_TYPES = {
     "mp3": "audio/mpeg",
     "opus": "audio/opus",
@@ -71,7 +72,7 @@ def seconds_of(data: bytes) -> float:
 
 async def serve(call: Call) -> web.StreamResponse:
     """Answer a call of one of the routes."""
-    if call.entry.path == "/audio/speech":
+    if call.entry.path == SPEECH:
         return await _speak(call)
     if call.streaming:
         call.entry.planned_tokens = len(TEXT.split())
