@@ -102,13 +102,8 @@ def test_a_broken_form_is_refused(stage: Stage, alias: str, case: str) -> None:
 def test_26_mib_in_chunks_are_refused_as_well(stage: Stage, alias: str) -> None:
     caller = stage.caller()
     sent = form(bytes(26 * MIB), [("model", alias)])
-    pieces = (sent.content[at : at + MIB] for at in range(0, len(sent.content), MIB))
-    answer = caller.post(
-        None,
-        path=TRANSCRIPTIONS,
-        content=pieces,
-        headers={"Content-Type": sent.content_type},  # type: ignore[arg-type]
-    )
+    pieces: Any = (sent.content[at : at + MIB] for at in range(0, len(sent.content), MIB))
+    answer = caller.post(None, path=TRANSCRIPTIONS, content=pieces, headers={"Content-Type": sent.content_type})
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "request_too_large")
     assert_nothing_happened(stage, caller)
 
