@@ -64,9 +64,12 @@ def opus(seconds: float, *, claims: float | None = None) -> bytes:
     return b"".join(pages)
 
 
+VORBIS_HEAD = b"\x01vorbis" + struct.pack("<IBIiiiB", 0, 1, 48000, 0, 64000, 0, 0xB8) + b"\x01"
+
+
 def vorbis(packets: int, *, granule: int) -> bytes:
     """Make Ogg with Vorbis packets, of which each lasts 128 to 1024 samples at 48 kHz."""
-    head = b"\x01vorbis" + struct.pack("<IBIiiiB", 0, 1, 48000, 0, 64000, 0, 0xB8) + b"\x01"
+    head = VORBIS_HEAD
     pages = [_page([head], 2, 0, 0), _page([b"\x03vorbis" + bytes(9), b"\x05vorbis" + bytes(9)], 0, 0, 1)]
     for at in range(0, packets, 50):
         pages.append(_page([b"\x02" + bytes(40)] * min(50, packets - at), 0, granule, len(pages)))
@@ -80,12 +83,20 @@ def _page(packets: Iterable[bytes], flags: int, granule: int, sequence: int) -> 
     return head + sizes + b"".join(packets)
 
 
-def m4a(seconds: float, *, claims: float | None = None, fragmented: bool = False, codec: bytes = b"mp4a") -> bytes:
-    """Make MP4 with AAC frames of 1024 samples; `claims` is the length that both headers state."""
+def m4a(
+    seconds: float,
+    *,
+    claims: float | None = None,
+    fragmented: bool = False,
+    codec: bytes = b"mp4a",
+    entry_rate: int = RATE,
+) -> bytes:
+    """Make MP4 with AAC frames of 1024 samples; `claims` is the length that both headers state, `entry_rate` what the
+    table says of the sampling rate, by which no decoder goes."""
     frames = math.ceil(seconds * RATE / 1024)
     stated = round((seconds if claims is None else claims) * 1000)
     stated = 0 if fragmented else stated
-    entry = _box(codec, bytes(6) + b"\0\1" + bytes(8) + struct.pack(">HHHHI", 1, 16, 0, 0, RATE << 16))
+    entry = _box(codec, bytes(6) + b"\0\1" + bytes(8) + struct.pack(">HHHHI", 1, 16, 0, 0, entry_rate << 16) + _ESDS)
     tables = _box(b"stsd", bytes(4) + b"\0\0\0\1" + entry)
     tables += _box(b"stsz", bytes(4) + struct.pack(">II", 50, 0 if fragmented else frames))
     media = _box(b"mdhd", bytes(12) + struct.pack(">II", 1000, stated) + bytes(4))
@@ -98,11 +109,17 @@ def m4a(seconds: float, *, claims: float | None = None, fragmented: bool = False
     return whole + _box(b"mdat", bytes(50 * frames))
 
 
+_ESDS = b"\0\0\0\x27esds\0\0\0\0\x03\x19\0\0\0\x04\x11\x40\x15" + bytes(11) + b"\x05\x02\x14\x08\x06\x01\x02"
+"""AAC-LC of 16 kHz and one channel."""
+
+
 def _box(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", 8 + len(content)) + kind + content
 
 
-def webm(seconds: float, *, claims: float | None = None, codec: bytes = b"A_OPUS", stamps: bool = True) -> bytes:
+def webm(
+    seconds: float, *, claims: float | None = None, codec: bytes = b"A_OPUS", stamps: bool = True, private: bytes = b""
+) -> bytes:
     """Make WebM as a browser's recorder does, with blocks of 20 ms: sizes unknown, and no duration unless it `claims`
     one. Without `stamps` all blocks are of the first moment."""
     info = _element(0x2AD7B1, (1_000_000).to_bytes(3, "big"))
@@ -110,6 +127,7 @@ def webm(seconds: float, *, claims: float | None = None, codec: bytes = b"A_OPUS
         info += _element(0x4489, struct.pack(">d", claims * 1000))
     sound = _element(0xB5, struct.pack(">d", 48000.0))
     track = _element(0xD7, b"\1") + _element(0x83, b"\2") + _element(0x86, codec) + _element(0xE1, sound)
+    track += _element(0x63A2, private)
     tracks = _element(0x1654AE6B, _element(0xAE, track))
     clusters = []
     for at in range(0, round(seconds * 50), 50):

@@ -31,7 +31,7 @@ def read_mp4(file: AudioFile) -> Reading:
         elif kind == b"trun":
             fragments += int.from_bytes(file.at(offset + 4, 4), "big")
         elif tracks:
-            _note(tracks[-1], kind, file.at(offset, min(size, 64)))
+            _note(tracks[-1], kind, file.at(offset, min(size, 256)))
     sounds = [track for track in tracks if track.is_sound and track.frame_seconds]
     if not sounds:
         raise UnreadableAudio("The MP4 file has no track of AAC, ALAC, Opus, MP3 or FLAC.")
@@ -63,7 +63,7 @@ def _note(track: _Track, kind: bytes, content: bytes) -> None:
         track.is_sound = content[8:12] == b"soun"
     elif kind == b"stsd":
         track.codec = content[12:16]
-        rate = int.from_bytes(content[40:42], "big")
+        rate = _aac_rate(content) or int.from_bytes(content[40:42], "big")
         track.frame_seconds = _FRAMES.get(track.codec, 0) / rate if rate else 0.0
     elif kind in (b"stsz", b"stz2"):
         track.frames = int.from_bytes(content[8:12], "big")
@@ -73,3 +73,26 @@ def _note(track: _Track, kind: bytes, content: bytes) -> None:
         length = content[24:32] if wide else content[16:20]
         is_known = bool(scale) and length.strip(b"\xff") != b""
         track.claimed = int.from_bytes(length, "big") / scale if is_known else 0.0
+
+
+_AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
+_DESCRIPTORS = {3: 3, 4: 13}
+"""Those that hold others, with the bytes of their own in front: ES_Descriptor and DecoderConfigDescriptor."""
+
+
+def _aac_rate(content: bytes) -> int:
+    """Return the sampling rate by which a decoder of AAC goes (ISO/IEC 14496-3 section 1.6.2.1), 0 where none is told. The
+    entry's own may say anything."""
+    found = content.find(b"esds")
+    at = found + 8
+    while found >= 0 and at + 2 < len(content):
+        tag, at = content[at], at + 1
+        while at < len(content) and content[at] & 0x80:
+            at += 1
+        at += 1
+        if tag == 5:
+            told = int.from_bytes(content[at : at + 5].ljust(5, b"\0"), "big")
+            index = told >> 31 & 15
+            return told >> 7 & 0xFFFFFF if index == 15 else _AAC_RATES[index] if index < 13 else 0
+        at += _DESCRIPTORS.get(tag, len(content))
+    return 0

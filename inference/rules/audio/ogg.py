@@ -12,12 +12,12 @@ class _Track:
 
     def __init__(self, head: bytes) -> None:
         self.is_opus = head.startswith(b"OpusHead")
-        self.is_vorbis = head.startswith(b"\x01vorbis") and len(head) >= 30
+        self._blocks = vorbis_blocks(head)
+        self.is_vorbis = self._blocks is not None
         self.packets, self.seconds = 0, 0.0
         self.granule = 0
         self._rate = int.from_bytes(head[12:16], "little") if self.is_vorbis else 48_000
         self._before = int.from_bytes(head[10:12], "little") if self.is_opus else 0
-        self._blocks = (1 << (head[28] & 15), 1 << (head[28] >> 4)) if self.is_vorbis else (0, 0)
 
     def add(self, head: bytes) -> None:
         """Count one more packet; what a codec's headers are, adds nothing."""
@@ -33,10 +33,19 @@ class _Track:
     @property
     def range(self) -> tuple[float, float]:
         """Return the least and the most seconds that the packets last."""
-        if not self.is_vorbis:
+        if self._blocks is None:
             return self.seconds, self.seconds
-        each = max(self.packets - 3, 0) / (2 * self._rate) if self._rate else 0.0
-        return each * self._blocks[0], each * self._blocks[1]
+        sounding = max(self.packets - 3, 0)
+        return sounding * self._blocks[0], sounding * self._blocks[1]
+
+
+def vorbis_blocks(head: bytes) -> tuple[float, float] | None:
+    """Return the seconds that the shortest and the longest packet add, by a Vorbis identification header (Vorbis I section
+    4.2.2); None for anything else."""
+    rate = int.from_bytes(head[12:16], "little")
+    if not head.startswith(b"\x01vorbis") or len(head) < 30 or not rate:
+        return None
+    return (1 << (head[28] & 15)) / 2 / rate, (1 << (head[28] >> 4)) / 2 / rate
 
 
 def read_ogg(file: AudioFile) -> Reading:

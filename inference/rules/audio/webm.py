@@ -6,6 +6,7 @@ A browser's recorder writes no duration, so the blocks are what counts: their ti
 import struct
 from collections.abc import Iterator
 
+from inference.rules.audio.ogg import vorbis_blocks
 from inference.rules.audio.opus import PACKET_MAX_SECONDS, packet_seconds
 from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
 from inference.rules.audio.source import AudioFile
@@ -13,11 +14,10 @@ from inference.rules.audio.source import AudioFile
 _SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO = 0x18538067, 0x1549A966, 0x1654AE6B, 0xAE, 0xE1
 _CLUSTER, _GROUP = 0x1F43B675, 0xA0
 _INSIDE = {_SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO, _CLUSTER, _GROUP}
-_SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _HERTZ = 0x2AD7B1, 0x4489, 0xD7, 0x83, 0x86, 0xB5
+_SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _PRIVATE = 0x2AD7B1, 0x4489, 0xD7, 0x83, 0x86, 0x63A2
 _TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
 _SOUND = 2
 _LACING = 0x06
-VORBIS_BLOCK_MIN_SAMPLES = 64
 
 
 class _Walk:
@@ -37,8 +37,8 @@ class _Walk:
             self.tracks.append({})
         elif element in (_SIMPLE_BLOCK, _BLOCK):
             self._take_block(file.at(offset, min(size, 12)), size)
-        elif element in (_NUMBER, _TYPE, _CODEC, _HERTZ) and self.tracks:
-            self.tracks[-1][element] = file.at(offset, min(size, 32))
+        elif element in (_NUMBER, _TYPE, _CODEC, _PRIVATE) and self.tracks:
+            self.tracks[-1][element] = file.at(offset, min(size, 256))
         elif element == _SCALE:
             self.scale_ns = _whole(file.at(offset, min(size, 8)))
         elif element == _DURATION:
@@ -72,7 +72,8 @@ def read_webm(file: AudioFile) -> Reading:
     claimed = max(walk.duration, float(walk.last)) * walk.scale_ns / 1e9
     if codec == b"A_OPUS":
         return Reading(claimed or None, walk.opus_seconds)
-    return Reading(claimed or None, walk.packets * VORBIS_BLOCK_MIN_SAMPLES / (_hertz(walk.tracks) * 2))
+    shortest, longest = _vorbis_blocks(walk.tracks)
+    return Reading(claimed or None, walk.packets * shortest, walk.packets * longest)
 
 
 def _elements(file: AudioFile) -> Iterator[tuple[int, int, int]]:
@@ -102,9 +103,13 @@ def _is_sound(track: dict[int, bytes]) -> bool:
     return _whole(track.get(_TYPE, b"")) == _SOUND
 
 
-def _hertz(tracks: list[dict[int, bytes]]) -> float:
-    rates = [_real(track.get(_HERTZ, b"")) for track in tracks if _is_sound(track)]
-    return rates[0] if rates and 0 < rates[0] <= 384_000 else 48_000.0
+def _vorbis_blocks(tracks: list[dict[int, bytes]]) -> tuple[float, float]:
+    """Return the seconds of the shortest and of the longest packet, by the codec's own header. Raises UnreadableAudio."""
+    private = next(track.get(_PRIVATE, b"") for track in tracks if _is_sound(track))
+    blocks = vorbis_blocks(private[max(private.find(b"\x01vorbis"), 0) :])
+    if blocks is None:
+        raise UnreadableAudio("The WebM file's Vorbis header cannot be read.")
+    return blocks
 
 
 def _vint(data: bytes, at: int, *, keep_marker: bool) -> tuple[int, int]:

@@ -66,6 +66,7 @@ def test_an_honest_file_has_its_own_length_rounded_up(container: str, seconds: f
         audio.m4a(60, claims=1),
         audio.m4a(60, claims=0),
         audio.m4a(60, fragmented=True),
+        audio.m4a(60, claims=8, entry_rate=65_535),
         audio.webm(60, claims=1, stamps=False),
         audio.webm(60, stamps=False),
         audio.mp3(60, claims_frames=10),
@@ -88,6 +89,10 @@ def test_vorbis_is_believed_between_its_shortest_and_its_longest_blocks() -> Non
     assert length_of(audio.vorbis(1000, granule=480_000)).seconds == 10
     lying = length_of(audio.vorbis(1000, granule=48))
     assert lying.seconds == math.ceil(1000 * 1024 / 48000)
+    private = b"\x02\x1e\x10" + audio.VORBIS_HEAD
+    assert length_of(audio.webm(20, codec=b"A_VORBIS", private=private)) == AudioLength("webm", 20)
+    lying = length_of(audio.webm(20, codec=b"A_VORBIS", private=private, stamps=False))
+    assert lying.seconds == math.ceil(1000 * 1024 / 48000)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +111,7 @@ def test_vorbis_is_believed_between_its_shortest_and_its_longest_blocks() -> Non
         audio.wav(0),
         audio.m4a(2, codec=b"zzzz"),
         audio.webm(2, codec=b"A_AC3"),
+        audio.webm(2, codec=b"A_VORBIS"),
         audio.m4a(2, claims=4_000_000),
         audio.wav(1)[:20] + b"\x55\0" + audio.wav(1)[22:],
     ],
