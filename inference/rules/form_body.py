@@ -45,10 +45,10 @@ class FormBody:
 
     def one(self, name: str) -> str | None:
         """Return the value of a field that may be sent once, None where it is not. Raises InvalidRequest."""
-        found = [value for field, value in self.fields if base_name(field) == name]
-        if len(found) > 1:
-            raise InvalidRequest(f"{name} may be sent once.", param=name)
-        return found[0] if found else None
+        found = [(field, value) for field, value in self.fields if base_name(field) == name]
+        if len(found) > 1 or (found and found[0][0] != name):
+            raise InvalidRequest(f"{name} may be sent once, and as one value.", param=name)
+        return found[0][1] if found else None
 
     def flag(self, name: str) -> bool:
         """Read a field that is true or false, or raise InvalidRequest."""

@@ -40,7 +40,7 @@ class AudioCaller(Caller):
 
     path = ""
 
-    def post(self, body: Any, **options: Any) -> Any:  # type: ignore[override]
+    def post(self, body: Any, **options: Any) -> Any:
         """Post to it."""
         return super().post(body, path=self.path, **options)
 

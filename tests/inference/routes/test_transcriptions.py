@@ -285,6 +285,7 @@ def assert_nothing_happened(stage: Stage, caller: Caller) -> None:
         (TRANSLATIONS, [("response_format", "diarized_json")], "response_format"),
         (TRANSCRIPTIONS, [("response_format", "json"), ("response_format", "text")], "response_format"),
         (TRANSCRIPTIONS, [("response_format", "json"), ("response_format[]", "text")], "response_format"),
+        (TRANSCRIPTIONS, [("response_format[a]", "text")], "response_format"),
         (TRANSCRIPTIONS, [("stream", "perhaps")], "stream"),
         (TRANSCRIPTIONS, [("stream", "true"), ("stream[]", "true")], "stream"),
         (TRANSLATIONS, [("stream", "true")], "stream"),
