@@ -215,6 +215,27 @@ def test_uploads_share_the_disk_and_wait_for_it(stage: Stage, alias: str, settin
     assert caller.post(sent, path=TRANSCRIPTIONS).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("model", "fields"),
+    [
+        ("small-1", []),
+        ("small-1", [("stream", "true")]),
+        ("cut-mid-stream", [("stream", "true")]),
+        ("swapped", [("stream", "true")]),
+        ("bad-gateway", []),
+        ("bad-gateway", [("stream", "true")]),
+        ("cut-before-headers", []),
+        ("small-1", [("response_format", "pdf")]),
+    ],
+)
+def test_the_disk_is_given_back_however_a_call_ends(stage: Stage, settings: Any, model: str, fields: Any) -> None:
+    settings.UPLOADS_MAX_BYTES, settings.LARGE_BODY_WAIT_SECONDS = 50_000, 2.0
+    caller = stage.caller()
+    sent = form(WAV, [("model", stage.model(model, price=PRICE, options=ROUTES)), *fields])
+    answers = [caller.post(sent, path=TRANSCRIPTIONS, key=key) for key in ("one", "one", "two", "three")]
+    assert [answer.json()["error"]["code"] for answer in answers if answer.status_code == 503] == []
+
+
 def test_a_folder_that_cannot_be_written_is_not_ready(stage: Stage, alias: str, settings: Any, tmp_path: Any) -> None:
     settings.UPLOADS_DIR = str(tmp_path / "missing")
     caller = stage.caller()
