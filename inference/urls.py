@@ -5,10 +5,15 @@ from django.urls import URLPattern, path
 from inference.routes.chat.view import ChatCompletionViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
 from inference.routes.responses.view import ResponseViewSet
+from inference.routes.speech.view import SpeechViewSet
+from inference.routes.transcriptions.view import TranscriptionViewSet, TranslationViewSet
 from inference.views.models import ModelViewSet
 from inference.views.stored_responses import InputItemViewSet, StoredResponseViewSet
 
 metered_urlpatterns: list[URLPattern] = [
+    path("v1/audio/speech", SpeechViewSet.as_view({"post": "create"})),
+    path("v1/audio/transcriptions", TranscriptionViewSet.as_view({"post": "create"})),
+    path("v1/audio/translations", TranslationViewSet.as_view({"post": "create"})),
     path("v1/chat/completions", ChatCompletionViewSet.as_view({"post": "create"})),
     path("v1/embeddings", EmbeddingViewSet.as_view({"post": "create"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),

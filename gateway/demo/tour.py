@@ -1,9 +1,13 @@
-"""The tour: sign in, ask, show the receipt, ask the same again, go on from a stored response. Each step is told in one line."""
+"""The tour: sign in, ask, show the receipt, ask the same again, go on from a stored response, speak and listen.
+
+Each step is told in one line.
+"""
 
 import uuid
 from collections.abc import Callable
 from typing import Any
 
+from gateway.demo.audio import show_audio
 from gateway.demo.call import stream_chat
 from gateway.demo.client import Gateway, Receipt
 from gateway.demo.money import dollars, table
@@ -16,7 +20,7 @@ BODY: dict[str, Any] = {
     "messages": [{"role": "user", "content": QUESTION}],
     "max_tokens": 400,
 }
-SCOPES = ("wallet:read", "usage:read", "infer:fast", "responses:read", "responses:delete")
+SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:audio", "responses:read", "responses:delete")
 
 Write = Callable[[str], object]
 
@@ -32,6 +36,8 @@ def tour(gateway: Gateway, write: Write) -> None:
     _ask_again(gateway, write, key, after)
     write("\n")
     show_responses(gateway, write)
+    write("\n")
+    show_audio(gateway, write)
 
 
 def _sign_in(gateway: Gateway, write: Write) -> None:

@@ -14,6 +14,7 @@ from django.conf import settings
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from gateway.core.api.lean.sending import CUT
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.server.heads import is_plain
 from gateway.server.watch import watch_of
@@ -92,6 +93,7 @@ class Bounded(HttpToolsProtocol):
         self._undigested_bytes = 0
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()
+        self.scope["extensions"] = {CUT: self.transport.close}  # type: ignore[dict-item]
         if self.parser.should_upgrade() and not self._is_handshake():
             self.cycle.keep_alive = False  # what follows such a head is not parsed as requests any more
 

@@ -113,6 +113,8 @@ BODY_IDLE_SECONDS = env.float("BODY_IDLE_SECONDS", default=15.0)
 WRITE_SECONDS = env.float("WRITE_SECONDS", default=30.0)
 KEEP_ALIVE_SECONDS = env.float("KEEP_ALIVE_SECONDS", default=5.0)
 LARGE_BODIES_MAX_BYTES = env.int("LARGE_BODIES_MAX_BYTES", default=96 * 1024 * 1024)
+UPLOADS_DIR = env.str("UPLOADS_DIR", default="")
+UPLOADS_MAX_BYTES = env.int("UPLOADS_MAX_BYTES", default=1024 * 1024 * 1024)
 LARGE_BODY_WAIT_SECONDS = env.float("LARGE_BODY_WAIT_SECONDS", default=10.0)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}

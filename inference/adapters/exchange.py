@@ -148,8 +148,8 @@ def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
         "X-Client-Request-Id": attempt.usage_id,
         **_configured(attempt.target),
     }
-    if accept == "text/event-stream":
-        headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
+    if accept != "application/json":
+        headers["Accept-Encoding"] = "identity"  # a compressor would hold events back, and sound is compressed as it is
     return headers
 
 

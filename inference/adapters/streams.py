@@ -22,7 +22,16 @@ _DRAIN_SECONDS = 1.0
 _draining: set[asyncio.Task[None]] = set()
 
 
-class EventStream(Stream):
+class HttpStream(Stream):
+    """The body of one response, read as it comes."""
+
+    @abstractmethod
+    async def begin(self) -> None:
+        """Wait for the first of it, so that a call which fails before it can still be answered by a status. Raises what
+        breaks it."""
+
+
+class EventStream(HttpStream):
     """A stream of server-sent events: a subclass translates them and says which one is the last."""
 
     def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
@@ -39,7 +48,7 @@ class EventStream(Stream):
         """Rewrite one event's data for the client; None where it is the end. Raises StreamBroken or NotJSONError."""
 
     async def begin(self) -> None:
-        """Wait for the first event, so that a call which fails before it can still be answered by a status."""
+        """Wait for the first event."""
         while not (self._ready or self._ended or self._broken):
             await self._read()
         if self._broken and not self._ready:

@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
+from gateway.core.api.multipart import Form
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import infer
 from gateway.core.database import BatchFunction
@@ -27,6 +28,9 @@ class MeteredRequest(Protocol):
     request_id: str
 
     def read_body(self, limit_bytes: int) -> Awaitable[bytes]: ...
+
+    def read_form(self, limit_bytes: int) -> Awaitable[Form]:
+        """Read a multipart body instead; its file is on disk until the answer is out, and for as long as a call keeps it."""
 
     def take_memory(self, size_bytes: int) -> None:
         """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""

@@ -54,6 +54,7 @@ async def _serve(checked: checks.Checked) -> ServedAnswer:
         call = Call.begin(checked)
     except NotReady as error:
         return await answer_again(await opening.refuse(checks.Refused(error, checked, "hold")))
+    checked.request.begin()
     task = spawn(_carry_through(call))
     try:
         answer = await asyncio.shield(task)
@@ -67,6 +68,17 @@ async def _serve(checked: checks.Checked) -> ServedAnswer:
 
 
 async def _carry_through(call: Call) -> ServedAnswer | ApiError:
+    """Run a call, and end its request unless a stream goes on to need it."""
+    answer: ServedAnswer | ApiError | None = None
+    try:
+        answer = await _run(call)
+    finally:
+        if not isinstance(answer, StreamedAnswer):
+            call.checked.request.end()
+    return answer
+
+
+async def _run(call: Call) -> ServedAnswer | ApiError:
     """Run a call; the catalogue's errors are returned, so that none is raised when nobody is waiting any more."""
     allowed_seconds = call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS
     begun = time.monotonic()

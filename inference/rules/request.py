@@ -39,6 +39,12 @@ class BoundedRequest(ABC):
         closes with, whether its charge is known or left to review."""
         return {}
 
+    def begin(self) -> None:  # noqa: B027 - most requests need nothing
+        """Keep what the request needs beyond the client's stay: its call begins."""
+
+    def end(self) -> None:  # noqa: B027
+        """Let go of it: the call is closed, and nothing of it is sent any more. Called once for each `begin`."""
+
 
 class StreamMeter(ABC):
     """The running count of one stream."""
@@ -69,6 +75,11 @@ class StreamFormat(ABC):
     """How a route's stream is laid out for the client, whoever serves it."""
 
     media_type = EVENT_STREAM_TYPE
+
+    @property
+    def tells_errors(self) -> bool:
+        """Return whether a client learns from the stream itself that it ended early."""
+        return self.media_type == EVENT_STREAM_TYPE
 
     @property
     @abstractmethod

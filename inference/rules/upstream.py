@@ -120,9 +120,10 @@ Outcome = Answer | Rejected | Overloaded | Unreachable | Failed | Ambiguous
 class Stream(ABC):
     """An open upstream stream. Iterating ends normally only when the upstream said that it is done; a cut, a timeout
     or garbage raises `StreamBroken`. `on_end` hears once how the upstream ended it: whole, or broken off. A client that
-    left is not told of."""
+    left is not told of. `media_type` is the upstream's own, where the client gets that; None for a stream of ours."""
 
     on_end: OnEnd | None = None
+    media_type: str | None = None
 
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Chunk]: ...

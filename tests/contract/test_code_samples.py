@@ -23,7 +23,8 @@ class Command:
         options = list(zip(rest[::2], rest[1::2], strict=True))
         self.headers = dict(value.split(": ", 1) for name, value in options if name == "-H")
         self.bodies = [value for name, value in options if name == "-d"]
-        assert {name for name, _ in options} <= {"-H", "-d"}
+        self.fields = dict(value.split("=", 1) for name, value in options if name == "-F")
+        assert {name for name, _ in options} <= {"-H", "-d", "-F"}
 
 
 @pytest.mark.parametrize(("method", "path"), DESCRIBED, ids=map(" ".join, DESCRIBED))
@@ -52,6 +53,10 @@ def _check_parameters(command: Command, operation: dict[str, Any]) -> None:
 
 def _check_body(command: Command, operation: dict[str, Any]) -> None:
     content = operation.get("requestBody", {"content": {}})["content"]
+    if form := content.get("multipart/form-data"):
+        assert ("Content-Type" not in command.headers, command.bodies) == (True, [])  # curl's own, with its boundary
+        validate(command.fields, form["schema"])
+        return
     assert [command.headers.get("Content-Type")] == (list(content) or [None])
     assert len(command.bodies) == len(content)
     for (media, described), text in zip(content.items(), command.bodies, strict=True):

@@ -11,6 +11,9 @@ import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
 const EMBEDDINGS = "/v1/embeddings";
+const SPEECH = "/v1/audio/speech";
+const TRANSCRIPTIONS = "/v1/audio/transcriptions";
+const TRANSLATIONS = "/v1/audio/translations";
 
 export class Account {
   /** @param {Caller} caller */
@@ -70,6 +73,25 @@ export class Account {
   /** Ask for embeddings: `{data, receipt}`. */
   embeddings(body, options) {
     return this.post(EMBEDDINGS, body, options);
+  }
+
+  /**
+   * Have a text spoken: `{data, receipt}` with the sound as a Blob. The receipt has no charge; the usage record has it.
+   * Throws GatewayUnreachable where the sound breaks off.
+   */
+  async speech(body, options) {
+    const { response } = await metered.send(this.caller, SPEECH, body, options);
+    return { data: await reach(() => response.blob(), "The gateway"), receipt: receiptOf(response.headers) };
+  }
+
+  /** Have a file transcribed, a FormData with `file` and `model`: `{data, receipt}`. */
+  transcribe(form, options) {
+    return this.post(TRANSCRIPTIONS, form, options);
+  }
+
+  /** Have a file translated into English, likewise. */
+  translate(form, options) {
+    return this.post(TRANSLATIONS, form, options);
   }
 
   /**

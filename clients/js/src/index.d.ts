@@ -240,6 +240,12 @@ export class Account {
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
+  /** Have a text spoken; the sound comes as a Blob, and its charge is in the usage record. */
+  speech(body: object, options: CallOptions): Promise<Answer<Blob>>;
+  /** Have a file transcribed: a form with `file` and `model`. */
+  transcribe(form: FormData, options: CallOptions): Promise<Answer>;
+  /** Have a file translated into English. */
+  translate(form: FormData, options: CallOptions): Promise<Answer>;
   /** Any metered route whose answer is JSON. */
   post<T = any>(path: string, body: object | FormData, options: CallOptions): Promise<Answer<T>>;
   /** Any metered route that streams. */

@@ -11,6 +11,7 @@ from gateway.core.contract import headers
 
 CODE_SAMPLES = "x-codeSamples"
 FORM = "application/x-www-form-urlencoded"
+FORM_WITH_FILES = "multipart/form-data"
 MAX_COST_EXAMPLE_MICROUSD = 20_000
 # Values for members of a body, where the schema does not say what one looks like.
 VALUES: dict[str, Any] = {
@@ -80,6 +81,8 @@ def _data(operation: Schema, schemas: Schema) -> list[str]:
         return []
     media, content = next(iter(operation["requestBody"]["content"].items()))
     body = _example("", content["schema"], schemas)
+    if media == FORM_WITH_FILES:  # curl writes the header, as it chooses the boundary
+        return [f"-F {shlex.quote(f'{name}={value}')}" for name, value in body.items()]
     text = urlencode(body) if media == FORM else json.dumps(body, ensure_ascii=False)
     return [f'-H "Content-Type: {media}"', f"-d {shlex.quote(text)}"]
 

@@ -11,16 +11,26 @@ from inference.metering.viewset import MeteredViewSet
 from inference.urls import metered_urlpatterns
 from tests.contract.endpoints import MODEL, MODELS
 from tests.contract.routes import mapped_routes
-from tests.support.stage import Caller, Stage, ask, chat
+from tests.factories.audio import wav
+from tests.support.forms import form
+from tests.support.stage import PRICE, Caller, Stage, ask, chat
 
 PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
 
 # A small honest request for each route, by its path.
 BODIES: dict[str, Any] = {
+    "/v1/audio/speech": lambda model: {"model": model, "input": "Badgers sleep.", "voice": "alloy"},
+    "/v1/audio/transcriptions": lambda model: form(wav(2.5), [("model", model)]),
+    "/v1/audio/translations": lambda model: form(wav(2.5), [("model", model)]),
     "/v1/chat/completions": chat,
     "/v1/embeddings": lambda model: {"model": model, "input": "Say something about badgers."},
     "/v1/responses": ask,
 }
+
+
+PRICES = {**PRICE, "input_character": "15", "audio_second": "100"}
+BYTES = {"/v1/audio/speech"}
+"""Routes that answer with bytes, in which there is no place for the charge."""
 
 
 def view_of(path: str) -> Any:
@@ -30,6 +40,7 @@ def view_of(path: str) -> Any:
 
 def model_for(stage: Stage, path: str, **fields: Any) -> str:
     view, _ = view_of(path)
+    fields = {"price": PRICES, **fields}
     return stage.model(max_output_tokens=20, options={"routes": [str(view.route.name)]}, **fields)
 
 
@@ -68,7 +79,8 @@ def test_it_is_held_before_it_is_sent_and_charged_once(stage: Stage, path: str) 
     assert (first.status_code, call.state) == (200, "settled")
     assert first.headers["x-service-usage-id"] == call.id == stage.upstream.ledger.entries[0].caller_key
     assert first.headers["x-service-hold-microusd"] == str(call.hold_microusd)
-    assert first.headers["x-service-charge-microusd"] == str(call.charge_microusd)
+    charge = None if path in BYTES else str(call.charge_microusd)
+    assert first.headers.get("x-service-charge-microusd") == charge
     assert 0 < call.charge_microusd <= call.hold_microusd
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
     assert caller.wallet == {"balance": 10_000 - call.charge_microusd, "held": 0, "debt": 0}
@@ -88,7 +100,7 @@ def test_it_is_held_before_it_is_sent_and_charged_once(stage: Stage, path: str) 
 def test_it_needs_a_proof_a_key_and_a_maximum(
     stage: Stage, path: str, options: dict[str, Any], status: int, code: str
 ) -> None:
-    price = {"input_token": "15", "output_token": "15"}
+    price = {"input_token": "15", "output_token": "15", "input_character": "15", "audio_second": "100"}
     alias, caller = model_for(stage, path, price=price), stage.caller()
     refused = caller.post(BODIES[path](alias), path=path, **options)
     assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)

@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.scripts import Scripts
-from tests.support.upstream import chat, embeddings, errors, responses
+from tests.support.upstream import audio, chat, embeddings, errors, responses
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, from_model
 from tests.support.upstream.call import Call, PeerLeft
@@ -20,7 +20,7 @@ from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.usage import ABSENT, Usage, report
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-PREFIXES = {"/chat/completions": "chatcmpl", "/responses": "resp", "/embeddings": "embd"}
+PREFIXES = {"/chat/completions": "chatcmpl", "/responses": "resp", "/embeddings": "embd", **audio.PATHS}
 
 
 class Upstream:
@@ -48,10 +48,16 @@ class Upstream:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one model request as its behaviour says, and remember the truth."""
-        raw = await request.read()
-        if refusal := errors.refuse(request, raw, self.api_key):
-            return refusal
-        body = json.loads(raw)  # unlike orjson it reads integers of any length
+        body: Any
+        if request.content_type == "multipart/form-data":
+            if refusal := errors.refuse_key(request, self.api_key):
+                return refusal
+            body = await audio.read_form(request)
+        else:
+            raw = await request.read()
+            if refusal := errors.refuse(request, raw, self.api_key):
+                return refusal
+            body = json.loads(raw)  # unlike orjson it reads integers of any length
         script = self.scripts.take(request.path, body["model"])
         behaviour = script.behaviour if script else from_model(body["model"])
         call = Call(request, body, behaviour, self._remember(request, body, behaviour), self.gate)
@@ -63,7 +69,7 @@ class Upstream:
 
     async def _answer(self, call: Call) -> web.StreamResponse:
         await asyncio.sleep(call.behaviour.delay_ms / 1000)
-        if not call.streaming:
+        if not call.streaming and call.entry.path != audio.SPEECH:  # its bytes wait behind the first of them
             await call.gate.wait()
         if call.behaviour.hang == "before_headers":
             await stay_silent(call)
@@ -78,6 +84,8 @@ class Upstream:
         return response
 
     async def _succeed(self, call: Call) -> web.StreamResponse:
+        if call.entry.path in audio.PATHS:
+            return await audio.serve(call)
         if call.entry.path.endswith("/embeddings"):
             rendered = embeddings.render(call.body, call.behaviour)
             return await self._send_json(call, rendered, tokens=0)
@@ -99,17 +107,12 @@ class Upstream:
 
     def _remember(self, request: web.Request, body: Any, behaviour: Behaviour) -> Entry:
         path = request.path.removeprefix("/v1")
-        is_embedding = path == "/embeddings"
-        prompt_tokens = (
-            embeddings.count_inputs(embeddings.inputs_of(body))
-            if is_embedding
-            else answer(body, behaviour).prompt_tokens
-        )
+        prompt_tokens = _prompt_tokens(path, body, behaviour)
         entry = Entry(
             id=self.ledger.new_id(PREFIXES[path]),
             path=path,
             model=body["model"],
-            stream=bool(body.get("stream")),
+            stream=body.get("stream") in (True, "true") or body.get("stream_format") == "sse",
             prompt_tokens=prompt_tokens,
             cached_tokens=behaviour.cached_tokens,
             idempotency_key=request.headers.get("Idempotency-Key"),
@@ -143,6 +146,14 @@ class Upstream:
         behaviour = PRESETS[asked] if isinstance(asked, str) else Behaviour.parse(asked)
         self.scripts.add(Script(behaviour=behaviour, **given))
         return web.Response(status=204)
+
+
+def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
+    if path in audio.PATHS:
+        return 0
+    if path == "/embeddings":
+        return embeddings.count_inputs(embeddings.inputs_of(body))
+    return answer(body, behaviour).prompt_tokens
 
 
 def _with_error_event(behaviour: Behaviour, said: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:

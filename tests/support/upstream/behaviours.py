@@ -30,6 +30,8 @@ class Behaviour:
     """Tokens of a prediction that usage reports on top of the answer."""
     heard_tokens: int = 0
     """Prompt tokens that usage reports as sound."""
+    heard_seconds: float = 0.0
+    """Seconds that usage reports instead of the file's own."""
     spoken_tokens: int = 0
     """Output tokens of sound beside the words, for a request that asks for it."""
     calls: int = 1

@@ -38,9 +38,8 @@ def deform(payload: bytes, form: str) -> bytes:
 
 def refuse(request: web.Request, raw: bytes, api_key: str | None) -> web.Response | None:
     """Refuse what the vendor refuses before any work: a wrong key, a body without its parts."""
-    if api_key and request.headers.get("Authorization") != f"Bearer {api_key}":
-        message = f"Incorrect API key provided: {SECRET}."
-        return _response(401, message, code="invalid_api_key")
+    if refusal := refuse_key(request, api_key):
+        return refusal
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -50,6 +49,13 @@ def refuse(request: web.Request, raw: bytes, api_key: str | None) -> web.Respons
     if missing:
         message = f"Missing required parameter: '{missing[0]}'."
         return _response(400, message, param=missing[0], code="missing_required_parameter")
+    return None
+
+
+def refuse_key(request: web.Request, api_key: str | None) -> web.Response | None:
+    """Refuse a wrong key."""
+    if api_key and request.headers.get("Authorization") != f"Bearer {api_key}":
+        return _response(401, f"Incorrect API key provided: {SECRET}.", code="invalid_api_key")
     return None
 
 

@@ -5,13 +5,18 @@ from typing import Any
 
 from django.http.response import HttpResponse, HttpResponseBase
 
+from gateway.core.api.lean.bodies import Receive
 from gateway.core.api.lean.streams import StreamedResponse
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
+CUT = "gateway.cut"
+"""The server's own extension of a scope: closes the connection behind what was sent."""
+
 
 async def send_response(send: Send, response: HttpResponseBase) -> None:
-    """Send a whole answer or a stream. If the client does not read it, the server drops the connection."""
+    """Send a whole answer or a stream. If the client does not read it, the server drops the connection. Raises Incomplete
+    as the stream does."""
     start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
     if isinstance(response, StreamedResponse):
         await _send_stream(send, start, response)
@@ -19,6 +24,18 @@ async def send_response(send: Send, response: HttpResponseBase) -> None:
     assert isinstance(response, HttpResponse)
     await send(start)
     await send({"type": "http.response.body", "body": response.content})
+
+
+async def cut(scope: dict[str, Any], receive: Receive) -> None:
+    """Close the connection of an answer that is not whole: without its last chunk, nobody takes it for one.
+
+    A server without the extension closes it by itself, as its application returned too early.
+    """
+    close = scope.get("extensions", {}).get(CUT)
+    if close is not None:
+        close()
+        while (await receive())["type"] != "http.disconnect":
+            pass
 
 
 async def _send_stream(send: Send, start: dict[str, Any], response: StreamedResponse) -> None:
