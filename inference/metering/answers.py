@@ -82,7 +82,7 @@ async def _offloaded(convert: Callable[[Replay], Replay], replay: Replay) -> Rep
 
 
 class Recording:
-    """The bytes of one stream, dropped as soon as they are too many to be kept."""
+    """The bytes of one stream, dropped as soon as they are too many to be kept, or not to be given again."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
@@ -96,10 +96,14 @@ class Recording:
         self._pieces.append(piece)
         self._size_bytes += len(piece)
         if self._size_bytes > REPLAY_MAX_BYTES:
-            self._pieces = None
+            self.drop()
+
+    def drop(self) -> None:
+        """Keep nothing."""
+        self._pieces = None
 
     def ended_by(self, ending: bytes) -> Replay | None:
-        """Return the whole stream with its last bytes, or None where it is too long."""
+        """Return the whole stream with its last bytes, or None where it is not kept."""
         if self._pieces is None:
             return None
         return kept(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))

@@ -7,7 +7,8 @@ No database connection is held while it runs. However it ends, its money is look
 - the upstream breaks off: an error event, and review by what was delivered
 - the client leaves, or may not go on: the upstream call is cancelled, and what was delivered is charged
 
-A stream of raw bytes cannot tell an error: where it ends early, its connection is cut once the money is looked after.
+A stream of raw bytes cannot tell an error: where it ends early, its connection is cut once the money is looked after, and what
+came of it is not stored, as a repeated request would take it for the whole.
 
 What cannot be counted breaks the stream off; words that cannot be written, or kept, are left out. Neither keeps the money
 from being looked after.
@@ -52,6 +53,7 @@ class StreamRun:
         self._checkpoints = Checkpoints(call, self._meter.delivered, self._hang_up)
         self._recording = Recording(self.headers)
         self._looked_after = False
+        self._is_cut = False
         self._pieces = self._run()
 
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -72,21 +74,22 @@ class StreamRun:
                     break
                 self._take(chunk)
                 if self._meter.is_beyond_limit:
-                    yield await self._cut()
-                    return
+                    break
                 if chunk.data:
                     self._recording.add(chunk.data)
                     yield chunk.data
         except StreamBroken as error:
             broken = error
         yield await self._end(broken)
-        if (broken or self._checkpoints.ending) and not self._format.tells_errors:
+        if self._is_cut:
             raise Incomplete
 
     async def _end(self, broken: StreamBroken | None) -> bytes:
         if self._checkpoints.ending:
             return await self._stop(self._checkpoints.ending)
-        return await (self._break_off(broken) if broken else self._finish())
+        if broken:
+            return await self._break_off(broken)
+        return await (self._cut() if self._meter.is_beyond_limit else self._finish())
 
     def _take(self, chunk: Chunk) -> None:
         try:
@@ -109,7 +112,7 @@ class StreamRun:
 
     async def _cut(self) -> bytes:
         """End a stream that goes on beyond the limit that the caller's maximum bought."""
-        return await self._settle(self._words(self._format.cut) + self._terminator(), *self._best_known())
+        return await self._settle(self._early(self._format.cut) + self._terminator(), *self._best_known())
 
     async def _stop(self, ending: ApiError) -> bytes:
         """End a stream that may not go on."""
@@ -168,7 +171,14 @@ class StreamRun:
             return used, self._call.cost_microusd(used), "delivered"
 
     def _error(self, error: ApiError) -> bytes:
-        return self._words(lambda: self._format.error(error, self._call.checked.http.request_id))
+        return self._early(lambda: self._format.error(error, self._call.checked.http.request_id))
+
+    def _early(self, render: Callable[[], bytes]) -> bytes:
+        """Render how a stream ends before it is whole; one that cannot tell it is cut, and not stored."""
+        if not self._format.tells_errors:
+            self._is_cut = True
+            self._recording.drop()
+        return self._words(render)
 
     def _terminator(self) -> bytes:
         return self._words(lambda: self._format.terminator)

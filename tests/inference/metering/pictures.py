@@ -16,11 +16,11 @@ from django.http.response import HttpResponseBase
 
 from accounts.rules.principal import Principal
 from billing.rules.prices import cost_microusd
-from billing.rules.quantities import Quantities
+from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.access import requires_model
 from gateway.core.api.lean import LeanRequest
 from gateway.core.contract.aliases import Route
-from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound
+from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound, UpstreamError
 from gateway.core.database import BatchFunction, ledger_connection
 from gateway.core.outbound.bodies import read_bounded
 from inference.adapters.demo.endpoint import DemoEndpoint
@@ -31,7 +31,7 @@ from inference.rules.answer import Answer, Chunk, Content
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.request import BoundedRequest, StreamedRequest, StreamFormat, StreamMeter
 from inference.rules.terms import within
-from inference.rules.upstream import Attempt
+from inference.rules.upstream import Attempt, StreamBroken
 
 PICTURE = b"\x89PICTURE"
 CLOSE_AND_KEEP = BatchFunction(0, "test_close_and_keep")
@@ -137,9 +137,7 @@ class StreamedPictures(BoundedPictures, StreamedRequest):
 
 
 class PictureMeter(StreamMeter):
-    """Counts the pictures of a stream."""
-
-    is_beyond_limit = False
+    """Counts the pictures of a stream, unless its form says that they cannot be counted, or are too many."""
 
     def __init__(self, request: BoundedPictures) -> None:
         self._request, self._body = request, b""
@@ -148,8 +146,15 @@ class PictureMeter(StreamMeter):
         """Take one more piece."""
         self._body += chunk.data
 
+    @property
+    def is_beyond_limit(self) -> bool:
+        """Say whether the first picture was the last that may come."""
+        return self._request.upload.fields["stream"] == "beyond" and bool(self._body)
+
     def reported(self) -> Quantities:
         """Count what came."""
+        if self._request.upload.fields["stream"] == "uncountable":
+            raise MalformedUsage("half a picture")
         return self.delivered()
 
     def delivered(self) -> Quantities:
@@ -201,8 +206,10 @@ class DemoPictures(DemoEndpoint[BoundedPictures]):
         return Answer(PICTURE * 2, None)
 
     async def chunks(self, attempt: Attempt[BoundedPictures]) -> AsyncIterator[Chunk]:
-        """Give one after the other."""
+        """Give one after the other, or break off between them."""
         yield Chunk(PICTURE)
+        if attempt.request.upload.fields["stream"] == "broken":
+            raise StreamBroken(UpstreamError(), "cut")
         yield Chunk(PICTURE)
 
 

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from billing.models import UsageRecord, Wallet
+from billing.operations import reviews
 from billing.queries import audit
 from billing.rules.prices import PriceBook
 from inference.rules.answer import Answer
@@ -136,6 +137,26 @@ def test_bytes_are_streamed_without_a_word_of_ours_between(stage: Stage) -> None
     assert "x-service-charge-microusd" not in first.headers
     assert caller.wallet == {"balance": 999_800, "held": 0, "debt": 0}
     assert kept(caller.only_call.id) == ["streamed"]
+
+
+@pytest.mark.parametrize(
+    ("stream", "state", "reason"),
+    [("broken", "review", "cut"), ("uncountable", "review", "usage_malformed"), ("beyond", "settled", None)],
+)
+def test_bytes_that_end_early_are_cut_and_never_given_again(
+    stage: Stage, stream: str, state: str, reason: str | None
+) -> None:
+    row = stage.upstream_row(adapter="demo")
+    model = stage.model("demo", price=PRICE, upstream=row, options={"routes": ["images.generations"]})
+    caller = stage.caller(scopes=SCOPES)
+    with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
+        post(caller, model, key="same", stream=stream)
+    call = caller.only_call
+    assert (call.state, call.review_reason) == (state, reason)
+    assert reviews.charge(call.id, cost_microusd=100) == (state == "review")
+    again = post(caller, model, key="same", stream=stream)
+    assert (again.status_code, again.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert caller.wallet == {"balance": 999_900, "held": 0, "debt": 0}
 
 
 def test_a_request_may_have_another_hold_once_it_is_prepared(

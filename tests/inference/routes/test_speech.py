@@ -7,7 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
+from django.utils import timezone
 
+from accounts.models import Account
+from billing.operations import reviews
 from tests.support.concurrency import eventually
 from tests.support.server_thread import http_server
 from tests.support.stage import Caller, Stage
@@ -133,6 +136,45 @@ def test_a_client_that_leaves_pays_for_what_was_asked(stage: Stage, stream_forma
         next(answer.iter_bytes())
     eventually(lambda: caller.only_call.state == "settled")
     assert caller.wallet == {"balance": 1_000_000 - HOLD, "held": 0, "debt": 0}
+
+
+def assert_gone(caller: Caller, body: dict[str, Any]) -> None:
+    """Repeat a call whose sound did not come to its end: it costs nothing more, and half a sound is not given for a whole."""
+    again = caller.post({**body, "stream": True}, path=SPEECH, key="same")  # as `stream` sent it
+    assert (again.status_code, again.json()["error"]["code"]) == (422, "idempotency_key_reused")
+    assert caller.wallet == {"balance": 1_000_000 - HOLD, "held": 0, "debt": 0}
+
+
+def test_sound_that_broke_off_is_not_given_again_once_it_is_charged(stage: Stage) -> None:
+    caller, body = stage.caller(), speech(model_of(stage))
+    stage.upstream.script("cut-mid-stream")
+    with caller.stream(body, path=SPEECH, key="same") as answer, pytest.raises(httpx.RemoteProtocolError):
+        b"".join(answer.iter_bytes())
+    eventually(lambda: caller.only_call.state == "review")
+    reviews.reconcile(now=timezone.now())
+    assert_gone(caller, body)
+
+
+def test_sound_whose_client_left_is_not_given_again(stage: Stage) -> None:
+    caller, body = stage.caller(), speech(model_of(stage))
+    with stage.upstream.holding():
+        with caller.stream(body, path=SPEECH, key="same") as answer:
+            next(answer.iter_bytes())
+        eventually(lambda: caller.only_call.state == "settled")
+    assert_gone(caller, body)
+
+
+def test_sound_of_an_account_that_was_suspended_meanwhile_is_cut(stage: Stage, settings: Any) -> None:
+    settings.STREAM_CHECKPOINT_SECONDS = 0.1
+    caller, body = stage.caller(), speech(model_of(stage))
+    account = Account.objects.filter(did=caller.did)
+    with stage.upstream.holding(), caller.stream(body, path=SPEECH, key="same") as answer:
+        account.update(suspended_at=timezone.now())
+        with pytest.raises(httpx.RemoteProtocolError, match="incomplete"):
+            b"".join(answer.iter_bytes())
+    eventually(lambda: caller.only_call.state == "settled")
+    account.update(suspended_at=None)
+    assert_gone(caller, body)
 
 
 @pytest.mark.parametrize(
