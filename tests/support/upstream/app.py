@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.upstream import chat, embeddings, errors, responses
+from tests.support.upstream import chat, embeddings, errors, rerank, responses
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, Scripts
 from tests.support.upstream.call import Call, PeerLeft
@@ -18,7 +18,13 @@ from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.usage import ABSENT, Usage, report
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-PREFIXES = {"/chat/completions": "chatcmpl", "/responses": "resp", "/embeddings": "embd"}
+PREFIXES = {
+    "/chat/completions": "chatcmpl",
+    "/embeddings": "embd",
+    "/rerank": "rerank",
+    "/responses": "resp",
+    "/v2/rerank": "rerank",
+}
 
 
 class Upstream:
@@ -35,7 +41,7 @@ class Upstream:
         """Build the aiohttp application."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         for path in PREFIXES:
-            app.router.add_post(f"/v1{path}", self.serve)
+            app.router.add_post(path if path.startswith("/v2") else f"/v1{path}", self.serve)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/_ledger", self.show_ledger)
         app.router.add_post("/_reset", self.reset)
@@ -67,7 +73,7 @@ class Upstream:
         call.entry.status = call.behaviour.status
         if call.behaviour.status >= 400:
             call.entry.outcome = "refused"
-            return await deliver_body(call, *errors.render(call.behaviour))
+            return await deliver_body(call, *errors.render(call.behaviour, call.entry.path))
         response = await self._succeed(call)
         call.entry.outcome = "complete"
         return response
@@ -75,6 +81,9 @@ class Upstream:
     async def _succeed(self, call: Call) -> web.StreamResponse:
         if call.entry.path.endswith("/embeddings"):
             rendered = embeddings.render(call.body, call.behaviour)
+            return await self._send_json(call, rendered, tokens=0)
+        if call.entry.path.endswith("/rerank"):
+            rendered = rerank.render(call.entry.path, call.entry.id, call.body, call.behaviour)
             return await self._send_json(call, rendered, tokens=0)
         said = answer(call.body, call.behaviour)
         api = chat if call.entry.path.endswith("/chat/completions") else responses
@@ -94,18 +103,12 @@ class Upstream:
 
     def _remember(self, request: web.Request, body: Any, behaviour: Behaviour) -> Entry:
         path = request.path.removeprefix("/v1")
-        is_embedding = path == "/embeddings"
-        prompt_tokens = (
-            embeddings.count_inputs(embeddings.inputs_of(body))
-            if is_embedding
-            else answer(body, behaviour).prompt_tokens
-        )
         entry = Entry(
             id=self.ledger.new_id(PREFIXES[path]),
             path=path,
             model=body["model"],
             stream=bool(body.get("stream")),
-            prompt_tokens=prompt_tokens,
+            prompt_tokens=_prompt_tokens(path, body, behaviour),
             cached_tokens=behaviour.cached_tokens,
             idempotency_key=request.headers.get("Idempotency-Key"),
             client_request_id=request.headers.get("X-Client-Request-Id"),
@@ -138,6 +141,14 @@ class Upstream:
         behaviour = PRESETS[asked] if isinstance(asked, str) else Behaviour.parse(asked)
         self.scripts.add(Script(behaviour=behaviour, **given))
         return web.Response(status=204)
+
+
+def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
+    if path == "/embeddings":
+        return embeddings.count_inputs(embeddings.inputs_of(body))
+    if path.endswith("/rerank"):
+        return rerank.count_pairs(body)
+    return answer(body, behaviour).prompt_tokens
 
 
 def _with_error_event(behaviour: Behaviour, said: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:

@@ -53,6 +53,8 @@ class Behaviour:
     form: str = "json"
     """json, garbage, empty, array, html, truncated (a short body that claims to be whole),
     swapped (a stream where JSON was asked for, and the reverse)."""
+    shape: str = ""
+    """How a single route's answer is spoiled: a key of rerank.SPOILED."""
     cut: str = ""
     """before_headers, mid_body, first_event, mid_event, mid_stream, before_done."""
     reset: bool = False

@@ -18,7 +18,7 @@ class Infinite(float):
 
 def _counted(usage: Usage) -> str:
     """Name the member that a form spoils: the output's count, or the input's where none is."""
-    names = ("completion_tokens", "output_tokens", "prompt_tokens")
+    names = ("completion_tokens", "output_tokens", "prompt_tokens", "total_tokens")
     return next(name for name in names if name in usage)
 
 
