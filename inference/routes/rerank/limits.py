@@ -63,7 +63,8 @@ def bound_tokens(limits: Limits, query_bytes: int, document_bytes: Sequence[int]
     longest = limits.pair_tokens - RESERVED_TOKENS - query
     if truncation:
         document_bytes = [min(size, max(longest, 0)) for size in document_bytes]
-    _check_pairs(limits, query, document_bytes)
+    else:
+        _check_pairs(limits, query, longest, document_bytes)
     total = (query + RESERVED_TOKENS) * len(document_bytes) + sum(document_bytes)
     if limits.total_tokens is not None and total > limits.total_tokens:
         told = f"All documents, with the query once for each, may have {limits.total_tokens} bytes together."
@@ -71,13 +72,11 @@ def bound_tokens(limits: Limits, query_bytes: int, document_bytes: Sequence[int]
     return total
 
 
-def _check_pairs(limits: Limits, query: int, document_bytes: Sequence[int]) -> None:
+def _check_pairs(limits: Limits, query: int, longest: int, document_bytes: Sequence[int]) -> None:
     if query > limits.query_tokens:
         told = f"The query and the instruction may have {limits.query_tokens} bytes together."
         raise InputTooLarge(told, param="query")
-    longest = limits.pair_tokens - RESERVED_TOKENS - query
-    if max(document_bytes) > longest:
-        index = next(index for index, size in enumerate(document_bytes) if size > longest)
-        told = f"A document may have {max(longest, 0)} bytes with this query and instruction."
-        raise InputTooLarge(told, param=f"documents.{index}")
-
+    for index, size in enumerate(document_bytes):
+        if size > longest:
+            told = f"A document may have {max(longest, 0)} bytes with this query and instruction."
+            raise InputTooLarge(told, param=f"documents.{index}")

@@ -11,7 +11,7 @@ from inference.metering.viewset import MeteredViewSet
 from inference.urls import metered_urlpatterns
 from tests.contract.endpoints import MODEL, MODELS
 from tests.contract.routes import mapped_routes
-from tests.support.stage import Caller, Stage, ask, chat
+from tests.support.stage import PRICE, Caller, Stage, ask, chat
 
 PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
 
@@ -19,8 +19,12 @@ PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
 BODIES: dict[str, Any] = {
     "/v1/chat/completions": chat,
     "/v1/embeddings": lambda model: {"model": model, "input": "Say something about badgers."},
+    "/v1/rerank": lambda model: {"model": model, "query": "badgers", "documents": ["Badgers dig.", "Foxes run."]},
     "/v1/responses": ask,
 }
+
+# What serves a route where it is not the vendor's own API, priced by its tokens.
+SERVED: dict[str, dict[str, Any]] = {"/v1/rerank": {"adapter": "voyage", "price": {"input_kilobyte": "20"}}}
 
 
 def view_of(path: str) -> Any:
@@ -30,7 +34,12 @@ def view_of(path: str) -> Any:
 
 def model_for(stage: Stage, path: str, **fields: Any) -> str:
     view, _ = view_of(path)
-    return stage.model(max_output_tokens=20, options={"routes": [str(view.route.name)]}, **fields)
+    served = SERVED.get(path, {})
+    if "price" in served and fields.get("price", PRICE) is not None:
+        fields["price"] = served["price"]
+    upstream = stage.upstream_row(adapter=served.get("adapter", "openai"))
+    options = {"routes": [str(view.route.name)]}
+    return stage.model(max_output_tokens=20, options=options, upstream=upstream, **fields)
 
 
 def assert_nothing_happened(stage: Stage, caller: Caller) -> None:
