@@ -9,8 +9,8 @@ import pytest
 import requests
 import voyageai
 import voyageai.error
-from voyageai.api_resources import api_requestor
 from cohere.core.request_options import RequestOptions
+from voyageai.api_resources import api_requestor
 
 from tests.support.upstream import FakeUpstream
 from tests.support.upstream.rerank import count_pairs

@@ -2,7 +2,10 @@
 
 from inference.serializers import reference as shapes
 
-SCORE: shapes.Schema = {"type": "number", "description": "A cue for the order alone; scores of two models do not compare."}
+SCORE: shapes.Schema = {
+    "type": "number",
+    "description": "A cue for the order alone; scores of two models do not compare.",
+}
 RERANK_REQUEST = shapes.object_of(
     "model query documents",
     model=shapes.MODEL,

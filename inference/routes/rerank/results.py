@@ -21,7 +21,9 @@ def read_scores(sent: Any, asked: RerankRequest) -> Scores:
         raise NotJSONError("not as many results as were asked for")
     scores: dict[int, float] = {}
     for result in sent:
-        index, score = (result.get("index"), result.get("relevance_score")) if isinstance(result, dict) else (None, None)
+        index, score = (
+            (result.get("index"), result.get("relevance_score")) if isinstance(result, dict) else (None, None)
+        )
         if type(index) is not int or not 0 <= index < len(asked.documents) or index in scores:
             raise NotJSONError("a result of no document, or two of one")
         if type(score) not in (int, float) or not math.isfinite(score):
