@@ -4,6 +4,7 @@ from django.urls import URLPattern, path
 
 from inference.routes.chat.view import ChatCompletionViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
+from inference.routes.images.view import ImageViewSet
 from inference.routes.rerank.view import RerankViewSet
 from inference.routes.responses.view import ResponseViewSet
 from inference.views.models import ModelViewSet
@@ -12,6 +13,7 @@ from inference.views.stored_responses import InputItemViewSet, StoredResponseVie
 metered_urlpatterns: list[URLPattern] = [
     path("v1/chat/completions", ChatCompletionViewSet.as_view({"post": "create"})),
     path("v1/embeddings", EmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/images/generations", ImageViewSet.as_view({"post": "create"})),
     path("v1/rerank", RerankViewSet.as_view({"post": "create"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
 ]

@@ -44,7 +44,7 @@ def http() -> Iterator[httpx.Client]:
 
 
 def voyage(upstream: FakeUpstream, key: str = KEY) -> Sdk:
-    return voyageai.Client(api_key=key, base_url=upstream.base_url, timeout=10)  # type: ignore[attr-defined]
+    return voyageai.Client(api_key=key, base_url=upstream.base_url, timeout=10)
 
 
 def cohere_v2(upstream: FakeUpstream, http: httpx.Client, key: str = KEY) -> Sdk:

@@ -21,12 +21,12 @@ def read_scores(sent: Any, asked: RerankRequest) -> Scores:
         raise NotJSONError("not as many results as were asked for")
     scores: dict[int, float] = {}
     for result in sent:
-        index, score = (
-            (result.get("index"), result.get("relevance_score")) if isinstance(result, dict) else (None, None)
-        )
+        if not isinstance(result, dict):
+            raise NotJSONError("a result that is no object")
+        index, score = result.get("index"), result.get("relevance_score")
         if type(index) is not int or not 0 <= index < len(asked.documents) or index in scores:
             raise NotJSONError("a result of no document, or two of one")
-        if type(score) not in (int, float) or not math.isfinite(score):
+        if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
             raise NotJSONError("a result without a score")
         scores[index] = score
     return scores

@@ -19,12 +19,16 @@ PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
 BODIES: dict[str, Any] = {
     "/v1/chat/completions": chat,
     "/v1/embeddings": lambda model: {"model": model, "input": "Say something about badgers."},
+    "/v1/images/generations": lambda model: {"model": model, "prompt": "A badger in the rain."},
     "/v1/rerank": lambda model: {"model": model, "query": "badgers", "documents": ["Badgers dig.", "Foxes run."]},
     "/v1/responses": ask,
 }
 
 # What serves a route where it is not the vendor's own API, priced by its tokens.
-SERVED: dict[str, dict[str, Any]] = {"/v1/rerank": {"adapter": "voyage", "price": {"input_kilobyte": "20"}}}
+SERVED: dict[str, dict[str, Any]] = {
+    "/v1/images/generations": {"price": {"image": "40"}},
+    "/v1/rerank": {"adapter": "voyage", "price": {"input_kilobyte": "20"}},
+}
 
 
 def view_of(path: str) -> Any:

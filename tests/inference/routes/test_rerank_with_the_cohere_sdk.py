@@ -47,7 +47,7 @@ def test_it_reranks(stage: Stage, caller: Caller, client: Any, adapter: str) -> 
     alias = stage.model("rerank-1", upstream=row, price=PRICE, options={"routes": ["rerank"]})
     answer = client.rerank(model=alias, query=QUERY, documents=DOCUMENTS, top_n=2, return_documents=True)
     assert answer.id.startswith("rrk_")
-    assert [(found.index, found.document.text) for found in answer.results][0] == (1, "badgers eat earthworms")
+    assert next((found.index, found.document.text) for found in answer.results) == (1, "badgers eat earthworms")
     assert len(answer.results) == 2
     assert answer.results[0].relevance_score > answer.results[1].relevance_score
     assert caller.wallet == {"balance": 999_980, "held": 0, "debt": 0}

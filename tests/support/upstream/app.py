@@ -8,19 +8,21 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.support.upstream import chat, embeddings, errors, rerank, responses
+from tests.support.upstream import chat, embeddings, errors, images, rerank, responses
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, Scripts
 from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
 from tests.support.upstream.ledger import Entry, Ledger
 from tests.support.upstream.stream import Frame, dumps
+from tests.support.upstream.tokens import count_text
 from tests.support.upstream.usage import ABSENT, Usage, report
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
 PREFIXES = {
     "/chat/completions": "chatcmpl",
     "/embeddings": "embd",
+    "/images/generations": "img",
     "/rerank": "rerank",
     "/responses": "resp",
     "/v2/rerank": "rerank",
@@ -85,6 +87,8 @@ class Upstream:
         if call.entry.path.endswith("/rerank"):
             rendered = rerank.render(call.entry.path, call.entry.id, call.body, call.behaviour)
             return await self._send_json(call, rendered, tokens=0)
+        if call.entry.path == images.PATH:
+            return await self._draw(call)
         said = answer(call.body, call.behaviour)
         api = chat if call.entry.path.endswith("/chat/completions") else responses
         call.entry.finish_reason = said.finish_reason
@@ -94,6 +98,13 @@ class Upstream:
             frames = api.stream(call.entry.id, call.body, said, call.behaviour)
             return await deliver_stream(call, _with_error_event(call.behaviour, said, frames))
         rendered = api.render(call.entry.id, call.body, said, call.behaviour)
+        return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
+
+    async def _draw(self, call: Call) -> web.StreamResponse:
+        call.entry.planned_tokens = images.tokens_of(call.body, call.behaviour)
+        if call.streaming:
+            return await deliver_stream(call, images.stream(call.body, call.behaviour))
+        rendered = images.render(call.body, call.behaviour)
         return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
 
     async def _send_json(self, call: Call, rendered: Any, tokens: int) -> web.StreamResponse:
@@ -146,6 +157,8 @@ class Upstream:
 def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
     if path == "/embeddings":
         return embeddings.count_inputs(embeddings.inputs_of(body))
+    if path == images.PATH:
+        return count_text(body["prompt"])
     if path.endswith("/rerank"):
         return rerank.count_pairs(body)
     return answer(body, behaviour).prompt_tokens

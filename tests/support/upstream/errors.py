@@ -10,7 +10,12 @@ from tests.support.upstream.behaviours import HOST, SECRET, Behaviour
 
 STREAM_MESSAGE = f"The server {HOST} had an error while processing your request."
 HTML = f"<html><body><h1>502 Bad Gateway</h1><hr>{HOST}</body></html>".encode()
-NEEDED = {"/chat/completions": {"messages"}, "/rerank": {"query", "documents"}, "/v2/rerank": {"query", "documents"}}
+NEEDED = {
+    "/chat/completions": {"messages"},
+    "/images/generations": {"prompt"},
+    "/rerank": {"query", "documents"},
+    "/v2/rerank": {"query", "documents"},
+}
 TYPES = {401: "invalid_request_error", 429: "requests", 500: "server_error", 503: "server_error"}
 
 
