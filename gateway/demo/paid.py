@@ -10,7 +10,9 @@ from gateway.demo.money import table
 Write = Callable[[str], object]
 
 
-def call(gateway: Gateway, path: str, body: dict[str, Any], *, max_cost_microusd: int) -> tuple[dict[str, Any], Receipt]:
+def call(
+    gateway: Gateway, path: str, body: dict[str, Any], *, max_cost_microusd: int
+) -> tuple[dict[str, Any], Receipt]:
     """Make the call, and return its answer and receipt. Raises GatewayError where the gateway refuses."""
     headers = call_headers(max_cost_microusd=max_cost_microusd, idempotency_key=str(uuid.uuid4()))
     answer = gateway.request("POST", path, json=body, headers=headers)

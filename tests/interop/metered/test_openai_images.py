@@ -35,7 +35,9 @@ def test_images_whole_streamed_and_refused(stage: Stage) -> None:
     }
     found = run_script("openai_images.js", f"{stage.origin}/v1", json.dumps(requests))
     made = found["whole"]["made"]
-    assert [base64.b64decode(image["b64_json"]) for image in made["data"]] == [data_of(Behaviour(), at) for at in (0, 1)]
+    assert [base64.b64decode(image["b64_json"]) for image in made["data"]] == [
+        data_of(Behaviour(), at) for at in (0, 1)
+    ]
     partial = "image_generation.partial_image"
     events = found["streamed"]["events"]
     assert [event["type"] for event in events] == [partial, partial, "image_generation.completed"]

@@ -1,6 +1,5 @@
 """Images, as one body or as a stream of events."""
 
-import time
 from typing import Any
 
 import aiohttp
@@ -9,12 +8,10 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.routes.images.bound import BoundedImages
 from inference.routes.images.openai.remote import with_bytes
+from inference.routes.images.openai.shapes import created_of, read_data, told_of
 from inference.routes.images.openai.stream import ImageStream
 from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
-
-TOLD = ("background", "output_format", "quality", "size")
-"""What an answer says of its images. Whatever else it holds may name the upstream's machinery."""
 
 
 class OpenAIImages(JsonEndpoint[BoundedImages]):
@@ -33,14 +30,14 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
 
     def make_ours(self, attempt: Attempt[BoundedImages], body: dict[str, Any]) -> None:
         """Keep what the vendor documents of an answer, and no more images than were asked for."""
-        data, created = body.get("data"), body.get("created")
+        data = body.get("data")
         if not isinstance(data, list) or not data:
             raise NotJSONError("no images")
         answer = {
-            "created": created if type(created) is int else int(time.time()),
+            "created": created_of(body, "created"),
             "model": attempt.public_model,
             "data": [_image(item) for item in data[: attempt.request.asked.images]],
-            **{name: body[name] for name in TOLD if isinstance(body.get(name), str)},
+            **told_of(body),
             **({"usage": body["usage"]} if body.get("usage") else {}),
         }
         body.clear()
@@ -57,8 +54,7 @@ def _image(item: Any) -> dict[str, Any]:
     """Keep an image's data or its URL, and the prompt that the model was given in the end."""
     if not isinstance(item, dict):
         raise NotJSONError("an image that is no object")
-    name = "b64_json" if item.get("b64_json") is not None else "url"
-    if not isinstance(item.get(name), str) or not item[name]:
-        raise NotJSONError("an image without its data")
-    revised = item.get("revised_prompt")
-    return {name: item[name], **({"revised_prompt": revised} if isinstance(revised, str) else {})}
+    url, revised = item.get("url"), item.get("revised_prompt")
+    has_data = item.get("b64_json") is not None or not isinstance(url, str)
+    image = {"b64_json": read_data(item)} if has_data else {"url": url}
+    return {**image, "revised_prompt": revised} if isinstance(revised, str) else image

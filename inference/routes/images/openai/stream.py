@@ -5,12 +5,12 @@ from typing import Any
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
-from inference.routes.images.events import COMPLETED, PARTIAL, render
+from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
+from inference.routes.images.openai.shapes import created_of, read_data, told_of
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
-_MEMBERS = ("type", "b64_json", "background", "created_at", "output_format", "quality", "size")
 
 
 class ImageStream(EventStream):
@@ -34,7 +34,7 @@ class ImageStream(EventStream):
             raise broken_by_event(self._attempt, event)
         if kind == COMPLETED:
             self._ended = True
-            return Chunk(b"", events=({**_ours(event), **_usage(event)},))
+            return Chunk(b"", events=(_ours(event, usage=_usage(event)),))
         if kind != PARTIAL:
             return Chunk(b"")
         return self._partial(event)
@@ -43,20 +43,19 @@ class ImageStream(EventStream):
         """Number a partial image. More of them than were asked for is no answer to the request."""
         if self._partial_images >= self._attempt.request.asked.partial_images:
             raise NotJSONError("more partial images than were asked for")
-        ours = {**_ours(event), "partial_image_index": self._partial_images}
+        ours = _ours(event, partial_image_index=self._partial_images)
         self._partial_images += 1
         return Chunk(render(ours), events=(ours,))
 
 
-def _ours(event: dict[str, Any]) -> dict[str, Any]:
+def _ours(event: dict[str, Any], **members: Any) -> dict[str, Any]:
     """Keep what the vendor documents of an event."""
-    if not isinstance(event.get("b64_json"), str) or not event["b64_json"]:
-        raise NotJSONError("an event without its image")
-    return {name: event[name] for name in _MEMBERS if name in event}
+    told = {**told_of(event), "created": created_of(event, "created_at")}
+    return event_of(event["type"], read_data(event), told, **members)
 
 
-def _usage(event: dict[str, Any]) -> dict[str, Any]:
+def _usage(event: dict[str, Any]) -> dict[str, Any] | None:
     usage = event.get("usage")
     if usage is None or isinstance(usage, dict):
-        return {"usage": usage}
+        return usage
     raise NotJSONError("usage is no object")
