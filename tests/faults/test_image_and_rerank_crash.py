@@ -16,7 +16,7 @@ from tests.support.stage import Caller, Stage
 
 BALANCE = 5_000
 IMAGES, RERANK = "/v1/images/generations", "/v1/rerank"
-PRICES = {IMAGES: {"image": {"1024x1024/medium": "400"}}, RERANK: {"input_kilobyte": "400"}}
+PRICES: dict[str, dict[str, Any]] = {IMAGES: {"image": {"1024x1024/medium": "400"}}, RERANK: {"input_kilobyte": "400"}}
 MOMENTS = [
     ("held", "released", 0),
     ("about to send", "released", 0),

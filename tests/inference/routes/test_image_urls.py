@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from inference.adapters import fetched_images
+from inference.routes.images.openai import remote
 from tests.support.image_host import GIF, JPEG, NAME, PNG, WEBP, ImageHost, answer
 from tests.support.stage import Caller, Stage
 
@@ -120,6 +121,18 @@ def test_a_name_that_resolves_to_a_private_address_is_not_fetched(
 def test_what_is_no_image_is_left_to_review(stage: Stage, host: ImageHost, page: bytes) -> None:
     host.pages["/a.png"] = page
     left_to_review(*ask(stage, host.url("/a.png")))
+
+
+def test_images_that_are_too_large_together_are_left_to_review(
+    stage: Stage, host: ImageHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote, "ALL_MAX_BYTES", 2 * len(PNG))
+    host.pages["/a.png"] = answer(PNG)
+    _, told = ask(stage, host.url("/a.png"), n=2)
+    assert told.status_code == 200
+    caller, told = ask(stage, host.url("/a.png"), n=3)
+    assert (told.status_code, told.json()["error"]["code"]) == (502, "upstream_invalid")
+    assert caller.only_call.state == "review"
 
 
 def test_an_endless_body_is_given_up(stage: Stage, host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:

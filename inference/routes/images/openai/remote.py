@@ -14,11 +14,15 @@ from inference.rules.images import check_remote, is_inline, read_data_url, read_
 
 TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 
+ALL_MAX_BYTES = 48 * 1024 * 1024
+"""What the images of one answer may have together."""
+
 
 async def with_bytes(images: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the images with `b64_json` where a URL stood. Raises NotJSONError where one cannot be had: what an upstream
     made and does not hand out is no answer, but may have cost something."""
-    tasks = [asyncio.create_task(_with_bytes(image)) for image in images]
+    fetched = _Fetched()
+    tasks = [asyncio.create_task(_with_bytes(image, fetched)) for image in images]
     try:
         return list(await asyncio.gather(*tasks))
     finally:
@@ -26,7 +30,19 @@ async def with_bytes(images: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             task.cancel()  # the others are of no use where one failed
 
 
-async def _with_bytes(image: dict[str, Any]) -> dict[str, Any]:
+class _Fetched:
+    """Counts what the images of one answer take, as they arrive."""
+
+    size_bytes = 0
+
+    def add(self, size_bytes: int) -> None:
+        """Count one more. Raises NotJSONError where all are too large together."""
+        self.size_bytes += size_bytes
+        if self.size_bytes > ALL_MAX_BYTES:
+            raise NotJSONError("the images by URL are too large together")
+
+
+async def _with_bytes(image: dict[str, Any], fetched: _Fetched) -> dict[str, Any]:
     url = image.pop("url", None)
     if url is None:
         return image
@@ -34,6 +50,7 @@ async def _with_bytes(image: dict[str, Any]) -> dict[str, Any]:
         data = await _data_of(url)
     except (FetchError, ImageRejected) as error:
         raise NotJSONError(f"an image by URL: {error} {getattr(error, 'message', '')}") from error
+    fetched.add(len(data))
     return {"b64_json": base64.b64encode(data).decode(), **image}
 
 
