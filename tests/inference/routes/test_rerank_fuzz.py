@@ -16,6 +16,7 @@ from inference.routes.rerank.bound import BoundedRerank, bound_rerank
 from inference.routes.rerank.cohere import CohereRerank
 from inference.routes.rerank.members import RERANK_MEMBERS
 from inference.routes.rerank.request import read_request
+from inference.routes.rerank.results import read_scores
 from inference.routes.rerank.voyage import VoyageRerank
 from inference.rules.answer import Answer
 from inference.rules.json_body import JsonBody
@@ -102,3 +103,10 @@ def test_an_answer_is_charged_or_reviewed(endpoint: Any, member: str, results: A
     verdict = judge(Answer(answer, answer["usage"]), bounded, BOOK, bills_errors=False)
     assert isinstance(verdict, Settle | Review)
     assert not isinstance(verdict, Settle) or verdict.cost_microusd == 7
+
+
+@pytest.mark.parametrize("score", [math.inf, -math.inf, math.nan])
+def test_a_score_beyond_all_numbers_is_none(score: float) -> None:
+    asked = bounded_of({"model": "rerank", "query": "q", "documents": ["a"]}, model_at("voyage")).asked
+    with pytest.raises(NotJSONError):
+        read_scores([{"index": 0, "relevance_score": score}], asked)
