@@ -86,3 +86,8 @@ def test_an_answer_is_charged_or_reviewed(body: dict[str, Any], book: PriceBook,
     if isinstance(verdict, Settle):
         assert verdict.cost_microusd >= 40 * len(body["data"])
         assert orjson.loads(bounded.content(verdict.answer).body)["model"] == "image"
+
+
+def test_more_images_than_were_asked_for_are_never_counted() -> None:
+    bounded = bounded_of({"model": "image", "prompt": "x", "n": 2}, BOOKS[1])
+    assert bounded.quantities(5, {}, {}).images == 2

@@ -95,6 +95,13 @@ def test_an_address_that_is_not_public_is_not_fetched(
     assert host.requests == []
 
 
+def test_an_address_with_credentials_is_not_fetched_even_of_a_public_place(stage: Stage, host: ImageHost) -> None:
+    host.pages["/a.png"] = answer(PNG)
+    caller, told = ask(stage, host.url("/a.png").replace("https://", "https://user:word@"))
+    left_to_review(caller, told)
+    assert host.requests == []
+
+
 def test_a_name_that_resolves_to_a_private_address_is_not_fetched(
     stage: Stage, host: ImageHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
