@@ -4,6 +4,8 @@ from django.urls import URLPattern, path
 
 from inference.routes.chat.view import ChatCompletionViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
+from inference.routes.images.view import ImageViewSet
+from inference.routes.rerank.view import RerankViewSet
 from inference.routes.responses.view import ResponseViewSet
 from inference.routes.speech.view import SpeechViewSet
 from inference.routes.transcriptions.view import TranscriptionViewSet, TranslationViewSet
@@ -16,6 +18,8 @@ metered_urlpatterns: list[URLPattern] = [
     path("v1/audio/translations", TranslationViewSet.as_view({"post": "create"})),
     path("v1/chat/completions", ChatCompletionViewSet.as_view({"post": "create"})),
     path("v1/embeddings", EmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/images/generations", ImageViewSet.as_view({"post": "create"})),
+    path("v1/rerank", RerankViewSet.as_view({"post": "create"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
 ]
 

@@ -86,11 +86,11 @@ def json_payload(body: bytes) -> aiohttp.payload.Payload:
     return aiohttp.BytesIOPayload(io.BytesIO(body), content_type="application/json")
 
 
-async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
-    """Read a whole JSON object, or raise NotJSONError, TooLargeError, or the client's error where it is cut."""
+async def read_object(response: aiohttp.ClientResponse, max_bytes: int = ANSWER_MAX_BYTES) -> dict[str, Any]:
+    """Read a whole JSON object of at most so many bytes, or raise NotJSONError, TooLargeError, or the client's error where it is cut."""
     if not is_json(response):
         raise NotJSONError(f"content type {response.content_type}")
-    return parse_object(await read_bounded(response, ANSWER_MAX_BYTES))
+    return parse_object(await read_bounded(response, max_bytes))
 
 
 async def read_refusal(response: aiohttp.ClientResponse) -> Refusal:

@@ -11,6 +11,8 @@ import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
 const EMBEDDINGS = "/v1/embeddings";
+const IMAGES = "/v1/images/generations";
+const RERANK = "/v1/rerank";
 const SPEECH = "/v1/audio/speech";
 const TRANSCRIPTIONS = "/v1/audio/transcriptions";
 const TRANSLATIONS = "/v1/audio/translations";
@@ -73,6 +75,21 @@ export class Account {
   /** Ask for embeddings: `{data, receipt}`. */
   embeddings(body, options) {
     return this.post(EMBEDDINGS, body, options);
+  }
+
+  /** Ask for images, as base64: `{data, receipt}`. */
+  images(body, options) {
+    return this.post(IMAGES, body, options);
+  }
+
+  /** Ask for an image as a stream: partial images where `partial_images` says so, then the image. */
+  imageStream(body, options) {
+    return this.stream(IMAGES, body, options);
+  }
+
+  /** Ask for documents in the order of their relevance to a query: `{data, receipt}`. */
+  rerank(body, options) {
+    return this.post(RERANK, body, options);
   }
 
   /**

@@ -240,6 +240,9 @@ export class Account {
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
+  images(body: object, options: CallOptions): Promise<Answer>;
+  imageStream(body: object, options: CallOptions): Promise<Stream>;
+  rerank(body: object, options: CallOptions): Promise<Answer>;
   /** Have a text spoken; the sound comes as a Blob, and its charge is in the usage record. */
   speech(body: object, options: CallOptions): Promise<Answer<Blob>>;
   /** Have a file transcribed: a form with `file` and `model`. */

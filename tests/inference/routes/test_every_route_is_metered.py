@@ -24,11 +24,21 @@ BODIES: dict[str, Any] = {
     "/v1/audio/translations": lambda model: form(wav(2.5), [("model", model)]),
     "/v1/chat/completions": chat,
     "/v1/embeddings": lambda model: {"model": model, "input": "Say something about badgers."},
+    "/v1/images/generations": lambda model: {"model": model, "prompt": "A badger in the rain."},
+    "/v1/rerank": lambda model: {"model": model, "query": "badgers", "documents": ["Badgers dig.", "Foxes run."]},
     "/v1/responses": ask,
 }
 
+# What serves a route where it is not the vendor's own API, priced by its tokens.
+SERVED: dict[str, dict[str, Any]] = {
+    "/v1/audio/speech": {"price": {"input_character": "15"}},
+    "/v1/audio/transcriptions": {"price": {"audio_second": "100"}},
+    "/v1/audio/translations": {"price": {"audio_second": "100"}},
+    "/v1/images/generations": {"price": {"image": "40"}},
+    "/v1/rerank": {"adapter": "voyage", "price": {"input_kilobyte": "20"}},
+}
 
-PRICES = {**PRICE, "input_character": "15", "audio_second": "100"}
+
 BYTES = {"/v1/audio/speech"}
 """Routes that answer with bytes, in which there is no place for the charge."""
 
@@ -40,8 +50,12 @@ def view_of(path: str) -> Any:
 
 def model_for(stage: Stage, path: str, **fields: Any) -> str:
     view, _ = view_of(path)
-    fields = {"price": PRICES, **fields}
-    return stage.model(max_output_tokens=20, options={"routes": [str(view.route.name)]}, **fields)
+    served = SERVED.get(path, {})
+    if fields.get("price", PRICE) is not None:
+        fields["price"] = served.get("price", PRICE)
+    upstream = stage.upstream_row(adapter=served.get("adapter", "openai"))
+    options = {"routes": [str(view.route.name)]}
+    return stage.model(max_output_tokens=20, options=options, upstream=upstream, **fields)
 
 
 def assert_nothing_happened(stage: Stage, caller: Caller) -> None:
