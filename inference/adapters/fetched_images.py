@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from gateway.core.contract.errors import ImageRejected
-from gateway.core.contract.limits import IMAGE_MAX_BYTES
 from gateway.core.outbound.public_fetch import FetchError, PublicFetcher
-from inference.rules.images import CHAT_TYPES
+from inference.rules.images import ImageLimits
 
 FETCHER = PublicFetcher()
 
+CHAT_LIMITS = ImageLimits()
 COPIES = 3
 """A fetched image is kept as a data URL, a third longer, and written into the JSON that is sent."""
 
@@ -28,10 +28,17 @@ class RemoteImage(Protocol):
 Image = TypeVar("Image", bound=RemoteImage)
 
 
-async def fetch_images(images: Sequence[Image], take_memory: Callable[[int], None]) -> Mapping[Image, bytes]:
+async def fetch_images(
+    images: Sequence[Image],
+    take_memory: Callable[[int], None],
+    limits: ImageLimits = CHAT_LIMITS,
+    *,
+    inline_bytes: int = 0,
+) -> Mapping[Image, bytes]:
     """Return the bytes of each image. `take_memory` counts each as it arrives, so that images which wait for others are
-    counted as well. Raises ImageRejected naming the member, or what `take_memory` raises."""
-    arrived = _Arrived(take_memory, images[-1].param)
+    counted as well; `inline_bytes` is what the request's other images have. Raises ImageRejected naming the member, or what
+    `take_memory` raises."""
+    arrived = _Arrived(take_memory, images[-1].param, limits, inline_bytes)
     tasks = [asyncio.create_task(_fetch(image, arrived)) for image in images]
     try:
         fetched = await asyncio.gather(*tasks)
@@ -44,21 +51,23 @@ async def fetch_images(images: Sequence[Image], take_memory: Callable[[int], Non
 class _Arrived:
     """Counts what the images of one request take. `last` is the path of the last one."""
 
-    def __init__(self, take_memory: Callable[[int], None], last: str) -> None:
-        self._take_memory, self._last = take_memory, last
-        self._size_bytes = 0
+    def __init__(self, take_memory: Callable[[int], None], last: str, limits: ImageLimits, inline_bytes: int) -> None:
+        self._take_memory, self._last, self.limits = take_memory, last, limits
+        self._size_bytes = inline_bytes
 
     def add(self, size_bytes: int) -> None:
         """Count one more. Raises ImageRejected where all are too large together."""
         self._size_bytes += size_bytes
-        if self._size_bytes > IMAGE_MAX_BYTES:
-            raise ImageRejected(f"The images together may have {IMAGE_MAX_BYTES} bytes.", param=self._last)
+        most = self.limits.all_max_bytes
+        if self._size_bytes > most:
+            raise ImageRejected(f"The images together may have {most} bytes.", param=self._last)
         self._take_memory(size_bytes * COPIES)
 
 
 async def _fetch(image: RemoteImage, arrived: _Arrived) -> bytes:
+    limits = arrived.limits
     try:
-        data = await FETCHER.fetch(image.url, max_bytes=IMAGE_MAX_BYTES, accept=", ".join(sorted(CHAT_TYPES)))
+        data = await FETCHER.fetch(image.url, max_bytes=limits.one_max_bytes, accept=", ".join(sorted(limits.types)))
     except FetchError as error:
         raise ImageRejected(f"The image could not be fetched: {error}.", param=image.param) from error
     arrived.add(len(data))

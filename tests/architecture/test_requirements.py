@@ -26,7 +26,7 @@ def imported(package: str) -> set[str]:
     """Return the top-level names from outside the project that a package imports anywhere."""
     names = set()
     for path in (PROJECT_DIR / package).rglob("*.py"):
-        if OPTIONAL in path.parents and OPTIONAL != PROJECT_DIR / package:
+        if OPTIONAL in path.parents and PROJECT_DIR / package != OPTIONAL:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):

@@ -33,14 +33,14 @@ def is_on() -> bool:
     return bool(settings.LOCAL_MODEL)
 
 
-async def tokens_of(texts: Sequence[str]) -> "list[Tokens]":
-    """Cut texts into tokens. Raises InvalidRequest where one is longer than the model reads, InputTooLarge where all are
-    too many, or UpstreamOverloaded."""
+async def tokens_of(texts: Sequence[str], param: str | None = None) -> "list[Tokens]":
+    """Cut texts into tokens. Raises InvalidRequest naming `param` where one is longer than the model reads, InputTooLarge
+    where all are too many, or UpstreamOverloaded."""
     found = await _run(lambda: _model().tokens(texts))
     for index, tokens in enumerate(found):
         if len(tokens.numbers) > TOKENS_MAX:
             told = f"Input {index} is longer than the {TOKENS_MAX} tokens that the local model reads."
-            raise InvalidRequest(told, details={"code": "context_length_exceeded"})
+            raise InvalidRequest(told, param=param, details={"code": "context_length_exceeded"})
     if sum(len(tokens.numbers) for tokens in found) > CALL_TOKENS_MAX:
         raise InputTooLarge(f"The local model takes {CALL_TOKENS_MAX} tokens in one request.")
     return found
