@@ -3,7 +3,9 @@
 from django.urls import URLPattern, path
 
 from inference.routes.chat.view import ChatCompletionViewSet
+from inference.routes.contextual.view import ContextualEmbeddingViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
+from inference.routes.late_interaction.view import LateInteractionViewSet
 from inference.routes.responses.view import ResponseViewSet
 from inference.views.models import ModelViewSet
 from inference.views.stored_responses import InputItemViewSet, StoredResponseViewSet
@@ -11,6 +13,8 @@ from inference.views.stored_responses import InputItemViewSet, StoredResponseVie
 metered_urlpatterns: list[URLPattern] = [
     path("v1/chat/completions", ChatCompletionViewSet.as_view({"post": "create"})),
     path("v1/embeddings", EmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/embeddings/contextual", ContextualEmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/late-interaction/score", LateInteractionViewSet.as_view({"post": "score"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
 ]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import voyageai
 from PIL import Image
+from voyageai.video_utils import Video
 
 from tests.support.vector_upstreams import VoyageUpstream
 from tests.support.vector_upstreams.server import vector
@@ -19,12 +20,12 @@ def upstream() -> Iterator[VoyageUpstream]:
 
 
 @pytest.fixture
-def sdk(upstream: VoyageUpstream) -> voyageai.Client:  # type: ignore[name-defined]
+def sdk(upstream: VoyageUpstream) -> voyageai.Client:
     upstream.asked.clear()
-    return voyageai.Client(api_key="pa-test", base_url=upstream.base_url)  # type: ignore[attr-defined]
+    return voyageai.Client(api_key="pa-test", base_url=upstream.base_url)
 
 
-def test_texts(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:  # type: ignore[name-defined]
+def test_texts(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:
     found = sdk.embed(["one badger", "two"], model="voyage-3.5", input_type="document", truncation=False)
     assert found.total_tokens == 3
     assert found.embeddings[1] == pytest.approx(vector("two", DIMENSIONS))
@@ -41,12 +42,12 @@ def test_texts(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:  # type:
     }
 
 
-def test_int8(sdk: voyageai.Client) -> None:  # type: ignore[name-defined]
+def test_int8(sdk: voyageai.Client) -> None:
     found = sdk.embed(["one"], model="voyage-3.5", output_dtype="int8", output_dimension=4)
     assert np.array(found.embeddings[0]).tolist() == [round(value * 127) for value in vector("one", 4)]
 
 
-def test_chunks_in_their_documents(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:  # type: ignore[name-defined]
+def test_chunks_in_their_documents(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:
     found = sdk.contextualized_embed(
         [["a", "b"], ["c"]], model="voyage-context-3", input_type="document", output_dimension=1024
     )
@@ -57,8 +58,9 @@ def test_chunks_in_their_documents(sdk: voyageai.Client, upstream: VoyageUpstrea
     assert upstream.asked[0].body["inputs"] == [["a", "b"], ["c"]]
 
 
-def test_images(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:  # type: ignore[name-defined]
-    found = sdk.multimodal_embed([["a badger", Image.new("RGB", (2, 2))]], model="voyage-multimodal-3")
+def test_images(sdk: voyageai.Client, upstream: VoyageUpstream) -> None:
+    sent: list[list[str | Image.Image | Video]] = [["a badger", Image.new("RGB", (2, 2))]]
+    found = sdk.multimodal_embed(sent, model="voyage-multimodal-3")
     assert len(found.embeddings[0]) == DIMENSIONS
     assert (found.text_tokens, found.image_pixels, found.total_tokens) == (2, PIXELS, 3)
     text, image = upstream.asked[0].body["inputs"][0]["content"]

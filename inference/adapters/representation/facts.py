@@ -1,7 +1,7 @@
 """Reads what an answer tells of its vectors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inference.adapters.exchange import NotJSONError
@@ -17,6 +17,10 @@ class Facts:
     revision: str
     dimensions: int
     normalized: bool | None
+
+    def as_contextual(self, quantization: str) -> "Facts":
+        """Return what is true once floats were brought to length 1; 8-bit numbers have other lengths."""
+        return replace(self, normalized=quantization == "float")
 
 
 def read_revision(answer: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ Matrix = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Int8s = npt.NDArray[np.int8]
 
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 UNIT_TOLERANCE = 1e-6
 
 
@@ -26,8 +27,8 @@ def read_matrix(rows: Any, count: int, dimensions: int | None = None) -> Matrix:
         found = np.array(rows)
     except ValueError as error:
         raise NotJSONError("vectors of different lengths") from error
-    if found.ndim != 2 or found.dtype.kind not in "fi" or not np.isfinite(found).all():
-        raise NotJSONError("a vector that is no list of numbers")
+    if found.ndim != 2 or found.dtype.kind not in "fi" or not (np.abs(found) <= FLOAT32_MAX).all():
+        raise NotJSONError("a vector that is no list of single-precision numbers")
     if found.shape[1] == 0 or dimensions not in (None, found.shape[1]):
         raise NotJSONError("vectors of other dimensions than asked for or told")
     return found.astype(np.float64, copy=False)
@@ -54,7 +55,7 @@ def read_int8s(rows: Any, count: int, dimensions: int) -> Int8s:
 def normalised(vectors: Matrix) -> Floats:
     """Return vectors of length 1 in single precision. Raises NotJSONError where one has no length."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    if not (np.isfinite(lengths).all() and (lengths > 0).all()):
+    if not (lengths > 0).all():
         raise NotJSONError("a vector without a length")
     off = np.abs(lengths - 1) > UNIT_TOLERANCE
     return np.where(off, vectors / lengths, vectors).astype(np.float32)

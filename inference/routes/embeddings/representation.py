@@ -33,7 +33,7 @@ class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
 
 def _body(attempt: Attempt[BoundedRepresented], inputs: list[Input]) -> dict[str, Any]:
     request = attempt.request
-    dimensions = request.representation.dimensions
+    dimensions = request.asked.dimensions
     body: dict[str, Any] = {
         "input": [_part(item) for item in inputs],
         "input_type": request.input_type,

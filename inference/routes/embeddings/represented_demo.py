@@ -23,7 +23,7 @@ IMAGE_SAMPLE_BYTES = 4096
 
 async def represent(attempt: Attempt[Any], request: BoundedRepresented) -> Answer:
     """Embed the inputs. Raises ImagesUnsupported, or as `embed`."""
-    inputs, dimensions = request.asked.inputs, request.representation.dimensions
+    inputs, dimensions = request.asked.inputs, request.asked.dimensions
     if attempt.model == IMAGE_MODEL:
         embedded = await _embed_hashed(inputs, dimensions)
     elif image := next(images_of(inputs), None):

@@ -21,7 +21,8 @@ QUANTIZATION = "float"
 
 @dataclass(frozen=True, slots=True)
 class RepresentedRequest:
-    """A valid request for representations. `asked_dimensions` and `manifest_id` are None where the client has no wish.
+    """A valid request for representations. `dimensions` are the client's, or the operator's, and `manifest_id` is the client's; None
+    where nobody has a wish.
 
     `bound` leaves the tokens of images out; `image_tokens` is the most that one may count, None where nobody knows.
     """
@@ -31,7 +32,7 @@ class RepresentedRequest:
     inputs: tuple[Input, ...]
     input_type: str | None
     truncation: bool
-    asked_dimensions: int | None
+    dimensions: int | None
     as_base64: bool
     manifest_id: str | None
     representation: Representation
@@ -52,20 +53,21 @@ def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
     body = sent.members
     refuse_members(body, REPRESENTED_MEMBERS)
     inputs = read_inputs(body.get("input"))
-    dimensions = read_count(body, "dimensions", most=DIMENSIONS_MAX)
+    wanted = read_count(body, "dimensions", most=DIMENSIONS_MAX)
     as_base64 = read_encoding(body) == "base64"
     input_type, truncation, manifest_id = read_input_type(body), read_flag(body, "truncation"), _manifest_id(body)
     has_images = any(images_of(inputs))
+    representation = representation_of(model, dimensions=wanted, quantization=QUANTIZATION)
     return RepresentedRequest(
         body=body,
         is_large=sent.is_large or has_images,
         inputs=inputs,
         input_type=input_type,
         truncation=truncation,
-        asked_dimensions=dimensions,
+        dimensions=representation.dimensions,
         as_base64=as_base64,
         manifest_id=manifest_id,
-        representation=representation_of(model, dimensions=dimensions, quantization=QUANTIZATION),
+        representation=representation,
         bound=_bound(inputs),
         image_tokens=model.context_tokens,
     )

@@ -57,7 +57,7 @@ def _part(item: Input) -> dict[str, Any]:
 
 
 def _shared(request: BoundedRepresented) -> dict[str, Any]:
-    dimensions = request.representation.dimensions if request.asked.asked_dimensions else None
+    dimensions = request.asked.dimensions
     sent: dict[str, Any] = {"input_type": request.input_type, "truncation": request.asked.truncation}
     return sent if dimensions is None else {**sent, "output_dimension": dimensions}
 
