@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from gateway.core.contract.errors import ImageRejected
+from gateway.core.contract.limits import IMAGE_MAX_BYTES
 from gateway.core.outbound.public_fetch import FetchError, PublicFetcher
-from inference.rules.images import ImageLimits
+from inference.rules.images import CHAT_TYPES
 
 FETCHER = PublicFetcher()
 
-CHAT_LIMITS = ImageLimits()
 COPIES = 3
 """A fetched image is kept as a data URL, a third longer, and written into the JSON that is sent."""
 
@@ -31,15 +31,14 @@ Image = TypeVar("Image", bound=RemoteImage)
 async def fetch_images(
     images: Sequence[Image],
     take_memory: Callable[[int], None],
-    limits: ImageLimits = CHAT_LIMITS,
     *,
-    inline_bytes: int = 0,
+    each_max_bytes: int = IMAGE_MAX_BYTES,
+    together_max_bytes: int = IMAGE_MAX_BYTES,
 ) -> Mapping[Image, bytes]:
     """Return the bytes of each image. `take_memory` counts each as it arrives, so that images which wait for others are
-    counted as well; `inline_bytes` is what the request's other images have. Raises ImageRejected naming the member, or what
-    `take_memory` raises."""
-    arrived = _Arrived(take_memory, images[-1].param, limits, inline_bytes)
-    tasks = [asyncio.create_task(_fetch(image, arrived)) for image in images]
+    counted as well. Raises ImageRejected naming the member, or what `take_memory` raises."""
+    arrived = _Arrived(take_memory, images[-1].param, together_max_bytes)
+    tasks = [asyncio.create_task(_fetch(image, arrived, each_max_bytes)) for image in images]
     try:
         fetched = await asyncio.gather(*tasks)
     finally:
@@ -51,23 +50,21 @@ async def fetch_images(
 class _Arrived:
     """Counts what the images of one request take. `last` is the path of the last one."""
 
-    def __init__(self, take_memory: Callable[[int], None], last: str, limits: ImageLimits, inline_bytes: int) -> None:
-        self._take_memory, self._last, self.limits = take_memory, last, limits
-        self._size_bytes = inline_bytes
+    def __init__(self, take_memory: Callable[[int], None], last: str, max_bytes: int) -> None:
+        self._take_memory, self._last, self._max_bytes = take_memory, last, max_bytes
+        self._size_bytes = 0
 
     def add(self, size_bytes: int) -> None:
         """Count one more. Raises ImageRejected where all are too large together."""
         self._size_bytes += size_bytes
-        most = self.limits.all_max_bytes
-        if self._size_bytes > most:
-            raise ImageRejected(f"The images together may have {most} bytes.", param=self._last)
+        if self._size_bytes > self._max_bytes:
+            raise ImageRejected(f"The images together may have {self._max_bytes} bytes.", param=self._last)
         self._take_memory(size_bytes * COPIES)
 
 
-async def _fetch(image: RemoteImage, arrived: _Arrived) -> bytes:
-    limits = arrived.limits
+async def _fetch(image: RemoteImage, arrived: _Arrived, max_bytes: int) -> bytes:
     try:
-        data = await FETCHER.fetch(image.url, max_bytes=limits.one_max_bytes, accept=", ".join(sorted(limits.types)))
+        data = await FETCHER.fetch(image.url, max_bytes=max_bytes, accept=", ".join(sorted(CHAT_TYPES)))
     except FetchError as error:
         raise ImageRejected(f"The image could not be fetched: {error}.", param=image.param) from error
     arrived.add(len(data))

@@ -18,15 +18,6 @@ _TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/
 
 
 @dataclass(frozen=True, slots=True)
-class ImageLimits:
-    """What images a route takes: their types, and how many bytes one may have, and all of a request together."""
-
-    types: frozenset[str] = CHAT_TYPES
-    one_max_bytes: int = IMAGE_MAX_BYTES
-    all_max_bytes: int = IMAGE_MAX_BYTES
-
-
-@dataclass(frozen=True, slots=True)
 class Image:
     """An image whose type was read from its bytes."""
 

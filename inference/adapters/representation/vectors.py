@@ -16,6 +16,7 @@ Floats = npt.NDArray[np.float32]
 Int8s = npt.NDArray[np.int8]
 
 FLOAT32_MAX = float(np.finfo(np.float32).max)
+FLOAT_BYTES = 4
 UNIT_TOLERANCE = 1e-6
 
 
@@ -61,18 +62,35 @@ def normalised(vectors: Matrix) -> Floats:
     return np.where(off, vectors / lengths, vectors).astype(np.float32)
 
 
-def decode_floats(value: Any, dimensions: int | None = None) -> Floats:
-    """Read base64 of little-endian float32, of any number of rows. Raises NotJSONError."""
+def decode_floats(value: Any) -> Floats:
+    """Read base64 of little-endian float32. Raises NotJSONError."""
+    data = _decoded(value)
+    if len(data) % FLOAT_BYTES:
+        raise NotJSONError("vectors that are not of single precision")
+    return np.frombuffer(data, dtype="<f4")
+
+
+def decode_matrices(values: Sequence[Any], counts: Sequence[int], dimensions: int) -> Floats:
+    """Read base64 of matrices of little-endian float32, row after row, `counts` rows each, into one array. Raises
+    NotJSONError."""
+    found = np.empty((sum(counts), dimensions), dtype="<f4")
+    first = 0
+    for value, count in zip(values, counts, strict=True):
+        data = _decoded(value)
+        if len(data) != count * dimensions * FLOAT_BYTES:
+            raise NotJSONError("a matrix of another size than its dimensions and offsets")
+        found[first : first + count] = np.frombuffer(data, dtype="<f4").reshape(count, dimensions)
+        first += count
+    return found
+
+
+def _decoded(value: Any) -> bytes:
     if not isinstance(value, str):
         raise NotJSONError("vectors that are no base64")
     try:
-        data = base64.b64decode(value, validate=True)
+        return base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError) as error:
         raise NotJSONError("vectors that are no base64") from error
-    if len(data) % (4 * (dimensions or 1)):
-        raise NotJSONError("vectors of other dimensions than told")
-    found = np.frombuffer(data, dtype="<f4")
-    return found if dimensions is None else found.reshape(-1, dimensions)
 
 
 def write_vector(vector: "npt.NDArray[Any]", *, as_base64: bool = False) -> orjson.Fragment:

@@ -21,6 +21,11 @@ class BoundedEmbeddings(BoundedJson):
     asked: EmbeddingRequest
     prices: PriceBook
 
+    @property
+    def needs_preparing(self) -> bool:
+        """Return that there is nothing to fetch for it."""
+        return False
+
     def usage(self, answer: Answer) -> Quantities:
         """Read `prompt_tokens`; bytes and items are our own count."""
         usage = answer.usage or {}

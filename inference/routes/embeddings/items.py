@@ -6,11 +6,10 @@ from typing import Any
 
 from gateway.core.contract.errors import ImageRejected, InvalidRequest
 from gateway.core.contract.limits import EMBEDDED_IMAGE_MAX_BYTES, EMBEDDED_IMAGES_MAX, EMBEDDED_IMAGES_MAX_BYTES
-from inference.rules.images import STILL_TYPES, ImageLimits, check_remote, is_inline, read_data_url
+from inference.rules.images import STILL_TYPES, check_remote, is_inline, read_data_url
 from inference.rules.members import refuse_media
 
 INPUTS_MAX = 2048
-IMAGE_LIMITS = ImageLimits(STILL_TYPES, EMBEDDED_IMAGE_MAX_BYTES, EMBEDDED_IMAGES_MAX_BYTES)
 
 
 @dataclass(frozen=True, slots=True)

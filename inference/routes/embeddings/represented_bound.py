@@ -20,6 +20,11 @@ class BoundedRepresented(BoundedRepresentation):
 
     asked: RepresentedRequest
 
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether an image is still to be fetched."""
+        return any(image.is_remote for image in images_of(self.asked.inputs))
+
 
 def bound_represented(asked: RepresentedRequest, price: PriceVersion, max_cost_microusd: int) -> BoundedRepresented:
     """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError where images have no price."""

@@ -30,29 +30,31 @@ class DemoLateInteraction(DemoEndpoint[BoundedLateInteraction]):
         """Score the documents. Raises what the local model raises."""
         asked = attempt.request.asked
         texts = [asked.query, *(document.text for document in asked.documents)]
-        if serving.is_on():
-            tokens, count = await _by_model(texts)
-            facts = Facts(serving.NAME, serving.DIMENSIONS, normalized=True)
-        else:
-            tokens, count = await _hashed(texts), sum(map(count_tokens, texts))
-            facts = Facts(HASHED, DIMENSIONS, normalized=True)
-        scored = await offload(score, tokens[0], asked.documents, tokens[1:], asked.top_spans)
+        read = _by_model if serving.is_on() else _hashed
+        tokens, facts, count = await read(texts)
+        asked_count = len(tokens.offsets[0])
+        rest = Tokens(tokens.vectors[asked_count:], tokens.offsets[1:])
+        scored = await offload(score, tokens.vectors[:asked_count], asked.documents, rest, asked.top_spans)
         return represented(attempt, facts, ranked(scored), {"input_tokens": count})
 
 
-async def _hashed(texts: Sequence[str]) -> list[Tokens]:
-    found = []
+async def _hashed(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:
+    rows: list[list[float]] = []
+    offsets = []
     for text in texts:
         spans = [match.span() for match in _WORD.finditer(text)]
-        rows = [vector_of(text[start:end], DIMENSIONS) for start, end in spans]
-        found.append(Tokens(np.array(rows, dtype=np.float32).reshape(-1, DIMENSIONS), spans))
+        rows += [vector_of(text[start:end], DIMENSIONS) for start, end in spans]
+        offsets.append(spans)
         await asyncio.sleep(0)  # many documents must not hold up other calls
-    return found
+    vectors = np.array(rows, dtype=np.float32).reshape(-1, DIMENSIONS)
+    return Tokens(vectors, offsets), Facts(HASHED, DIMENSIONS, normalized=True), sum(map(count_tokens, texts))
 
 
-async def _by_model(texts: Sequence[str]) -> tuple[list[Tokens], int]:
-    """Return what the model says of each text, without its marks of beginning and end, and how many tokens it read."""
-    tokens = await serving.tokens_of(texts, "documents")
-    matrices = await serving.token_vectors_of(tokens)
-    found = [Tokens(matrix[1:-1], token.offsets[1:-1]) for matrix, token in zip(matrices, tokens, strict=True)]
-    return found, sum(len(token.numbers) for token in tokens)
+async def _by_model(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:
+    """Return what the model says of the texts, without its marks of beginning and end."""
+    found = await serving.tokens_of(texts, "documents")
+    matrices = await serving.token_vectors_of(found)
+    vectors = np.concatenate([matrix[1:-1] for matrix in matrices])
+    tokens = Tokens(vectors, [one.offsets[1:-1] for one in found])
+    facts = Facts(serving.NAME, serving.DIMENSIONS, normalized=True)
+    return tokens, facts, sum(len(one.numbers) for one in found)

@@ -9,7 +9,7 @@ from inference.adapters.representation.answers import represented
 from inference.adapters.representation.batches import CALL_MAX_BYTES, in_calls
 from inference.adapters.representation.conversation import Conversation
 from inference.adapters.representation.protocol import Pinned, RepresentationEndpoint
-from inference.adapters.representation.vectors import decode_floats
+from inference.adapters.representation.vectors import decode_matrices
 from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.scoring import Scored, Tokens, empty, ranked, score
@@ -26,7 +26,7 @@ class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteractio
     async def converse(self, attempt: Attempt[BoundedLateInteraction], conversation: Conversation) -> Answer:
         """Ask for the query's matrix and the documents', in as many calls as they need, at one revision."""
         asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
-        [query] = await _tokens(calls, [asked.query], "query")
+        query = (await _tokens(calls, [asked.query], "query")).vectors
         assert calls.facts is not None, "told by every answer"
         scored: dict[str, Scored] = {document.id: empty(document) for document in asked.documents}
         for documents in _in_calls(asked.documents, calls.facts.dimensions):
@@ -44,28 +44,26 @@ def _in_calls(documents: Sequence[Document], dimensions: int) -> Any:
     return in_calls(texts, sizes, max_bytes=most)
 
 
-async def _tokens(calls: Pinned, texts: list[str], input_type: str) -> list[Tokens]:
+async def _tokens(calls: Pinned, texts: list[str], input_type: str) -> Tokens:
     body = {"input": texts, "input_type": input_type, "encoding_format": "base64"}
     answer = await calls.ask("/multivector", body)
     assert calls.facts is not None, "told by every answer"
     return await offload(_read, answer, texts, calls.facts.dimensions)
 
 
-def _read(answer: dict[str, Any], texts: list[str], dimensions: int) -> list[Tokens]:
-    items = answer.get("items")
-    if not isinstance(items, list) or len(items) != len(texts):
+def _read(answer: dict[str, Any], texts: list[str], dimensions: int) -> Tokens:
+    items = answer.pop("items", None)
+    if not isinstance(items, list) or len(items) != len(texts) or not all(isinstance(item, dict) for item in items):
         raise NotJSONError("not exactly one matrix for each text")
-    return [_read_item(item, len(text), dimensions) for item, text in zip(items, texts, strict=True)]
+    offsets = [_offsets(item.get("offsets"), len(text)) for item, text in zip(items, texts, strict=True)]
+    vectors = decode_matrices([item.get("vectors") for item in items], [len(pairs) for pairs in offsets], dimensions)
+    return Tokens(vectors, offsets)
 
 
-def _read_item(item: Any, characters: int, dimensions: int) -> Tokens:
-    if not isinstance(item, dict):
-        raise NotJSONError("a matrix that is no object")
-    matrix = decode_floats(item.pop("vectors", None), dimensions)
-    offsets = item.get("offsets")
-    if not isinstance(offsets, list) or len(offsets) != len(matrix):
-        raise NotJSONError("not exactly one pair of offsets for each token")
-    return Tokens(matrix, [_pair(pair, characters) for pair in offsets])
+def _offsets(pairs: Any, characters: int) -> list[tuple[int, int]]:
+    if not isinstance(pairs, list):
+        raise NotJSONError("offsets that are no list")
+    return [_pair(pair, characters) for pair in pairs]
 
 
 def _pair(pair: Any, characters: int) -> tuple[int, int]:

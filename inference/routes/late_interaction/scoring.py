@@ -14,10 +14,11 @@ from inference.routes.late_interaction.spans import Offsets, best_spans
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one text: a vector for each, and its place in code points."""
+    """The tokens of texts: their vectors as the rows of one array, text after text, and each text's offsets in code points,
+    a pair for each of its tokens."""
 
     vectors: Floats
-    offsets: Offsets
+    offsets: Sequence[Offsets]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +30,17 @@ class Scored:
     spans: list[dict[str, Any]]
 
 
-def score(query: Tokens, documents: Sequence[Document], tokens: Sequence[Tokens], top_spans: int) -> list[Scored]:
-    """Score documents in their order. Raises NotJSONError where a vector has a value that is no number."""
-    if not documents:
-        return []
-    together = np.concatenate([found.vectors for found in tokens])
-    counts = [len(found.vectors) for found in tokens]
+def score(query: Floats, documents: Sequence[Document], tokens: Tokens, top_spans: int) -> list[Scored]:
+    """Score documents in their order, by the vectors of a query. Raises NotJSONError where a vector has a value that is no
+    number."""
+    counts = [len(offsets) for offsets in tokens.offsets]
     with np.errstate(invalid="ignore", over="ignore"):
-        matches = match_documents(query.vectors, together, counts)
+        matches = match_documents(query, tokens.vectors, counts)
     if not all(np.isfinite(match.score) for match in matches):
         raise NotJSONError("a vector of a token that is no vector of numbers")
     return [
-        Scored(document.id, match.score, best_spans(document.text, found.offsets, match, top_spans))
-        for document, found, match in zip(documents, tokens, matches, strict=True)
+        Scored(document.id, match.score, best_spans(document.text, offsets, match, top_spans))
+        for document, offsets, match in zip(documents, tokens.offsets, matches, strict=True)
     ]
 
 

@@ -16,7 +16,7 @@ from tests.support.vector_upstreams.server import vector
 
 CONTEXT = 500
 OPTIONS = alias_options(EMBEDDINGS)
-MEGABYTE = 1_000_000
+MEGABYTE = 1024 * 1024
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from tests.support.vector_upstreams.server import refusal
 PATH = "/v1/late-interaction/score"
 DOCUMENTS = [
     {"id": "rain", "text": "It rains today"},
-    {"id": "badger", "text": "𝔘nder 🦡🦡 the badger digs"},
+    {"id": "badger", "text": "🚀nder 🦡🦡 the badger digs"},
     {"id": "empty", "text": ""},
     {"id": "one", "text": "Digs"},
 ]
@@ -73,7 +73,7 @@ def test_documents_are_scored_and_shown_where_they_matched(world: Bench) -> None
         units = text.encode("utf-16-le")[2 * span["start"] : 2 * span["end"]]
         assert units.decode("utf-16-le") == word
         assert (span["weight"], span["query_tokens"]) == (pytest.approx(1, abs=1e-6), [index])
-    assert best["spans"][0]["start"] == len("𝔘nder 🦡🦡 the ".encode("utf-16-le")) // 2 == 16
+    assert best["spans"][0]["start"] == len("🚀nder 🦡🦡 the ".encode("utf-16-le")) // 2 == 16
     world.assert_charged(22)
 
 
@@ -202,9 +202,7 @@ def item(**members: Any) -> Any:
     ],
 )
 def test_a_malformed_answer_is_left_to_review(world: Bench, members: Any) -> None:
-    world.upstream.twist = lambda call, honest: (
-        honest if call.body["input_type"] == "query" else {**honest, **members}
-    )
+    world.upstream.twist = lambda call, honest: honest if call.body["input_type"] == "query" else {**honest, **members}
     answer = world.post(query="one", documents=[{"id": "a", "text": "two"}])
     assert (answer.status_code, answer.json()["error"]["code"]) == (502, "upstream_invalid")
     world.assert_in_review()
