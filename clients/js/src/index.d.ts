@@ -240,6 +240,8 @@ export class Account {
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
+  contextualEmbeddings(body: object, options: CallOptions): Promise<Answer>;
+  lateInteraction(body: object, options: CallOptions): Promise<Answer>;
   /** Any metered route whose answer is JSON. */
   post<T = any>(path: string, body: object | FormData, options: CallOptions): Promise<Answer<T>>;
   /** Any metered route that streams. */

@@ -48,7 +48,7 @@ CONTEXTUAL_REQUEST["example"] = {
 }
 describe_contextual = shapes.describe_metered(
     "create_contextual_embeddings",
-    "Embed the chunks of documents in their context, or queries for them",
+    "Embed chunks in the context of their documents",
     CONTEXTUAL_REQUEST,
     {(200, shapes.JSON): shapes.answer(CONTEXTUAL_ANSWER)},
 )
