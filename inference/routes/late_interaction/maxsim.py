@@ -39,14 +39,14 @@ def match_documents(query: Floats, tokens: Floats, counts: Sequence[int]) -> lis
 def _match_block(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[Match]:
     if not len(tokens) or not len(query):
         return [NO_MATCH] * len(counts)
-    products = query @ tokens.T  # a row for each token of the query: maxima are looked for in what lies together
+    products = tokens @ query.T
     ends = np.cumsum(counts)
     filled = [(end - count, end) for end, count in zip(ends.tolist(), counts, strict=True) if count]
     best = np.empty((len(filled), len(query)), np.intp)
     for at, (begin, end) in enumerate(filled):
-        products[:, begin:end].argmax(axis=1, out=best[at])
+        products[begin:end].argmax(axis=0, out=best[at])
     starts = np.array([begin for begin, _ in filled])
-    similarities = products[np.arange(len(query)), best + starts[:, None]]
+    similarities = products[best + starts[:, None], np.arange(len(query))]
     scores = similarities.sum(axis=1, dtype=np.float64).tolist()
     found = iter([Match(*match) for match in zip(scores, best, similarities, strict=True)])
     return [next(found) if count else NO_MATCH for count in counts]
