@@ -5,11 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from gateway.core.api.offload import offload
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.demo.representations import Floats, embed
 from inference.adapters.local_model import serving
 from inference.adapters.representation.answers import represented
 from inference.adapters.representation.facts import Facts
+from inference.adapters.representation.vectors import written
 from inference.routes.contextual.bound import BoundedContextual
 from inference.routes.contextual.groups import write_groups
 from inference.rules.answer import Answer
@@ -33,7 +35,8 @@ class DemoContextual(DemoEndpoint[BoundedContextual]):
         widened = [_widened(_in_context(group), asked.dimensions) for group in groups]
         found = [_quantized(group) for group in widened] if asked.quantization == "int8" else widened
         facts = Facts(embedded.revision, asked.dimensions, normalized=True).as_contextual(asked.quantization)
-        return represented(attempt, facts, write_groups(found), {"input_tokens": embedded.tokens})
+        data = await offload(lambda: written(write_groups(found)))
+        return represented(attempt, facts, data, {"input_tokens": embedded.tokens})
 
 
 def _grouped(vectors: Sequence[Floats], counts: Sequence[int]) -> list[Floats]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gateway.core.api.offload import offload
 from gateway.core.contract.errors import ImagesUnsupported
 from inference.adapters.demo.representations import DIMENSIONS, DIMENSIONS_MAX, HASHED, Embedded, embed, within
 from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
@@ -30,8 +31,12 @@ async def represent(attempt: Attempt[Any], request: BoundedRepresented) -> Answe
         raise ImagesUnsupported(param=f"input.{image.index}")
     else:
         embedded = await embed(list(texts_of(inputs)), dimensions)
-    items = vectors.write_items(embedded.vectors, as_base64=request.asked.as_base64)
-    return represented(attempt, embedded.facts, items, {"input_tokens": embedded.tokens})
+    data = await offload(_written, embedded, request.asked.as_base64)
+    return represented(attempt, embedded.facts, data, {"input_tokens": embedded.tokens})
+
+
+def _written(embedded: Embedded, as_base64: bool) -> Any:
+    return vectors.written(vectors.write_items(embedded.vectors, as_base64=as_base64))
 
 
 async def _embed_hashed(inputs: tuple[Input, ...], dimensions: int | None) -> Embedded:

@@ -35,7 +35,8 @@ class DemoLateInteraction(DemoEndpoint[BoundedLateInteraction]):
         asked_count = len(tokens.offsets[0])
         rest = Tokens(tokens.vectors[asked_count:], tokens.offsets[1:])
         scored = await offload(score, tokens.vectors[:asked_count], asked.documents, rest, asked.top_spans)
-        return represented(attempt, facts, ranked(scored), {"input_tokens": count})
+        data = await offload(ranked, scored)
+        return represented(attempt, facts, data, {"input_tokens": count})
 
 
 async def _hashed(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:

@@ -33,7 +33,8 @@ class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteractio
             tokens = await _tokens(calls, [document.text for document in documents], "document")
             found = await offload(score, query, documents, tokens, asked.top_spans)
             scored |= {one.id: one for one in found}
-        return represented(attempt, calls.facts, ranked(list(scored.values())), conversation.usage)
+        data = await offload(ranked, list(scored.values()))
+        return represented(attempt, calls.facts, data, conversation.usage)
 
 
 def _in_calls(documents: Sequence[Document], dimensions: int) -> Any:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 
 from inference.adapters.exchange import NotJSONError
+from inference.adapters.representation.vectors import written
 from inference.routes.late_interaction.maxsim import NO_MATCH, Floats, match_documents
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.spans import Offsets, best_spans
@@ -49,8 +51,7 @@ def empty(document: Document) -> Scored:
     return Scored(document.id, NO_MATCH.score, [])
 
 
-def ranked(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+def ranked(scored: Sequence[Scored]) -> orjson.Fragment:
     """Write documents as the answer has them: best first, and equals in the order of the request."""
-    return [
-        {"id": one.id, "score": one.score, "spans": one.spans} for one in sorted(scored, key=lambda one: -one.score)
-    ]
+    best_first = sorted(scored, key=lambda one: -one.score)
+    return written([{"id": one.id, "score": one.score, "spans": one.spans} for one in best_first])

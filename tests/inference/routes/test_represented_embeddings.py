@@ -2,6 +2,7 @@
 
 import base64
 import struct
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -186,6 +187,25 @@ def test_a_refusal_behind_an_answer_is_left_to_review(world: Bench, status: int)
     assert world.post(input=["badger"] * 300).status_code >= 400
     world.assert_in_review()
     assert len(world.upstream.asked) == 2
+
+
+def test_all_calls_together_have_the_time_of_one(world: Bench, stage: Stage) -> None:
+    done = threading.Event()
+
+    def second_hangs(call: Asked, honest: Any) -> Any:
+        if len(world.upstream.asked) == 2:
+            done.wait()
+        return honest
+
+    world.upstream.twist = second_hangs
+    row = stage.upstream_row(adapter="representation", base_url=world.upstream.base_url, timeout_seconds=1)
+    world.model = stage.model("vectors-1", price={"input_token": "2"}, upstream=row, options=OPTIONS)
+    try:
+        answer = world.post(input=["badger"] * 600)
+    finally:
+        done.set()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (504, "upstream_timeout")
+    world.assert_in_review()
 
 
 @pytest.mark.parametrize(
