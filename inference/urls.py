@@ -3,8 +3,10 @@
 from django.urls import URLPattern, path
 
 from inference.routes.chat.view import ChatCompletionViewSet
+from inference.routes.contextual.view import ContextualEmbeddingViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
 from inference.routes.images.view import ImageViewSet
+from inference.routes.late_interaction.view import LateInteractionViewSet
 from inference.routes.rerank.view import RerankViewSet
 from inference.routes.responses.view import ResponseViewSet
 from inference.routes.speech.view import SpeechViewSet
@@ -18,7 +20,9 @@ metered_urlpatterns: list[URLPattern] = [
     path("v1/audio/translations", TranslationViewSet.as_view({"post": "create"})),
     path("v1/chat/completions", ChatCompletionViewSet.as_view({"post": "create"})),
     path("v1/embeddings", EmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/embeddings/contextual", ContextualEmbeddingViewSet.as_view({"post": "create"})),
     path("v1/images/generations", ImageViewSet.as_view({"post": "create"})),
+    path("v1/late-interaction/score", LateInteractionViewSet.as_view({"post": "score"})),
     path("v1/rerank", RerankViewSet.as_view({"post": "create"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
 ]

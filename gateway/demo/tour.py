@@ -9,6 +9,7 @@ from gateway.demo.client import Gateway, Receipt
 from gateway.demo.images import show_images
 from gateway.demo.money import dollars
 from gateway.demo.paid import Write, show_receipt
+from gateway.demo.representations import show_contextual, show_embeddings, show_late_interaction
 from gateway.demo.rerank import show_rerank
 from gateway.demo.responses import show_responses
 
@@ -19,9 +20,17 @@ BODY: dict[str, Any] = {
     "messages": [{"role": "user", "content": QUESTION}],
     "max_tokens": 400,
 }
-MODELS = ("fast", "rerank", "image", "audio")
+MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rerank", "image", "audio")
 SCOPES = ("wallet:read", "usage:read", *(f"infer:{model}" for model in MODELS), "responses:read", "responses:delete")
-STEPS = (show_responses, show_rerank, show_images, show_audio)
+STEPS = (
+    show_responses,
+    show_embeddings,
+    show_contextual,
+    show_late_interaction,
+    show_rerank,
+    show_images,
+    show_audio,
+)
 """What follows the chat, each with its number."""
 
 

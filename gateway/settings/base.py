@@ -262,6 +262,8 @@ CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
+# Whether a small model of true weights stands behind the demo's embeddings and the like.
+LOCAL_MODEL = False
 
 SUSPICIOUS = (
     "DisallowedHost",

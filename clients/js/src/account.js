@@ -11,6 +11,8 @@ import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
 const EMBEDDINGS = "/v1/embeddings";
+const CONTEXTUAL_EMBEDDINGS = "/v1/embeddings/contextual";
+const LATE_INTERACTION = "/v1/late-interaction/score";
 const IMAGES = "/v1/images/generations";
 const RERANK = "/v1/rerank";
 const SPEECH = "/v1/audio/speech";
@@ -75,6 +77,16 @@ export class Account {
   /** Ask for embeddings: `{data, receipt}`. */
   embeddings(body, options) {
     return this.post(EMBEDDINGS, body, options);
+  }
+
+  /** Ask for embeddings of chunks in the context of their documents: `{data, receipt}`. */
+  contextualEmbeddings(body, options) {
+    return this.post(CONTEXTUAL_EMBEDDINGS, body, options);
+  }
+
+  /** Have documents scored by late interaction: `{data, receipt}`. */
+  lateInteraction(body, options) {
+    return this.post(LATE_INTERACTION, body, options);
   }
 
   /** Ask for images, as base64: `{data, receipt}`. */

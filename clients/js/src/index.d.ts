@@ -240,6 +240,8 @@ export class Account {
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
+  contextualEmbeddings(body: object, options: CallOptions): Promise<Answer>;
+  lateInteraction(body: object, options: CallOptions): Promise<Answer>;
   images(body: object, options: CallOptions): Promise<Answer>;
   imageStream(body: object, options: CallOptions): Promise<Stream>;
   rerank(body: object, options: CallOptions): Promise<Answer>;
