@@ -46,7 +46,7 @@ async def post(
     token = on_send.set(attempt.on_send)
     try:
         return await session().post(
-            _address(attempt.target.base_url, path),
+            address(attempt.target.base_url, path),
             data=payload,
             headers=_headers(attempt, accept),
             timeout=phases,
@@ -104,7 +104,7 @@ def is_event_stream(response: aiohttp.ClientResponse) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _address(base_url: str, path: str) -> URL:
+def address(base_url: str, path: str) -> URL:
     """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they are stored
     encrypted."""
     try:
@@ -123,14 +123,15 @@ def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
         "Accept": accept,
         "Idempotency-Key": attempt.usage_id,
         "X-Client-Request-Id": attempt.usage_id,
-        **_configured(attempt),
+        **credentials(attempt),
     }
     if accept == "text/event-stream":
         headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
     return headers
 
 
-def _configured(attempt: Attempt[Any]) -> dict[str, str]:
+def credentials(attempt: Attempt[Any]) -> dict[str, str]:
+    """Build the headers that a row's key and options ask for, or raise MisconfiguredError."""
     target = attempt.target
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}
