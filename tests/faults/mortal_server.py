@@ -47,7 +47,7 @@ def die_when_marked(entry: Any) -> None:
 
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
-    from inference.adapters.openai import endpoint
+    from inference.adapters import http_endpoint as endpoint
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
 
     run = streaming.StreamRun
