@@ -14,6 +14,7 @@ from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, Script
 from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
 from tests.support.upstream.ledger import Entry, Ledger
+from tests.support.upstream.realtime import Realtime
 from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.usage import ABSENT, Usage, report
 
@@ -30,12 +31,14 @@ class Upstream:
         self.api_key = api_key
         self.gate = asyncio.Event()
         self.gate.set()
+        self.realtime = Realtime(api_key)
 
     def application(self) -> web.Application:
         """Build the aiohttp application."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         for path in PREFIXES:
             app.router.add_post(f"/v1{path}", self.serve)
+        app.router.add_get("/v1/realtime", self.realtime.serve)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/_ledger", self.show_ledger)
         app.router.add_post("/_reset", self.reset)

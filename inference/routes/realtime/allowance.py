@@ -1,0 +1,166 @@
+"""What a session may still do within its hold.
+
+Before anything that can cost goes upstream, its worst case is set aside here: the whole conversation so far at the
+dearest input price, and the response's limit at the dearest output price. Bytes bound tokens of text, and twice the
+vendor's rate bounds tokens of sound.
+"""
+
+from dataclasses import dataclass, replace
+
+from billing.rules.prices import PICO_PER_MICRO, cost_microusd
+from billing.rules.quantities import QUANTITY_MAX, Quantities
+from inference.routes.realtime.audio import TOKENS_PER_SECOND_MAX
+from inference.routes.realtime.bound import RESPONSE_MIN_TOKENS, BoundedSession, response_max_tokens
+from inference.routes.realtime.items import ITEM_TOKENS
+from inference.routes.realtime.tally import Tally
+
+TRANSCRIBED_SECONDS = 60
+"""So much sound can still be transcribed while a response is in progress, however little is left."""
+
+
+class CeilingReached(Exception):
+    """The hold does not cover another response."""
+
+
+class ResponseInProgress(Exception):
+    """The hold does not cover another response as long as those in progress may still use their limits."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A response that was asked for: the most that it can use, and how large the conversation was."""
+
+    input_tokens: int
+    output_tokens: int
+    added_tokens: int
+    is_plain: bool
+
+
+class Allowance:
+    """The account of one session."""
+
+    def __init__(self, session: BoundedSession, tally: Tally) -> None:
+        self._hold = session.hold_microusd
+        self._prices = session.price.prices
+        self._worst = session.price.bounding(audio_input=True, audio_output=True)
+        self._flat = replace(self._worst, prices={n: p for n, p in self._worst.prices.items() if n != "request"})
+        self._context_max = session.model.context_tokens or QUANTITY_MAX
+        self.response_max = response_max_tokens(session.model)
+        self._tally = tally
+        self._added = 0  # all that ever came into the conversation
+        self._items = 0  # the most that is in it now
+        self._buffer = 0  # sound that was not committed yet
+        self._session = 0  # instructions and tools
+        self._updates = 0  # of which the upstream has not said that they stand
+        self.asked: list[Asked] = []
+        self.transcribing: dict[str, int] = {}
+
+    def grow(self, tokens: int) -> None:
+        """Take text or committed sound into the conversation, or raise CeilingReached."""
+        self._check_least(tokens)
+        self._added += tokens
+        self._items += tokens
+
+    def hear(self, tokens: int, *, transcribed: bool) -> None:
+        """Take sound into the buffer, or raise CeilingReached. Its transcription costs by itself."""
+        self._check_least(tokens)
+        if transcribed and self._room() < self._cost(_transcription(tokens + self._buffer)):
+            raise CeilingReached
+        self._buffer += tokens
+
+    def commit(self, item_id: str, *, transcribed: bool) -> None:
+        """Take what is in the buffer into the conversation."""
+        if transcribed:
+            self.transcribing[item_id] = self._buffer
+        tokens = self._buffer + ITEM_TOKENS
+        self._added += tokens
+        self._items += tokens
+        self._buffer = 0
+
+    def clear(self) -> None:
+        """Forget what is in the buffer."""
+        self._buffer = 0
+
+    def describe(self, tokens: int) -> None:
+        """Take instructions and tools that a client sets, beside what stands, or raise CeilingReached."""
+        self._check_least(tokens)
+        self._session += tokens
+        self._updates += 1
+
+    def described(self, tokens: int, *, is_update: bool) -> None:
+        """Take the upstream's word on what stands now, unless it has not heard of everything yet."""
+        self._updates = max(self._updates - is_update, 0)
+        self._session = max(self._session, tokens) if self._updates else tokens
+
+    def ask(self, wish: int | None, *, extra_tokens: int, is_plain: bool, transcribed: bool = False) -> Asked:
+        """Set a response aside with the largest limit that is wished for and paid for.
+
+        Raises CeilingReached, or ResponseInProgress where it would be paid for if nothing else were set aside.
+        """
+        context = self._context(extra_tokens)
+        most = min(wish or self.response_max, self.response_max)
+        least = min(most, RESPONSE_MIN_TOKENS)
+        aside = self._cost(_transcription(TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX)) if transcribed else 0
+        limit = self._affordable(context, self._room() - aside)
+        if limit < least:
+            limit = min(self._affordable(context, self._room()), least)
+        if limit < least:
+            is_spent = self._affordable(context, self._unspent()) < least
+            raise CeilingReached if is_spent else ResponseInProgress
+        asked = Asked(context, min(limit, most), self._added, is_plain)
+        self.asked.append(asked)
+        return asked
+
+    def done(self, asked: Asked | None, used: Quantities | None) -> None:
+        """Forget a response that is over. Its usage says how large the conversation was: it bounds it anew."""
+        if asked is None:
+            return
+        if asked in self.asked:
+            self.asked.remove(asked)
+        output = asked.output_tokens if used is None else used.output_tokens or 0
+        self._items += output
+        if used is not None and asked.is_plain and used.input_tokens:
+            since = self._added - asked.added_tokens
+            self._items = min(self._items, used.input_tokens + output + since)
+        self._added += output
+
+    @property
+    def spent_microusd(self) -> int:
+        """Return what everything that is over costs."""
+        return min(cost_microusd(self._tally.reported(), self._prices), self._hold)
+
+    def _context(self, extra_tokens: int = 0) -> int:
+        open_output = sum(asked.output_tokens for asked in self.asked)
+        return min(self._session + self._items + self._buffer + open_output + extra_tokens, self._context_max)
+
+    def _check_least(self, more: int) -> None:
+        """Check that the shortest response to a conversation that has become longer could be paid for by itself."""
+        least = min(RESPONSE_MIN_TOKENS, self.response_max)
+        if self._affordable(self._context(more), self._unspent()) < least:
+            raise CeilingReached
+
+    def _unspent(self) -> int:
+        """Return how many micro-USD of the hold are not spent."""
+        return self._hold - cost_microusd(self._tally.reported(), self._prices)
+
+    def _room(self) -> int:
+        """Return how many micro-USD are neither spent nor set aside."""
+        aside = [Quantities(input_tokens=each.input_tokens, output_tokens=each.output_tokens) for each in self.asked]
+        aside += [_transcription(tokens) for tokens in self.transcribing.values()]
+        return self._unspent() - sum(map(self._cost, aside))
+
+    def _affordable(self, context: int, room: int) -> int:
+        """Return how many tokens a response to so much may have, with so many micro-USD."""
+        left = room - self._cost(Quantities(input_tokens=context))
+        price = self._flat.price("output_token")
+        if left < 0:
+            return 0
+        return left * PICO_PER_MICRO // price if price else self.response_max
+
+    def _cost(self, used: Quantities) -> int:
+        return cost_microusd(used, self._flat)
+
+
+def _transcription(tokens: int) -> Quantities:
+    """Return the most that a transcription of so much sound can use: no speech has more words than that."""
+    return Quantities(input_tokens=tokens, output_tokens=tokens)
