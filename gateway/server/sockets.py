@@ -20,13 +20,16 @@ UNSENT_MAX_BYTES = 2 * SOCKET_MESSAGE_MAX_BYTES
 
 LINGER_SECONDS = 2.0
 
+_log = logging.getLogger("gateway.server.sockets")
+_log.setLevel(logging.WARNING)  # below that the library writes whole handshakes, and a browser's carry its credentials
+
 
 class BoundedSocket(WebSocketsSansIOProtocol):
     """One connection."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = ServerProtocol(max_size=SOCKET_MESSAGE_MAX_BYTES, logger=logging.getLogger("uvicorn.error"))
+        self.conn = ServerProtocol(max_size=SOCKET_MESSAGE_MAX_BYTES, logger=_log)
         self._early_bytes = 0
         self._is_refused = False
 
