@@ -5,7 +5,7 @@ dearest input price, and the response's limit at the dearest output price. Bytes
 vendor's rate bounds tokens of sound.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from billing.rules.prices import PICO_PER_MICRO, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
@@ -42,8 +42,9 @@ class Allowance:
     def __init__(self, session: BoundedSession, tally: Tally) -> None:
         self._hold = session.hold_microusd
         self._prices = session.price.prices
-        self._worst = session.price.bounding(audio_input=True, audio_output=True)
-        self._flat = replace(self._worst, prices={n: p for n, p in self._worst.prices.items() if n != "request"})
+        worst = session.price.bounding(audio_input=True, audio_output=True)
+        self._input_price, self._output_price = worst.price("input_token"), worst.price("output_token")
+        self._spent, self._spent_at = 0, -1
         self._context_max = session.model.context_tokens or QUANTITY_MAX
         self.response_max = response_max_tokens(session.model)
         self._tally = tally
@@ -64,7 +65,7 @@ class Allowance:
     def hear(self, tokens: int, *, transcribed: bool) -> None:
         """Take sound into the buffer, or raise CeilingReached. Its transcription costs by itself."""
         self._check_least(tokens)
-        if transcribed and self._room() < self._cost(_transcription(tokens + self._buffer)):
+        if transcribed and self._room() < self._cost(tokens + self._buffer, tokens + self._buffer):
             raise CeilingReached
         self._buffer += tokens
 
@@ -100,7 +101,8 @@ class Allowance:
         context = self._context(extra_tokens)
         most = min(wish or self.response_max, self.response_max)
         least = min(most, RESPONSE_MIN_TOKENS)
-        aside = self._cost(_transcription(TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX)) if transcribed else 0
+        heard = TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX if transcribed else 0
+        aside = self._cost(heard, heard)  # a transcription has no more words than its sound has tokens
         limit = self._affordable(context, self._room() - aside)
         if limit < least:
             limit = min(self._affordable(context, self._room()), least)
@@ -127,7 +129,7 @@ class Allowance:
     @property
     def spent_microusd(self) -> int:
         """Return what everything that is over costs."""
-        return min(cost_microusd(self._tally.reported(), self._prices), self._hold)
+        return min(self._hold - self._unspent(), self._hold)
 
     def _context(self, extra_tokens: int = 0) -> int:
         open_output = sum(asked.output_tokens for asked in self.asked)
@@ -140,27 +142,24 @@ class Allowance:
             raise CeilingReached
 
     def _unspent(self) -> int:
-        """Return how many micro-USD of the hold are not spent."""
-        return self._hold - cost_microusd(self._tally.reported(), self._prices)
+        """Return how many micro-USD of the hold are not spent. Computed anew after each report alone."""
+        if self._spent_at != self._tally.reports:
+            self._spent_at = self._tally.reports
+            self._spent = cost_microusd(self._tally.reported(), self._prices)
+        return self._hold - self._spent
 
     def _room(self) -> int:
         """Return how many micro-USD are neither spent nor set aside."""
-        aside = [Quantities(input_tokens=each.input_tokens, output_tokens=each.output_tokens) for each in self.asked]
-        aside += [_transcription(tokens) for tokens in self.transcribing.values()]
-        return self._unspent() - sum(map(self._cost, aside))
+        aside = sum(self._cost(each.input_tokens, each.output_tokens) for each in self.asked)
+        return self._unspent() - aside - sum(self._cost(tokens, tokens) for tokens in self.transcribing.values())
 
     def _affordable(self, context: int, room: int) -> int:
         """Return how many tokens a response to so much may have, with so many micro-USD."""
-        left = room - self._cost(Quantities(input_tokens=context))
-        price = self._flat.price("output_token")
+        left = room - self._cost(context, 0)
         if left < 0:
             return 0
-        return left * PICO_PER_MICRO // price if price else self.response_max
+        return left * PICO_PER_MICRO // self._output_price if self._output_price else self.response_max
 
-    def _cost(self, used: Quantities) -> int:
-        return cost_microusd(used, self._flat)
-
-
-def _transcription(tokens: int) -> Quantities:
-    """Return the most that a transcription of so much sound can use: no speech has more words than that."""
-    return Quantities(input_tokens=tokens, output_tokens=tokens)
+    def _cost(self, input_tokens: int, output_tokens: int) -> int:
+        """Return the most that so many tokens cost, rounded up."""
+        return -(-(input_tokens * self._input_price + output_tokens * self._output_price) // PICO_PER_MICRO)

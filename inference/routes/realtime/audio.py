@@ -29,6 +29,6 @@ def tokens_of(size_bytes: int, kind: str) -> int:
     return -(-size_bytes * TOKENS_PER_SECOND_MAX // BYTES_PER_SECOND[kind])
 
 
-def bytes_of_base64(text: str) -> int:
-    """Return how many bytes a base64 text stands for, or a few more."""
-    return -(-len(text) * 3 // 4)
+def bytes_of_base64(characters: int) -> int:
+    """Return how many bytes a base64 text of so many characters stands for, or a few more."""
+    return -(-characters * 3 // 4)

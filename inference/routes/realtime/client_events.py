@@ -1,5 +1,6 @@
 """The client's events: checked, bounded, and written anew, so that the upstream reads what was paid for."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +14,11 @@ from inference.routes.realtime.state import State
 Event = dict[str, Any]
 
 EVENT_ID_MAX_CHARACTERS = 512
+
+
+_TYPE, _AUDIO = rb'"type": ?"input_audio_buffer\.append"', rb'"audio": ?"([A-Za-z0-9+/]+={0,2})"'
+_SOUND = re.compile(rb"\{(?:" + _TYPE + rb", ?" + _AUDIO + rb"|" + _AUDIO + rb", ?" + _TYPE + rb")\}")
+"""Nearly every frame of a session. What matches has one reading, so it can go on as it came."""
 
 
 class ClientEvents:
@@ -33,6 +39,14 @@ class ClientEvents:
             "response.create": self._create_response,
             "response.cancel": self._pass,
         }
+
+    def is_sound(self, frame: bytes) -> bool:
+        """Take a frame that is plain sound and return True; any other is to be parsed. Raises CeilingReached."""
+        found = _SOUND.fullmatch(frame)
+        if found is None:
+            return False
+        self._hear(found.end(found.lastindex or 0) - found.start(found.lastindex or 0))
+        return True
 
     def read(self, event: Event) -> Event:
         """Return what goes upstream. Raises InvalidRequest, CeilingReached or ResponseInProgress."""
@@ -69,10 +83,13 @@ class ClientEvents:
         audio = event.get("audio")
         if not isinstance(audio, str):
             raise InvalidRequest("audio must be base64.", param="audio")
-        settings = self._state.settings
-        tokens = tokens_of(bytes_of_base64(audio), settings.input_format)
-        self._state.allowance.hear(tokens, transcribed=settings.transcribes)
+        self._hear(len(audio))
         return event
+
+    def _hear(self, characters: int) -> None:
+        settings = self._state.settings
+        tokens = tokens_of(bytes_of_base64(characters), settings.input_format)
+        self._state.allowance.hear(tokens, transcribed=settings.transcribes)
 
     def _add_item(self, event: Event) -> Event:
         self._state.allowance.grow(tokens_of_item(event.get("item"), self._state.settings.input_format, "item"))

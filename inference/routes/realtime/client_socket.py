@@ -1,10 +1,7 @@
 """The client's side of a session, over ASGI."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-
-from django.conf import settings
 
 from gateway.core.api.lean.sending import headers_of
 from gateway.core.api.responses import error_response
@@ -66,7 +63,7 @@ class ClientSocket:
         return (message["bytes"], True) if text is None else (text.encode(), False)
 
     async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
-        """Send a frame, waiting while the client does not read. Raises ClientGone."""
+        """Send a frame, waiting while the client does not read, until the server gives it up. Raises ClientGone."""
         await self._out({"type": "websocket.send", **({"bytes": frame} if is_binary else {"text": frame.decode()})})
 
     async def close(self, code: int, reason: str) -> None:
@@ -77,8 +74,7 @@ class ClientSocket:
 
     async def _out(self, message: Message) -> None:
         try:
-            async with asyncio.timeout(settings.WRITE_SECONDS):
-                await self._send(message)
-        except (OSError, TimeoutError, RuntimeError) as error:
+            await self._send(message)
+        except (OSError, RuntimeError) as error:
             self.is_open = False
             raise ClientGone from error

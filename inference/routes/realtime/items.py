@@ -25,7 +25,7 @@ def tokens_of_item(item: Any, kind: str, path: str) -> int:
         raise InvalidRequest("content must be a list.", param=f"{path}.content")
     sound = [_sound_of(part, f"{path}.content.{index}") for index, part in enumerate(content)]
     size_bytes = len(dumps(item)) - sum(map(len, sound))
-    return size_bytes + sum(tokens_of(bytes_of_base64(audio), kind) for audio in sound)
+    return size_bytes + sum(tokens_of(bytes_of_base64(len(audio)), kind) for audio in sound)
 
 
 def tokens_of_settings(settings: Mapping[str, Any]) -> int:

@@ -114,6 +114,9 @@ class Session:
     async def _take(self, frame: bytes, is_binary: bool) -> None:
         """Check one frame of the client and send it on, or tell the client why not."""
         event: Event = {}
+        if self._said.is_sound(frame):
+            await self._stream.send(frame, is_binary=is_binary)
+            return
         try:
             event = strict_loads(frame)
             if event.get("type") == "service.reauthorize":

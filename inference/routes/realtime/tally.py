@@ -30,12 +30,14 @@ class Tally:
         self._counts: dict[str, int] = {}
         self.open: dict[str, OpenResponse] = {}
         self.is_whole = True
+        self.reports = 0
 
     def report(self, used: Quantities) -> None:
         """Add what the upstream reported. Raises MalformedUsage where the sum is beyond all bounds."""
         counts = _sum(self._counts, used.counts())
         Quantities(**counts)  # type: ignore[arg-type]
         self._counts = counts
+        self.reports += 1
 
     def begin(self, response_id: str) -> None:
         """Begin a response."""
@@ -49,6 +51,7 @@ class Tally:
         elif left is not None and (left.text.events or left.audio_tokens):
             self.is_whole = False
             self._counts = _sum(self._counts, _estimate(left).counts())
+            self.reports += 1
 
     def reported(self) -> Quantities:
         """Return the sum of all that is over."""

@@ -36,6 +36,9 @@ class Reaction:
     is_spent: bool = False
 
 
+_FORWARDED = Reaction()
+
+
 class UpstreamEvents:
     """Reads what the upstream of one session sends."""
 
@@ -71,10 +74,10 @@ class UpstreamEvents:
             raise StreamBroken(UpstreamInvalid(private="an event without a type"), "malformed")
         reader = self._readers.get(kind)
         if reader is not None:
-            return reader(event) or Reaction()
+            return reader(event) or _FORWARDED
         if kind.endswith(".delta"):
             self._delta(kind, event)
-        return Reaction()
+        return _FORWARDED
 
     def _session(self, event: Event, *, is_update: bool = False) -> Reaction:
         session = event.get("session")
@@ -188,7 +191,7 @@ class UpstreamEvents:
         if response is None or not isinstance(delta, str):
             return
         if kind in _AUDIO:
-            response.add_audio(bytes_of_base64(delta), self._state.settings.output_format)
+            response.add_audio(bytes_of_base64(len(delta)), self._state.settings.output_format)
         else:
             response.add_text(delta)
 

@@ -52,7 +52,7 @@ class Conversation:
                 self._update(event["session"])
                 return [event_of("session.updated", session=self.session)]
             case "input_audio_buffer.append":
-                self._buffer_bytes += bytes_of_base64(event["audio"])
+                self._buffer_bytes += bytes_of_base64(len(event["audio"]))
                 return []
             case "input_audio_buffer.clear":
                 self._buffer_bytes = 0
