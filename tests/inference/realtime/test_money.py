@@ -227,6 +227,7 @@ def test_an_error_about_another_event_frees_nothing(stage: Stage) -> None:
         assert session.until("error")["error"]["code"] == "max_cost_exceeded"
         stage.upstream.loop.call_soon_threadsafe(stage.upstream.realtime.gate.set)
         session.until("response.done")
+    assert "same" not in {asked["event_id"] for asked in asked_of(stage)}
 
 
 def test_usage_beyond_the_hold_is_the_operators_loss(stage: Stage) -> None:
