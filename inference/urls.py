@@ -1,4 +1,4 @@
-"""Routes of the model API. The metered ones are served by the lean handler (`gateway.asgi`)."""
+"""Routes of the model API. The metered ones, and those of sessions, are served on the event loop (`gateway.asgi`)."""
 
 from django.urls import URLPattern, path
 
@@ -7,6 +7,7 @@ from inference.routes.contextual.view import ContextualEmbeddingViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
 from inference.routes.images.view import ImageViewSet
 from inference.routes.late_interaction.view import LateInteractionViewSet
+from inference.routes.realtime.view import RealtimeViewSet
 from inference.routes.rerank.view import RerankViewSet
 from inference.routes.responses.view import ResponseViewSet
 from inference.routes.speech.view import SpeechViewSet
@@ -27,10 +28,15 @@ metered_urlpatterns: list[URLPattern] = [
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
 ]
 
+session_urlpatterns: list[URLPattern] = [
+    path("v1/realtime", RealtimeViewSet.as_view({"get": "connect"})),
+]
+
 urlpatterns: list[URLPattern] = [
     path("v1/models", ModelViewSet.as_view({"get": "list"})),
     path("v1/models/<path:model>", ModelViewSet.as_view({"get": "retrieve"})),
     path("v1/responses/<str:response_id>", StoredResponseViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("v1/responses/<str:response_id>/input_items", InputItemViewSet.as_view({"get": "list"})),
     *metered_urlpatterns,
+    *session_urlpatterns,
 ]

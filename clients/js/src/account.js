@@ -4,6 +4,7 @@ import { Caller } from "./caller.js";
 import { ContextTokens } from "./context_tokens.js";
 import * as metered from "./metered.js";
 import { Organizations } from "./organizations.js";
+import { RealtimeSession } from "./realtime.js";
 import { receiptOf } from "./receipts.js";
 import { postJson } from "./session.js";
 import { Stream } from "./stream.js";
@@ -143,6 +144,15 @@ export class Account {
   async stream(path, body, options) {
     const { response, idempotencyKey } = await metered.send(this.caller, path, { ...body, stream: true }, options);
     return new Stream(response, idempotencyKey);
+  }
+
+  /**
+   * Open a live session: hear its events with `for await`, say something with `send`. It is held for its maximum, and
+   * what it used is charged once it is over.
+   * @param {import("./realtime.js").RealtimeOptions} options
+   */
+  connectRealtime(options) {
+    return RealtimeSession.open(this.caller, options);
   }
 
   /**

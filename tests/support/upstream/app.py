@@ -16,6 +16,7 @@ from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
 from tests.support.upstream.generations import Records
 from tests.support.upstream.ledger import Entry, Ledger
+from tests.support.upstream.realtime import Realtime
 from tests.support.upstream.stream import Frame, dumps
 from tests.support.upstream.tokens import count_text
 from tests.support.upstream.usage import ABSENT, Usage, report
@@ -42,12 +43,14 @@ class Upstream:
         self.gate = asyncio.Event()
         self.gate.set()
         self.records = Records(self.ledger, api_key)
+        self.realtime = Realtime(api_key)
 
     def application(self) -> web.Application:
         """Build the aiohttp application."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         for path in PREFIXES:
             app.router.add_post(path if path.startswith("/v2") else f"/v1{path}", self.serve)
+        app.router.add_get("/v1/realtime", self.realtime.serve)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/_ledger", self.show_ledger)
         app.router.add_post("/_reset", self.reset)
