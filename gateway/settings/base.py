@@ -111,6 +111,8 @@ HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)
 BODY_SECONDS = env.float("BODY_SECONDS", default=60.0)
 BODY_IDLE_SECONDS = env.float("BODY_IDLE_SECONDS", default=15.0)
 WRITE_SECONDS = env.float("WRITE_SECONDS", default=30.0)
+SOCKET_PING_SECONDS = env.float("SOCKET_PING_SECONDS", default=20.0)
+REALTIME_IDLE_SECONDS = env.float("REALTIME_IDLE_SECONDS", default=600.0)
 KEEP_ALIVE_SECONDS = env.float("KEEP_ALIVE_SECONDS", default=5.0)
 LARGE_BODIES_MAX_BYTES = env.int("LARGE_BODIES_MAX_BYTES", default=96 * 1024 * 1024)
 UPLOADS_DIR = env.str("UPLOADS_DIR", default="")
@@ -262,6 +264,8 @@ CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
+# Whether a small model of true weights stands behind the demo's embeddings and the like.
+LOCAL_MODEL = False
 
 SUSPICIOUS = (
     "DisallowedHost",

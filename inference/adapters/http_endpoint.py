@@ -16,6 +16,7 @@ from gateway.core.outbound.failures import MisconfiguredError
 from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
 from inference.adapters import errors
 from inference.adapters.exchange import (
+    ANSWER_MAX_BYTES,
     NotJSONError,
     Refusal,
     is_event_stream,
@@ -118,6 +119,8 @@ class HttpEndpoint(Endpoint[Sent]):
 class JsonSender(HttpEndpoint[SentJson]):
     """A route that takes a JSON object, whatever it answers with."""
 
+    answer_max_bytes: ClassVar[int] = ANSWER_MAX_BYTES
+
     def body(self, attempt: Attempt[SentJson], *, streams: bool) -> dict[str, Any]:
         """Build the body that goes upstream: the client's, with the deployment's model in the alias's place."""
         return {**attempt.request.body, "model": attempt.model}
@@ -147,7 +150,7 @@ class JsonEndpoint(JsonSender[SentJson]):
 
     async def read(self, attempt: Attempt[SentJson], response: aiohttp.ClientResponse) -> Answer:
         """Read a JSON object and its usage."""
-        body = await read_object(response)
+        body = await read_object(response, self.answer_max_bytes)
         usage = body.get("usage")
         if not (usage is None or isinstance(usage, dict)):
             raise NotJSONError("usage is no object")

@@ -4,13 +4,13 @@ import asyncio
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import aiohttp
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
-from inference.adapters.sse import EventSplitter, data_of
+from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt, Stream, StreamBroken
 
@@ -34,10 +34,12 @@ class HttpStream(Stream):
 class EventStream(HttpStream):
     """A stream of server-sent events: a subclass translates them and says which one is the last."""
 
+    event_max_bytes: ClassVar[int] = EVENT_MAX_BYTES
+
     def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
         self._attempt = attempt
         self._response = response
-        self._splitter = EventSplitter()
+        self._splitter = EventSplitter(self.event_max_bytes)
         self._ready: deque[Chunk] = deque()
         self._read_bytes = 0
         self._ended = False

@@ -79,6 +79,7 @@ class MeteredRoute(Generic[Read, Valid]):
     - `endpoints` serve it, by the name of an upstream's adapter; see `Endpoints`.
     - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
+    - `consent` is the kind of consent that its callers need, and need to keep while a session is open.
     """
 
     name: Route
@@ -91,3 +92,4 @@ class MeteredRoute(Generic[Read, Valid]):
     scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE
+    consent: str | None = None

@@ -33,7 +33,11 @@ def test_a_sample(method: str, path: str) -> None:
     command = Command(operation)
     named = path.replace("{", "$").replace("}", "")
     assert command.method == method
-    assert command.url.lower() == f"https://gateway.example{named}"
+    needed = [
+        each["name"] for each in operation.get("parameters", ()) if each.get("in") == "query" and each.get("required")
+    ]
+    query = "?" + "&".join(f"{name}=${name}" for name in needed) if needed else ""
+    assert command.url.lower() == f"https://gateway.example{named}{query}"
     assert ("Authorization" in command.headers) == bool(operation["security"])
     assert command.headers.get("Authorization", "DPoP $ACCESS_TOKEN") == "DPoP $ACCESS_TOKEN"
     _check_parameters(command, operation)
@@ -43,7 +47,9 @@ def test_a_sample(method: str, path: str) -> None:
 def _check_parameters(command: Command, operation: dict[str, Any]) -> None:
     parameters = operation.get("parameters", ())
     required = {
-        parameter["name"] for parameter in parameters if parameter.get("required") and parameter["in"] != "path"
+        parameter["name"]
+        for parameter in parameters
+        if parameter.get("required") and parameter["in"] not in ("path", "query")
     }
     metered = {"$ref": "#/components/parameters/MaxCost"} in parameters
     wanted = {"Idempotency-Key", "x-service-max-cost-microusd"} if metered else set()

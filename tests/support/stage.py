@@ -113,6 +113,7 @@ class Stage:
         self.origin = origin
         self.upstream = upstream
         self.api_key = api_key
+        self.vectors: Any = None  # an upstream of vectors, where a test has one
         self.client = httpx.Client(timeout=30)
 
     def close(self) -> None:

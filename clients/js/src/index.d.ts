@@ -226,6 +226,28 @@ export class Stream implements AsyncIterable<any> {
   text(): AsyncGenerator<string, void, undefined>;
 }
 
+export interface RealtimeOptions {
+  /** An alias that serves sessions; "realtime" where left out. */
+  model?: string;
+  /** The most that the session may cost. */
+  maxCostMicrousd: number;
+  /** Characters of a subprotocol only: letters, digits and !#$%&'*+-.^_`|~ */
+  idempotencyKey?: string;
+}
+
+/** A live session. Iterating it gives the vendor's events and the gateway's own, until it is over. */
+export class RealtimeSession implements AsyncIterable<any> {
+  readonly idempotencyKey: string;
+  /** The latest `service.usage`: what the session has cost so far. */
+  usage: { usageId: string; chargeMicrousd: number; holdMicrousd: number } | null;
+  /** Why the session is over, once it is; 4402 where its maximum is spent. */
+  closed: { code: number; reason: string } | null;
+  /** Send an event of the vendor's realtime protocol. */
+  send(event: object): void;
+  close(): void;
+  [Symbol.asyncIterator](): AsyncGenerator<any, void, undefined>;
+}
+
 export class Account {
   readonly organizations: Organizations;
   /** Send any request to the gateway with token and proof; answers as the browser's own `fetch` does. */
@@ -240,6 +262,11 @@ export class Account {
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
+  contextualEmbeddings(body: object, options: CallOptions): Promise<Answer>;
+  lateInteraction(body: object, options: CallOptions): Promise<Answer>;
+  images(body: object, options: CallOptions): Promise<Answer>;
+  imageStream(body: object, options: CallOptions): Promise<Stream>;
+  rerank(body: object, options: CallOptions): Promise<Answer>;
   /** Have a text spoken; the sound comes as a Blob, and its charge is in the usage record. */
   speech(body: object, options: CallOptions): Promise<Answer<Blob>>;
   /** Have a file transcribed: a form with `file` and `model`. */
@@ -250,6 +277,8 @@ export class Account {
   post<T = any>(path: string, body: object | FormData, options: CallOptions): Promise<Answer<T>>;
   /** Any metered route that streams. */
   stream(path: string, body: object, options: CallOptions): Promise<Stream>;
+  /** Open a live session over a WebSocket. It renews its own token. */
+  connectRealtime(options: RealtimeOptions): Promise<RealtimeSession>;
   /** The same, acting for an organization: its wallet pays, its seats count. */
   inOrganization(orgId: string, options?: { product?: string }): Account;
 }

@@ -59,8 +59,16 @@ def add_code_samples(result: dict[str, Any], **context: Any) -> dict[str, Any]:
 def _curl(method: str, url: str, operation: Schema, schemas: Schema) -> str:
     """Write the command. What differs between callers stands as a shell variable: `$ORG_ID`, `$ACCESS_TOKEN`."""
     address = re.sub(r"\{(\w+)\}", lambda found: f"${found[1].upper()}", url)
+    address += _query(operation)
     sent = (f'-H "{line}"' for line in _headers(operation))
     return " \\\n  ".join((f'curl -X {method} "{address}"', *sent, *_data(operation, schemas)))
+
+
+def _query(operation: Schema) -> str:
+    """Write the query that the operation cannot do without."""
+    parameters = (each for each in operation.get("parameters", ()) if each.get("in") == "query")
+    named = [f"{each['name']}=${each['name'].upper()}" for each in parameters if each.get("required")]
+    return f"?{'&'.join(named)}" if named else ""
 
 
 def _headers(operation: Schema) -> list[str]:

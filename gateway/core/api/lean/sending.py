@@ -17,7 +17,7 @@ CUT = "gateway.cut"
 async def send_response(send: Send, response: HttpResponseBase) -> None:
     """Send a whole answer or a stream. If the client does not read it, the server drops the connection. Raises Incomplete
     as the stream does."""
-    start = {"type": "http.response.start", "status": response.status_code, "headers": _headers(response)}
+    start = {"type": "http.response.start", "status": response.status_code, "headers": headers_of(response)}
     if isinstance(response, StreamedResponse):
         await _send_stream(send, start, response)
         return
@@ -49,7 +49,8 @@ async def _send_stream(send: Send, start: dict[str, Any], response: StreamedResp
         await response.chunks.aclose()
 
 
-def _headers(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
+def headers_of(response: HttpResponseBase) -> list[tuple[bytes, bytes]]:
+    """Return a response's headers as ASGI has them, with the length of a body that is whole."""
     headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in response.items()]
     if not response.streaming and "Content-Length" not in response:
         headers.append((b"content-length", str(len(response.content)).encode()))  # type: ignore[attr-defined]
