@@ -27,11 +27,12 @@ from gateway.server.lifespan import Lifespan  # noqa: E402
 from gateway.server.proxies import behind  # noqa: E402
 from gateway.server.requests import Utf8Request  # noqa: E402
 from gateway.server.websockets import refuse_websocket  # noqa: E402
-from inference.urls import metered_urlpatterns  # noqa: E402
+from inference.urls import metered_urlpatterns as model_urlpatterns  # noqa: E402
+from judgement.urls import metered_urlpatterns as judgement_urlpatterns  # noqa: E402
 
 serve_requests()
 django_application.request_class = Utf8Request
-on_the_loop = [path("healthz", healthz), *metered_urlpatterns]
+on_the_loop = [path("healthz", healthz), *model_urlpatterns, *judgement_urlpatterns]
 
 application = behind(
     settings.TRUSTED_PROXIES,

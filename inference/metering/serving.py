@@ -21,7 +21,7 @@ from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.streaming import StreamRun
 from inference.metering.whole_answers import conclude, give_up
 from inference.rules.request import StreamedRequest
-from inference.rules.upstream import Outcome
+from inference.rules.upstream import Outcome, Overloaded
 
 DEADLINE_MARGIN_SECONDS = 30.0
 """Time to write the outcome down, on top of the longest that the upstream may take. A stream, once it has begun, moves
@@ -53,7 +53,7 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
 
 async def _carry_through(call: Call) -> ServedAnswer | ApiError:
     """Run a call; the catalogue's errors are returned, so that none is raised when nobody is waiting any more."""
-    allowed_seconds = call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS
+    allowed_seconds = call.longest_seconds + DEADLINE_MARGIN_SECONDS
     begun = time.monotonic()
     try:
         replay = await opening.open_call(call, allowed_seconds)
@@ -74,12 +74,20 @@ async def _carry_through(call: Call) -> ServedAnswer | ApiError:
 async def _send(call: Call) -> ServedAnswer | ApiError:
     request = call.checked.request
     if not isinstance(request, StreamedRequest):
-        return await conclude(call, await sending.send(call.plan, call.tried))
+        return await conclude(call, await _outcome(call))
     opened = await sending.open_stream(call.plan, call.tried)
     if isinstance(opened, Outcome):
         return await conclude(call, opened)
     run = StreamRun(call, request, opened)
     return StreamedAnswer(run.headers, run)
+
+
+async def _outcome(call: Call) -> Outcome:
+    """Send a plain call. Only an explicit overload, which took nothing, lets another model take it over."""
+    outcome = await sending.send(call.plan, call.tried)
+    if isinstance(outcome, Overloaded) and outcome.is_explicit and call.fall_back():
+        return await sending.send(call.plan, call.tried)
+    return outcome
 
 
 def _forsake(task: "asyncio.Task[ServedAnswer | ApiError]") -> None:

@@ -20,6 +20,7 @@ from gateway.core.api.schema_components import (
     ERROR_HEADERS,
     METERED_ANSWER_HEADERS,
     METERED_PARAMETERS,
+    REPEATABLE_PARAMETERS,
     REQUEST_ID_PARAMETER,
     SECURITY,
     reference,
@@ -125,10 +126,11 @@ class GatewaySchema(AutoSchema):
 
     @property
     def _is_metered(self) -> bool:
-        return self._access.model
+        return self._access.model or self._access.metered
 
     def _add_parameters(self, operation: Operation) -> None:
-        added = [REQUEST_ID_PARAMETER, *(METERED_PARAMETERS if self._is_metered else ())]
+        metered = REPEATABLE_PARAMETERS if self._access.metered else METERED_PARAMETERS
+        added = [REQUEST_ID_PARAMETER, *(metered if self._is_metered else ())]
         operation.setdefault("parameters", []).extend(reference("parameters", name) for name in added)
 
     def _add_answer_headers(self, operation: Operation) -> None:
