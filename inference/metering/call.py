@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from billing.operations.closings import Takeover, OpenCall
+from billing.operations.closings import OpenCall, Takeover
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady

@@ -18,7 +18,7 @@ from judgement.route.request import JudgementRequest
 from judgement.rules.prompt import messages, output_tokens
 from judgement.rules.tally import tally
 
-FRAME_TOKENS = 256
+FRAME_TOKENS = 1024
 """What a backend may put around one question and its state, or a vendor around the messages of a chat."""
 
 
@@ -98,7 +98,7 @@ def _most(asked: JudgementRequest, model: ServedModel) -> Quantities:
     model's context does."""
     prompt = messages(asked.state, asked.questions, ())
     one_prompt = sum(len(message["content"].encode()) for message in prompt) + FRAME_TOKENS
-    tokens = max(asked.input_tokens_max + FRAME_TOKENS * len(asked.questions), one_prompt)
+    tokens = max(asked.branch_tokens_max(FRAME_TOKENS), one_prompt)
     if asked.images:
         tokens = max(tokens, one_prompt + JUDGEMENT_BRANCH_MAX_TOKENS, model.context_tokens or 0)
     overhead = model.options.get("input_overhead_tokens")

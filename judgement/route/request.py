@@ -38,13 +38,14 @@ class JudgementRequest:
     state_bytes: int
     is_large: bool
 
-    @property
-    def input_tokens_max(self) -> int:
-        """Bound the tokens of all branches: a backend reads the state once for each question. No tokenizer makes more
-        tokens of a text than it has bytes; of images, only the branch limit is known."""
+    def branch_tokens_max(self, frame_tokens: int) -> int:
+        """Bound the tokens of all branches: a backend reads the state once for each question, with so many tokens of its
+        own around them, but never more than its limit. No tokenizer makes more tokens of a text than it has bytes; of
+        images, only the limit is known."""
+        most = JUDGEMENT_BRANCH_MAX_TOKENS
         if self.images:
-            return JUDGEMENT_BRANCH_MAX_TOKENS * len(self.questions)
-        return sum(self.state_bytes + question.size_bytes for question in self.questions)
+            return most * len(self.questions)
+        return sum(min(self.state_bytes + each.size_bytes + frame_tokens, most) for each in self.questions)
 
 
 def read_request(members: Mapping[str, Any], *, takes_images: bool, is_large: bool) -> JudgementRequest:
