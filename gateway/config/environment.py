@@ -42,7 +42,9 @@ def replaced_rows(document: Document, environment: Mapping[str, str]) -> frozens
     """Return the paths of the rows that the environment's take the place of: the alias, where only the demo serves it."""
     if not environment.get(KEY_VARIABLE):
         return frozenset()
-    demos = {str(row.get("name")) for row in _rows(document, "upstreams") if row.get("adapter") == Upstream.Adapter.DEMO}
+    demos = {
+        str(row.get("name")) for row in _rows(document, "upstreams") if row.get("adapter") == Upstream.Adapter.DEMO
+    }
     aliases = enumerate(_rows(document, "aliases"))
     return frozenset(
         ("aliases", index)

@@ -1,4 +1,5 @@
-"""The tour: sign in, ask, show the receipt, ask the same again, go on from a stored response. Each step is told in one line."""
+"""The tour: sign in, ask, show the receipt, ask the same again, go on from a stored response, judge an answer. Each step is
+told in one line."""
 
 import uuid
 from collections.abc import Callable
@@ -6,6 +7,7 @@ from typing import Any
 
 from gateway.demo.call import stream_chat
 from gateway.demo.client import Gateway, Receipt
+from gateway.demo.judgement import show_judgement
 from gateway.demo.money import dollars, table
 from gateway.demo.responses import show_responses
 
@@ -16,7 +18,7 @@ BODY: dict[str, Any] = {
     "messages": [{"role": "user", "content": QUESTION}],
     "max_tokens": 400,
 }
-SCOPES = ("wallet:read", "usage:read", "infer:fast", "responses:read", "responses:delete")
+SCOPES = ("wallet:read", "usage:read", "infer:fast", "responses:read", "responses:delete", "judgement:evaluate")
 
 Write = Callable[[str], object]
 
@@ -32,6 +34,8 @@ def tour(gateway: Gateway, write: Write) -> None:
     _ask_again(gateway, write, key, after)
     write("\n")
     show_responses(gateway, write)
+    write("\n")
+    show_judgement(gateway, write)
 
 
 def _sign_in(gateway: Gateway, write: Write) -> None:

@@ -11,6 +11,7 @@ import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
 const EMBEDDINGS = "/v1/embeddings";
+const JUDGEMENT = "/v1/judgement";
 
 export class Account {
   /** @param {Caller} caller */
@@ -70,6 +71,15 @@ export class Account {
   /** Ask for embeddings: `{data, receipt}`. */
   embeddings(body, options) {
     return this.post(EMBEDDINGS, body, options);
+  }
+
+  /**
+   * Ask typed questions about a state: `{data, receipt}`. `data.model` is the identity that thresholds belong to.
+   * @param {object} body
+   * @param {metered.CallOptions} options
+   */
+  judge(body, options) {
+    return this.post(JUDGEMENT, body, options);
   }
 
   /**
