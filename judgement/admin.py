@@ -6,15 +6,13 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils import timezone
 
 from gateway.core.console import ConsoleAdmin, ReadOnlyAdmin
 from judgement.models import AnswerCount, JudgementFallback, JudgementSettings
 from judgement.queries import distributions
-from judgement.rules.shifts import by_alias
+from judgement.rules.shifts import by_alias_and_kind
 
 PERIODS_DAYS = (1, 7, 30, 90)
 USUAL_DAYS = 30
@@ -64,23 +62,11 @@ class AnswerCountAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             "title": "Judgement answers",
             "opts": self.opts,
-            "groups": by_alias(distributions.recent(since)),
+            "groups": by_alias_and_kind(distributions.recent(since)),
             "days": days,
             "periods": PERIODS_DAYS,
         }
         return TemplateResponse(request, "admin/judgement/distributions.html", context)
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        """Lead to the page of all of them: a single count says nothing."""
-        if object_id is None or not self.has_view_permission(request):
-            raise PermissionDenied
-        return redirect(reverse("admin:judgement_answercount_changelist"))
 
 
 def _days(sent: str | None) -> int:

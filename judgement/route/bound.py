@@ -1,7 +1,7 @@
 """A judgement with its hold, and how its usage is read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from billing.rules.prices import PriceBook, cost_microusd
@@ -56,6 +56,13 @@ class BoundedJudgement(BoundedJson):
     def told_fallback(self) -> dict[str, str] | None:
         """Return what the answer tells of a fallback."""
         return {"from": self.taken_over, "to": self.backend, "reason": "overloaded"} if self.taken_over else None
+
+    def with_images(self, urls: tuple[str, ...]) -> "BoundedJudgement":
+        """Return the request with its images, as data URLs, for whoever may take it over as well."""
+        other = self.other
+        if other is not None and isinstance(other.request, BoundedJudgement):
+            other = replace(other, request=other.request.with_images(urls))
+        return replace(self, image_urls=urls, is_large=True, other=other)
 
     def usage(self, answer: Answer) -> Quantities:
         """Read `input_tokens`, and what a chat completion tells beside it."""

@@ -1,6 +1,6 @@
 """Gets a judgement's images, before anything is held for it."""
 
-from dataclasses import replace
+from collections.abc import Mapping
 
 from gateway.core.api.offload import offload
 from gateway.core.contract.limits import JUDGEMENT_IMAGE_MAX_BYTES, JUDGEMENT_IMAGES_MAX
@@ -20,7 +20,7 @@ async def fetch_images(http: MeteredRequest, request: BoundedJudgement) -> Bound
     if not asked.images:
         return request
     remote = [image for image in asked.images if isinstance(image, RemoteImage)]
-    fetched = {}
+    fetched: Mapping[RemoteImage, bytes] = {}
     if remote:
         fetched = await fetched_images.fetch_images(
             remote,
@@ -29,11 +29,10 @@ async def fetch_images(http: MeteredRequest, request: BoundedJudgement) -> Bound
             together_max_bytes=TOGETHER_MAX_BYTES,
         )
     urls = await offload(_urls, asked, fetched)
-    there = request.other and replace(request.other, request=replace(request.other.request, image_urls=urls))
-    return replace(request, image_urls=urls, is_large=True, other=there)
+    return request.with_images(urls)
 
 
-def _urls(asked: JudgementRequest, fetched: dict[RemoteImage, bytes]) -> tuple[str, ...]:
+def _urls(asked: JudgementRequest, fetched: Mapping[RemoteImage, bytes]) -> tuple[str, ...]:
     read = (
         image if isinstance(image, Image) else read_image(fetched[image], IMAGE_TYPES, image.param)
         for image in asked.images

@@ -70,7 +70,7 @@ class Distribution:
 
 def label_of(tenth: int) -> str:
     """Name a tenth by its bounds."""
-    return f"{tenth / BUCKETS:.1f}–{(tenth + 1) / BUCKETS:.1f}"
+    return f"{tenth / BUCKETS:.1f} to {(tenth + 1) / BUCKETS:.1f}"
 
 
 def in_tenths(counts: Mapping[int, int]) -> tuple[int, ...]:
@@ -78,9 +78,9 @@ def in_tenths(counts: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(counts.get(tenth, 0) for tenth in range(BUCKETS))
 
 
-def by_alias(distributions: Sequence[Distribution]) -> dict[str, list[Distribution]]:
-    """Group distributions by the alias of their identity: versions that one would compare stand together."""
-    grouped: dict[str, list[Distribution]] = {}
+def by_alias_and_kind(distributions: Sequence[Distribution]) -> dict[str, dict[Kind, list[Distribution]]]:
+    """Group distributions so that those that one would compare stand together: an alias's versions, kind by kind."""
+    grouped: dict[str, dict[Kind, list[Distribution]]] = {}
     for each in distributions:
-        grouped.setdefault(each.identity.partition("/")[0], []).append(each)
+        grouped.setdefault(each.identity.partition("/")[0], {}).setdefault(each.kind, []).append(each)
     return grouped

@@ -45,7 +45,8 @@ def _token(sent: Any) -> Token:
 
 def _read(sent: Any) -> tuple[bytes, float]:
     """Return a token's bytes and its probability."""
-    if not isinstance(sent, Mapping) or type(logprob := sent.get("logprob")) not in (int, float):
+    logprob: Any = sent.get("logprob") if isinstance(sent, Mapping) else None
+    if type(logprob) not in (int, float):  # a bool is an int to isinstance
         raise MalformedAnswer("a token without its log-probability")
     if logprob > _LOGPROB_MAX:
         raise MalformedAnswer("a probability above 1")

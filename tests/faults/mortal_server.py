@@ -47,7 +47,7 @@ def die_when_marked(entry: Any) -> None:
 
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
-    from inference.adapters.openai import endpoint
+    from inference.adapters import http_endpoint
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
 
     run = streaming.StreamRun
@@ -55,7 +55,7 @@ def moments() -> dict[str, Callable[[], None]]:
         "before the hold": lambda: die_before(opening, "hold_element"),
         "held": lambda: die_before(hold, "_read"),
         "before sending": lambda: die_before(sending, "send"),
-        "about to send": lambda: die_before(endpoint, "post"),
+        "about to send": lambda: die_before(http_endpoint, "post"),
         "sending": lambda: die_when_marked(journal.Entry),
         "answered": lambda: die_before(serving, "conclude"),
         "before the charge": lambda: die_before(closing, "settle"),

@@ -14,6 +14,7 @@ from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
+from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, review, settle
@@ -37,6 +38,7 @@ def furnish(folder: Path) -> None:
     make_sign_in()
     make_organization()
     make_payments()
+    AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:

@@ -22,8 +22,8 @@ QUALITY: dict[str, Any] = {
     "instructions": "How good is it?",
     "criteria": {"1": "Useless", "3": "Fair", "5": "Excellent"},
 }
-QUESTIONS = {"grounded": GROUNDED, "tone": TONE, "quality": QUALITY}
-ANSWERS = {
+QUESTIONS: dict[str, Any] = {"grounded": GROUNDED, "tone": TONE, "quality": QUALITY}
+ANSWERS: dict[str, Any] = {
     "grounded": {"type": "noul", "answer": True, "probabilities": {"true": 0.75, "false": 0.25}},
     "tone": {"type": "choice", "answer": "very calm", "probabilities": {"very calm": 0.75, "very angry": 0.25}},
     "quality": {"type": "score", "answer": 1.75, "probabilities": {"1": 0.75, "3": 0.125, "5": 0.125}},

@@ -18,6 +18,6 @@ def upstream() -> Iterator[JudgeUpstream]:
 
 
 @pytest.fixture
-def bench(stage: Stage, upstream: JudgeUpstream) -> Iterator[Bench]:  # noqa: F811
+def bench(stage: Stage, upstream: JudgeUpstream) -> Bench:  # noqa: F811
     """Give a test backends and callers."""
-    yield Bench(stage, upstream)
+    return Bench(stage, upstream)

@@ -80,8 +80,8 @@ class Judges(Upstream):
             said = self.says(call.body)
             usage = report({"prompt_tokens": INPUT_TOKENS}, call.behaviour.usage)
             if isinstance(said, dict) and "usage" not in said and usage is not ABSENT:
-                renamed = {"input_tokens": value for value in usage.values()} if isinstance(usage, dict) else usage
-                said = {**said, "usage": renamed}
+                counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+                said = {**said, "usage": {"input_tokens": counted} if isinstance(usage, dict) else usage}
             return await self._send_json(call, said, tokens=0)
         if call.body.get("logprobs"):
             return await self._send_json(call, self._completion(call), tokens=0)

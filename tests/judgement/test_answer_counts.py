@@ -1,5 +1,6 @@
 """What is counted of answers: tenths by identity and day, in the transaction that settles, and nothing of their content."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -25,10 +26,7 @@ def counted(identity: str) -> dict[str, dict[int, int]]:
 
 def count(identity: str, *buckets: int, kind: str = "noul", day: Any = TODAY) -> None:
     """Count answers as the closing statement does."""
-    kept = '{"identity": "%s", "tally": [%s]}' % (
-        identity,
-        ", ".join('{"kind": "%s", "bucket": %d}' % (kind, bucket) for bucket in buckets),
-    )
+    kept = json.dumps({"identity": identity, "tally": [{"kind": kind, "bucket": bucket} for bucket in buckets]})
     with connection.cursor() as cursor:
         cursor.execute("SELECT judgement_count(ARRAY[%s::json], %s)", [kept, day])
 
@@ -108,8 +106,8 @@ def test_versions_are_told_apart_the_latest_first(bench: Bench) -> None:
     assert (newer.identity, newer.total, round(newer.mean, 3)) == ("judge/new", 4, 0.875)
     assert (older.identity, older.since, older.until) == ("judge/old", *[TODAY - timedelta(days=3)] * 2)
     assert [(bar.label, bar.count, bar.share, bar.height) for bar in older.bars[:3]] == [
-        ("0.0–0.1", 0, 0.0, 0.0),
-        ("0.1–0.2", 2, 66.7, 100.0),
-        ("0.2–0.3", 1, 33.3, 50.0),
+        ("0.0 to 0.1", 0, 0.0, 0.0),
+        ("0.1 to 0.2", 2, 66.7, 100.0),
+        ("0.2 to 0.3", 1, 33.3, 50.0),
     ]
     assert [each.identity for each in recent(TODAY)] == ["judge/new"]

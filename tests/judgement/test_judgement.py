@@ -73,7 +73,7 @@ def test_output_tokens_of_a_text_model_are_held_and_charged_where_they_have_a_pr
 
 def test_a_state_may_be_a_map(bench: Bench) -> None:
     backend, caller = bench.backend(), bench.caller()
-    state = {"source": "It opens at nine.", "answer": "At 9 a.m. – naïvely"}
+    state = {"source": "It opens at nine.", "answer": "At 9 a.m., naïvely"}
     assert post(caller, ask(model=backend, state=state)).status_code == 200
     assert bench.upstream.ledger.entries[0].body["state"] == state
 
