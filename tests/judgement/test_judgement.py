@@ -1,10 +1,13 @@
 """POST /v1/judgement: typed answers with probabilities, the backend's identity, and exact money."""
 
+import inspect
 import time
 from typing import Any
 
 import pytest
 
+from inference.metering.viewset import MeteredViewSet
+from judgement.route.view import JudgementViewSet
 from tests.judgement.bench import ANSWERS, BALANCE, JUDGEMENT, QUESTIONS, TONE, Bench, ask, post
 from tests.judgement.judges import INPUT_TOKENS, VERSION
 from tests.judgement.tokenizers import TOKENIZERS
@@ -24,6 +27,12 @@ def assert_refused(bench: Bench, caller: Any, answer: Any, status: int, code: st
     assert param is None or error["param"] == param
     assert caller.calls == []
     assert len(bench.upstream.ledger) == 0
+
+
+def test_the_route_is_one_of_the_core() -> None:
+    assert JudgementViewSet.serve is MeteredViewSet.serve
+    *_, last = inspect.getsource(JudgementViewSet.create).strip().splitlines()
+    assert last.strip() == "return await self.serve(request)"
 
 
 def test_every_kind_of_question_is_answered(bench: Bench) -> None:

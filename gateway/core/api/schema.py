@@ -43,7 +43,6 @@ PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce, 
 TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
 BODY = (errors.InvalidRequest, errors.InvalidJson, errors.RequestTooLarge, errors.UnsupportedMediaType)
 METERED = (
-    errors.IdempotencyKeyRequired,
     errors.MaxCostRequired,
     errors.InsufficientFunds,
     errors.BudgetExceeded,
@@ -165,6 +164,8 @@ class GatewaySchema(AutoSchema):
             yield errors.InvalidRequest
         if "{" in self.path:
             yield errors.NotFound
+        if self._access.model:
+            yield errors.IdempotencyKeyRequired
         if self._is_metered:
             yield from METERED
 
