@@ -10,11 +10,12 @@ from gateway.core.api.json import dumps
 from gateway.core.contract.limits import JUDGEMENT_BRANCH_MAX_TOKENS
 from inference.rules.answer import Answer, Content
 from inference.rules.fallback import Fallback
+from inference.rules.images import Image
 from inference.rules.json_body import JSON_TYPE, BoundedJson
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.terms import within
 from inference.rules.usage import read_part, read_total
-from judgement.route.request import JudgementRequest
+from judgement.route.request import JudgementRequest, RemoteImage
 from judgement.rules.prompt import messages, output_tokens
 from judgement.rules.tally import tally
 
@@ -37,13 +38,12 @@ class Valid:
 
 @dataclass(frozen=True)
 class BoundedJudgement(BoundedJson):
-    """A judgement as it is sent to one backend, whose alias is `backend`. `image_urls` are data URLs, once every image
-    is here. `taken_over` is the alias that was overloaded."""
+    """A judgement as it is sent to one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
 
     asked: JudgementRequest
     prices: PriceBook
     backend: str
-    image_urls: tuple[str, ...] = ()
+    images: tuple[Image | RemoteImage, ...] = ()
     taken_over: str | None = None
     other: Fallback | None = None
 
@@ -57,12 +57,22 @@ class BoundedJudgement(BoundedJson):
         """Return what the answer tells of a fallback."""
         return {"from": self.taken_over, "to": self.backend, "reason": "overloaded"} if self.taken_over else None
 
-    def with_images(self, urls: tuple[str, ...]) -> "BoundedJudgement":
-        """Return the request with its images, as data URLs, for whoever may take it over as well."""
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether images must be fetched first."""
+        return any(isinstance(image, RemoteImage) for image in self.images)
+
+    @property
+    def image_urls(self) -> list[str]:
+        """Return the images as data URLs, once they are here."""
+        return [image.url for image in self.images]
+
+    def with_images(self, images: tuple[Image, ...]) -> "BoundedJudgement":
+        """Return the request with images that are here, for whoever may take it over as well."""
         other = self.other
         if other is not None and isinstance(other.request, BoundedJudgement):
-            other = replace(other, request=other.request.with_images(urls))
-        return replace(self, image_urls=urls, is_large=True, other=other)
+            other = replace(other, request=other.request.with_images(images))
+        return replace(self, images=images, other=other)
 
     def usage(self, answer: Answer) -> Quantities:
         """Read `input_tokens`, and what a chat completion tells beside it."""
@@ -117,4 +127,5 @@ def _bounded(
     asked: JudgementRequest, hold_microusd: int, model: ServedModel, price: PriceVersion, **more: Any
 ) -> BoundedJudgement:
     body = {"state": asked.state, "questions": {question.name: question.sent for question in asked.questions}}
-    return BoundedJudgement(hold_microusd, body, asked.is_large, asked, price.prices, model.name, **more)
+    is_large = asked.is_large or bool(asked.images)
+    return BoundedJudgement(hold_microusd, body, is_large, asked, price.prices, model.name, images=asked.images, **more)

@@ -22,7 +22,7 @@ class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
 
     def body(self, attempt: Attempt[BoundedJudgement], *, streams: bool) -> dict[str, Any]:
         """Build the body; images go as data URLs."""
-        images = list(attempt.request.image_urls)
+        images = attempt.request.image_urls
         return {**super().body(attempt, streams=streams), **({"images": images} if images else {})}
 
     def make_ours(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
