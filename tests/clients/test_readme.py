@@ -40,7 +40,7 @@ def test_the_example_is_short_and_runs(demo_house: DemoHouse, readme: Path, tmp_
 def test_the_demo_tells_each_step_and_what_it_cost(demo_house: DemoHouse) -> None:
     told = demo_house.run("manage.py", "demo")
     assert told.returncode == 0, told.stderr
-    for step in ("1. Sign in", "2. Ask", "3. Receipt use_", "4. Ask again"):
+    for step in ("1. Sign in", "2. Ask", "3. Receipt use_", "4. Ask again", "6. Judge: judgement-backend-a/demo-word"):
         assert step in told.stdout
     before, hold, charge, after = (
         int(re.search(rf"{label} +\$[\d.]+ +([\d,]+) micro-USD", told.stdout).group(1).replace(",", ""))  # type: ignore[union-attr]
