@@ -1,12 +1,13 @@
 """Another backend takes a call over after an explicit overload alone, where caller and operator allow it, within one hold."""
 
+import uuid
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 
-from billing.models import Takeover
+from billing.models import PriceVersion, Takeover
 from tests.judgement.bench import BALANCE, Bench, ask, post
 from tests.judgement.judges import VERSION
 
@@ -155,6 +156,42 @@ def test_a_fallback_that_fails_is_the_end_of_it(bench: Bench) -> None:
     assert (call.state, call.hold_microusd) == ("review", caller.wallet["held"])
     assert Takeover.objects.get(reservation_id=call.id).model == target
     assert_sound()
+
+
+def test_the_deadline_covers_both(bench: Bench) -> None:
+    source = bench.backend("overloaded", timeout_seconds=20)
+    bench.fall_back(source, bench.backend("judge-2", timeout_seconds=100))
+    caller, _ = fall(bench, source)
+    call = caller.only_call
+    # Ten seconds of retries and thirty to connect at each, what both may take, and half a minute to write it down.
+    assert (call.deadline_at - call.created_at).total_seconds() == pytest.approx(40 + 20 + 40 + 100 + 30, abs=5)
+
+
+def test_a_closing_that_a_dead_process_has_noted_books_the_takeover(bench: Bench) -> None:
+    from billing.operations import closings
+
+    target = bench.backend("judge-2", price=DEARER)
+    caller = bench.caller()
+    post(caller, ask(model=bench.backend("hang-before-headers", timeout_seconds=0.3)))
+    call = caller.only_call
+    version = PriceVersion.objects.get(alias=target)
+    by = closings.Takeover(target, version.id)
+    reference = closings.OpenCall(("account", caller.did), call.id, None, by)
+    closing = closings.settle(reference, cost_microusd=200, basis="upstream", quantities={"input_tokens": 100})
+    assert closings.again(closing.note).run() == "settled"
+    assert Takeover.objects.get(reservation_id=call.id).model == target
+    assert caller.wallet == {"balance": BALANCE - 200, "held": 0, "debt": 0}
+    assert_sound()
+
+
+def test_the_console_shows_whose_price_was_charged(bench: Bench) -> None:
+    from tests.gateway.operators import address, clerk
+
+    source, target = pair(bench)
+    caller, _ = fall(bench, source)
+    viewer = clerk("view_reservation", name=uuid.uuid4().hex)
+    page = viewer.get(address("billing_reservation_change", caller.only_call.id)).text
+    assert f"input_token 2, of {target}, which took the call over" in page
 
 
 def test_a_text_model_takes_over_and_is_taken_over_from(bench: Bench) -> None:

@@ -1,25 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Account } from "../src/account.js";
-import { Caller } from "../src/caller.js";
-import { ProofKey } from "../src/keys.js";
-import { Transport } from "../src/transport.js";
-import { answering, json, refusal } from "./fakes.js";
-
-const key = await ProofKey.generate();
-const tokens = { token: async () => "personal", renew: async () => "renewed" };
+import { accountOver, json, refusal } from "./fakes.js";
 const BODY = { state: "It opens at nine.", questions: { clear: { type: "noul", instructions: "Is it clear?" } } };
 const JUDGEMENT = {
   id: "jdg_1",
   model: "judgement-backend-a/2026-08-01",
   answers: { clear: { type: "noul", answer: true, probabilities: { true: 0.9, false: 0.1 } } },
 };
-
-function accountOver(...answers) {
-  const gateway = answering(...answers);
-  const transport = new Transport({ baseUrl: "https://g.example", key: async () => key, fetch: gateway.fetch });
-  return { account: new Account(new Caller(transport, tokens)), gateway };
-}
 
 test("a judgement is one metered call with its receipt", async () => {
   const receipt = { "x-service-usage-id": "use_1", "x-service-hold-microusd": "50", "x-service-charge-microusd": "3" };
