@@ -94,6 +94,8 @@ class Reading:
         """Give each alternative's share to its label, and return the share of the token itself."""
         given = {text: p for text, p in token.alternatives.items() if text.startswith(head)}
         total = sum(given.values()) if head else 1.0
+        if not total:
+            raise MalformedAnswer(f"{self.question.name}: a token that was as good as impossible")
         self.unlisted += 0.0 if head else share * max(0.0, 1.0 - sum(given.values()))
         for text, probability in given.items():
             labels = self._open(before + text[len(head) :])

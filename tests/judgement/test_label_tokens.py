@@ -152,6 +152,13 @@ def test_what_is_no_answer_is_malformed(content: Any) -> None:
         read_labels([question("true", "false")], read_tokens(choice(content)))
 
 
+def test_a_token_of_two_answers_that_was_impossible_is_malformed() -> None:
+    asked = [question("true", "false", name="a"), question("true", "false", name="b")]
+    given = [{"token": "B\nA", "logprob": -9999.0}, {"token": "A\nA", "logprob": 0.0}]
+    with pytest.raises(MalformedAnswer, match="impossible"):
+        read(asked, [{"token": "B\nA", "logprob": -9999.0, "top_logprobs": given}])
+
+
 def test_a_missing_second_answer_is_malformed() -> None:
     asked = [question("true", "false", name="a"), question("true", "false", name="b")]
     with pytest.raises(MalformedAnswer, match="b: no label"):
