@@ -171,7 +171,7 @@ def test_an_empty_wallet_pays_for_nothing(demo_house: DemoHouse) -> None:
 def test_a_judgement_has_its_identity_and_its_receipt(demo_house: DemoHouse) -> None:
     judge = demo_house.sign_in("wallet:read", "judgement:evaluate")
     before = judge.wallet()
-    questions = {
+    questions: dict[str, dict[str, Any]] = {
         "grounded": {"type": "noul", "instructions": "Does it open?"},
         "tone": {"type": "choice", "instructions": "Which tone?", "criteria": {"calm": "Quiet", "rude": "Loud"}},
     }
