@@ -28,11 +28,13 @@ from gateway.server.proxies import behind  # noqa: E402
 from gateway.server.requests import Utf8Request  # noqa: E402
 from gateway.server.websockets import refuse_websocket  # noqa: E402
 from inference.routes.realtime.application import serve_realtime  # noqa: E402
-from inference.urls import metered_urlpatterns, session_urlpatterns  # noqa: E402
+from inference.urls import metered_urlpatterns as model_urlpatterns  # noqa: E402
+from inference.urls import session_urlpatterns  # noqa: E402
+from judgement.urls import metered_urlpatterns as judgement_urlpatterns  # noqa: E402
 
 serve_requests()
 django_application.request_class = Utf8Request
-on_the_loop = [path("healthz", healthz), *metered_urlpatterns, *session_urlpatterns]
+on_the_loop = [path("healthz", healthz), *model_urlpatterns, *judgement_urlpatterns, *session_urlpatterns]
 sockets = [
     path("v1/realtime", serve_realtime),  # type: ignore[arg-type] # an application, which is what Channels routes to
     re_path("", refuse_websocket),  # type: ignore[arg-type]

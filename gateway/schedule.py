@@ -29,6 +29,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.sweep_lots": 5 * MINUTE,
     "inference.tasks.purge_responses": 10 * MINUTE,
     "inference.tasks.recover_calls": 15.0,
+    "judgement.tasks.purge_answer_counts": HOUR,
 }
 
 

@@ -10,6 +10,7 @@ from billing.models.provider_event import ProviderEvent
 from billing.models.reservation import Reservation, State
 from billing.models.seal import Seal
 from billing.models.stored_replay import StoredReplay
+from billing.models.takeover import Takeover
 from billing.models.transfer import Transfer
 from billing.models.usage_record import UsageRecord
 from billing.models.wallet import OwnerKind, Wallet
@@ -31,6 +32,7 @@ __all__ = [
     "Seal",
     "State",
     "StoredReplay",
+    "Takeover",
     "Transfer",
     "UsageRecord",
     "Wallet",

@@ -7,6 +7,7 @@ from gateway.demo.audio import show_audio
 from gateway.demo.call import stream_chat
 from gateway.demo.client import Gateway, Receipt
 from gateway.demo.images import show_images
+from gateway.demo.judgement import show_judgement
 from gateway.demo.money import dollars
 from gateway.demo.paid import Write, show_receipt
 from gateway.demo.representations import show_contextual, show_embeddings, show_late_interaction
@@ -21,7 +22,8 @@ BODY: dict[str, Any] = {
     "max_tokens": 400,
 }
 MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rerank", "image", "audio")
-SCOPES = ("wallet:read", "usage:read", *(f"infer:{model}" for model in MODELS), "responses:read", "responses:delete")
+RIGHTS = ("wallet:read", "usage:read", "responses:read", "responses:delete", "judgement:evaluate")
+SCOPES = (*RIGHTS, *(f"infer:{model}" for model in MODELS))
 STEPS = (
     show_responses,
     show_embeddings,
@@ -30,6 +32,7 @@ STEPS = (
     show_rerank,
     show_images,
     show_audio,
+    show_judgement,
 )
 """What follows the chat, each with its number."""
 

@@ -84,6 +84,7 @@ NAVIGATION = [
         _row("sell", "billing.priceversion"),
         _row("gavel", "judgement.judgementsettings"),
         _row("alt_route", "judgement.judgementfallback"),
+        _row("bar_chart", "judgement.answercount"),
     ),
     _group(
         "Products",

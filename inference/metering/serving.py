@@ -24,7 +24,7 @@ from inference.metering.route import MeteredRequest, MeteredRoute
 from inference.metering.streaming import StreamRun
 from inference.metering.whole_answers import conclude, give_up
 from inference.rules.request import StreamedRequest
-from inference.rules.upstream import Outcome, Stream
+from inference.rules.upstream import Outcome, Overloaded, Stream
 
 DEADLINE_MARGIN_SECONDS = 30.0
 """Time to write the outcome down, on top of the longest that the upstream may take. A stream, once it has begun, moves
@@ -98,18 +98,19 @@ async def _serve(checked: checks.Checked, work: Work) -> ServedAnswer | None:
 
 async def _carry_through(call: Call, work: Work) -> ServedAnswer | ApiError | None:
     """Run a call, and end its request unless a stream goes on to need it."""
+    request = call.checked.request  # another may take the call over
     answer: ServedAnswer | ApiError | None = None
     try:
         answer = await _run(call, work)
     finally:
         if not isinstance(answer, StreamedAnswer):
-            call.checked.request.end()
+            request.end()
     return answer
 
 
 async def _run(call: Call, work: Work) -> ServedAnswer | ApiError | None:
     """Run a call; the catalogue's errors are returned, so that none is raised when nobody is waiting any more."""
-    allowed_seconds = call.plan.longest_seconds + DEADLINE_MARGIN_SECONDS
+    allowed_seconds = call.longest_seconds + DEADLINE_MARGIN_SECONDS
     begun = time.monotonic()
     try:
         replay = await opening.open_call(call, allowed_seconds)
@@ -130,12 +131,20 @@ async def _run(call: Call, work: Work) -> ServedAnswer | ApiError | None:
 async def _send(call: Call) -> ServedAnswer | ApiError:
     request = call.checked.request
     if not isinstance(request, StreamedRequest):
-        return await conclude(call, await sending.send(call.plan, call.tried))
+        return await conclude(call, await _outcome(call))
     opened = await sending.open_stream(call.plan, call.tried)
     if isinstance(opened, Outcome):
         return await conclude(call, opened)
     run = StreamRun(call, request, opened)
     return StreamedAnswer(run.headers, run)
+
+
+async def _outcome(call: Call) -> Outcome:
+    """Send a plain call. Only an explicit overload, which took nothing, lets another model take it over."""
+    outcome = await sending.send(call.plan, call.tried)
+    if isinstance(outcome, Overloaded) and outcome.is_explicit and call.fall_back():
+        return await sending.send(call.plan, call.tried)
+    return outcome
 
 
 def _forsake(task: "asyncio.Task[ServedAnswer | ApiError | None]") -> None:

@@ -81,12 +81,14 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Overloaded:
-    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds;
-    `cause` is for the log."""
+    """An overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds; `cause` is for the
+    log. `is_explicit`: the answer names an overload in its body, so that another model may take the call over where its
+    route allows that."""
 
     retry_after: float | None = None
     alarm: Alarm | None = None
     cause: str | None = field(default=None, compare=False)
+    is_explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,40 @@ def test_an_empty_wallet_pays_for_nothing(demo_house: DemoHouse) -> None:
     assert (refused.value.status_code, refused.value.code) == (402, "insufficient_funds")
 
 
+def test_a_judgement_has_its_identity_and_its_receipt(demo_house: DemoHouse) -> None:
+    judge = demo_house.sign_in("wallet:read", "judgement:evaluate")
+    before = judge.wallet()
+    questions: dict[str, dict[str, Any]] = {
+        "grounded": {"type": "noul", "instructions": "Does it open?"},
+        "tone": {"type": "choice", "instructions": "Which tone?", "criteria": {"calm": "Quiet", "rude": "Loud"}},
+    }
+    first, again = (
+        judge.judge({"answer": "It opens."}, questions, max_cost_microusd=1000, idempotency_key="same-judgement")
+        for _ in range(2)
+    )
+    assert first.identity == "judgement-backend-a/demo-word-overlap-1"
+    assert first.answers.keys() == questions.keys()
+    assert first.probability("grounded") + first.probability("grounded", "false") == pytest.approx(1)
+    assert first.probability("tone", "calm") == first.answers["tone"]["probabilities"]["calm"]
+    assert first.receipt is not None
+    assert again.receipt is not None
+    assert (first.fallback, first.receipt.replayed, again.receipt.replayed, again.id) == (None, False, True, first.id)
+    assert spent(judge, before) == first.receipt.charge_microusd
+
+
+def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_house: DemoHouse) -> None:
+    judge = demo_house.sign_in("judgement:evaluate")
+    image = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 20).decode()
+    asked = {"clear": {"type": "noul", "instructions": "Is it clear?"}}
+    seen = judge.judge(
+        "A photo.", asked, max_cost_microusd=2000, model="judgement-vision", images=[image], allow_fallback=True
+    )
+    assert seen.identity.startswith("judgement-backend-c/")
+    with pytest.raises(GatewayError) as refused:
+        judge.judge("A photo.", asked, max_cost_microusd=2000, images=[image])
+    assert (refused.value.code, refused.value.param) == ("images_unsupported", "images")
+
+
 def test_a_product_cannot_speak_for_a_stranger(demo_house: DemoHouse) -> None:
     stranger = demo_house.sign_in("wallet:read", did="did:web:elsewhere.example:eve")
     with pytest.raises(GatewayError, match="invalid_grant"):

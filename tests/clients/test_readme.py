@@ -46,10 +46,20 @@ def test_the_example_is_short_and_runs(demo_house: DemoHouse, readme: Path, tmp_
 def test_the_demo_tells_each_step_and_what_it_cost(demo_house: DemoHouse) -> None:
     told = demo_house.run("manage.py", "demo")
     assert told.returncode == 0, told.stderr
-    for step in ("1. Sign in", "2. Ask", "3. Receipt use_", "4. Ask again", "5. Respond", "6. Rerank", "7. Draw"):
+    steps = (
+        "1. Sign in",
+        "2. Ask",
+        "3. Receipt use_",
+        "4. Ask again",
+        "5. Respond",
+        "9. Rerank",
+        "10. Draw",
+        "11. Audio",
+    )
+    for step in (*steps, "12. Judge: judgement-backend-a/demo-word"):
         assert step in told.stdout
     receipts = [amounts_of(label, told.stdout) for label in ("wallet before", "hold", "charge", "wallet after")]
-    assert [len(column) for column in receipts] == [4] * 4
+    assert [len(column) for column in receipts] == [11] * 4
     for before, hold, charge, after in zip(*receipts, strict=True):
         assert before - charge == after
         assert 0 < charge <= hold

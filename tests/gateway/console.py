@@ -15,6 +15,7 @@ from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
 from integrations.models import CIRepository, CIRun
+from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, review, settle
@@ -39,6 +40,7 @@ def furnish(folder: Path) -> None:
     make_organization()
     make_payments()
     make_ci_run()
+    AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:

@@ -133,8 +133,8 @@ def test_the_list_sums_up_what_can_be_called(operator: Client) -> None:
         "fast": "yes",
         "part": "partly",
         "image": "yes",
-        "judgement-backend-b": "no",
-        "judgement-backend-c": "no",
+        "judgement-backend-b": "yes",
+        "judgement-backend-c": "yes",
     }
 
 

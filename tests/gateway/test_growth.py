@@ -24,6 +24,7 @@ from billing.models import ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.schedule import INTERVAL_SECONDS
 from inference.models import StoredResponse
+from judgement.models import AnswerCount
 from tests.factories.accounts import make_account
 from tests.factories.billing import ANSWER, Purse, settle
 
@@ -37,7 +38,13 @@ SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "
 BOOKS = {
     *("billing_budget", "billing_checkout", "billing_credit_lot", "billing_external_mapping", "billing_loss"),
     *("billing_price_version", "billing_reservation", "billing_seal", "billing_transfer", "billing_usage_record"),
-    *("billing_wallet", "django_admin_log", "organizations_auditentry", "organizations_entitlement"),
+    *(
+        "billing_takeover",
+        "billing_wallet",
+        "django_admin_log",
+        "organizations_auditentry",
+        "organizations_entitlement",
+    ),
     *("organizations_entitlementinterval", "organizations_invitation", "organizations_membership"),
     *("organizations_organization", "organizations_seat", "organizations_seatinterval"),
 }
@@ -102,6 +109,9 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
     ),
     "billing_stored_replay": answer,
+    "judgement_answercount": lambda at, name: AnswerCount.objects.create(
+        identity=name, kind="noul", day=(at - timedelta(days=60)).date(), bucket=0, shard=0, count=1
+    ),
     "inference_stored_response": lambda at, name: StoredResponse.objects.create(
         id=name, owner_kind="account", owner_key="did:a", response="{}", input_items="[]", created_at=at, expires_at=at
     ),

@@ -19,6 +19,7 @@ const RERANK = "/v1/rerank";
 const SPEECH = "/v1/audio/speech";
 const TRANSCRIPTIONS = "/v1/audio/transcriptions";
 const TRANSLATIONS = "/v1/audio/translations";
+const JUDGEMENT = "/v1/judgement";
 
 export class Account {
   /** @param {Caller} caller */
@@ -122,6 +123,15 @@ export class Account {
   /** Have a file translated into English, likewise. */
   translate(form, options) {
     return this.post(TRANSLATIONS, form, options);
+  }
+
+  /**
+   * Ask typed questions about a state: `{data, receipt}`. `data.model` is the identity that thresholds belong to.
+   * @param {object} body
+   * @param {metered.CallOptions} options
+   */
+  judge(body, options) {
+    return this.post(JUDGEMENT, body, options);
   }
 
   /**

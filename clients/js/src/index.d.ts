@@ -87,6 +87,40 @@ export interface UsageRecord {
   idempotencyKey: string | null;
 }
 
+export interface Question {
+  type: "noul" | "choice" | "score";
+  instructions: string;
+  /** A description by label; a noul's, "true" and "false", may be left out, a score's labels are numbers. */
+  criteria?: Record<string, string>;
+}
+
+export interface JudgementRequest {
+  /** The default text backend where left out. */
+  model?: string;
+  state: string | Record<string, string>;
+  questions: Record<string, Question>;
+  /** At most four https or data URLs, where the backend takes images. */
+  images?: string[];
+  allow_fallback?: boolean;
+}
+
+export interface Judgement {
+  id: string;
+  /** `<alias>/<version>` of the backend that answered: thresholds belong to it, and to no other. */
+  model: string;
+  answers: Record<
+    string,
+    {
+      type: "noul" | "choice" | "score";
+      answer: boolean | string | number;
+      probabilities: Record<string, number>;
+    }
+  >;
+  fallback: { from: string; to: string; reason: "overloaded" } | null;
+  usage: { input_tokens: number | null };
+  created: number;
+}
+
 export interface Checkout {
   provider: string;
   transactionId: string;
@@ -273,6 +307,8 @@ export class Account {
   transcribe(form: FormData, options: CallOptions): Promise<Answer>;
   /** Have a file translated into English. */
   translate(form: FormData, options: CallOptions): Promise<Answer>;
+  /** Ask typed questions about a state. Needs `judgement:evaluate`. */
+  judge(body: JudgementRequest, options: CallOptions): Promise<Answer<Judgement>>;
   /** Any metered route whose answer is JSON. */
   post<T = any>(path: string, body: object | FormData, options: CallOptions): Promise<Answer<T>>;
   /** Any metered route that streams. */

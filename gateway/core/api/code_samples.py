@@ -78,7 +78,7 @@ def _headers(operation: Schema) -> list[str]:
     lines = [f"Authorization: {headers.DPOP} $ACCESS_TOKEN"] if proven else []
     if proven or any(parameter.get("name") == headers.DPOP for parameter in parameters):
         lines.append(f"{headers.DPOP}: $PROOF")
-    if reference("parameters", METERED_PARAMETERS[0]) in parameters:
+    if reference("parameters", METERED_PARAMETERS[-1]) in parameters:
         lines += [f"{headers.IDEMPOTENCY_KEY}: $(uuidgen)", f"{headers.MAX_COST}: {MAX_COST_EXAMPLE_MICROUSD}"]
     return lines
 

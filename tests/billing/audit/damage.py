@@ -69,6 +69,15 @@ DAMAGE: Corruptions = {
         "nothing_is_orphaned",
         "UPDATE billing_reservation SET lot_ids[1] = 'crd_nobody' WHERE id = :settled",
     ),
+    "a takeover of a call that is not": (
+        "nothing_is_orphaned",
+        "INSERT INTO billing_takeover (reservation_id, model, price_version_id) VALUES ('use_nobody', 'fast', 1)",
+    ),
+    "a takeover at another model's price": (
+        "call_is_its_usage_and_price",
+        "INSERT INTO billing_takeover (reservation_id, model, price_version_id)"
+        " SELECT r.id, 'other', r.price_version_id FROM billing_reservation r WHERE r.id = :paid",
+    ),
     "a budget of a wallet that is not": ("nothing_is_orphaned", "UPDATE billing_budget SET wallet_id = 'wal_nobody'"),
     "a budget's hold raised": (
         "budget_is_its_calls",

@@ -18,8 +18,9 @@ MONEY = [
     "price_version",
     "checkout",
     "seal",
+    "takeover",
 ]
-BOOKED = ["transfer", "usage_record", "loss", "price_version", "seal"]
+BOOKED = ["transfer", "usage_record", "loss", "price_version", "seal", "takeover"]
 
 IMPOSSIBLE = [
     "UPDATE billing_wallet SET held_microusd = balance_microusd + 1",
