@@ -16,6 +16,9 @@ from inference.rules.answer import Answer, Chunk
 from inference.rules.audio.length import MEDIA_TYPES
 from inference.rules.upstream import Attempt
 
+TEXT_TYPES = frozenset({"text/plain", "text/vtt", "text/srt", "text/x-srt", "text/x-subrip", "application/x-subrip"})
+"""What text and subtitles come under. A page of a proxy is no text, nor is a stream that nobody asked for."""
+
 
 class TranscriptStream(EventStream):
     """Forwards the vendor's events up to the last one, which is held back."""
@@ -89,7 +92,7 @@ def _make_ours(attempt: Attempt[Any], body: dict[str, Any]) -> None:
 async def _read_text(response: aiohttp.ClientResponse) -> str:
     """Read an answer that is text. Raises NotJSONError where it is something else."""
     media_type = response.headers.get("Content-Type", "text/plain").partition(";")[0].strip().lower()
-    if media_type == "text/html" or not (media_type.startswith("text/") or media_type == "application/x-subrip"):
+    if media_type not in TEXT_TYPES:
         raise NotJSONError(f"content type {media_type}")
     try:
         return (await read_bounded(response, ANSWER_MAX_BYTES)).decode()

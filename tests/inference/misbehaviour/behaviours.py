@@ -56,7 +56,8 @@ class Misbehaviour:
 
     def expected(self, case: Case) -> Told:
         """Return what has to become of a case."""
-        told = case.row.told.get(self.name) or (self.streamed if case.has_begun else self.told)
+        own = case.row.streamed if case.streams else case.row.told
+        told = own.get(self.name) or (self.streamed if case.has_begun else self.told)
         return (
             told._replace(code=CUT)
             if case.row.is_handed_on and not case.streams and told.status == 200 and told.code

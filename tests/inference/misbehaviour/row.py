@@ -59,6 +59,8 @@ class Row:
     known: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     told: Mapping[str, Told] = field(default_factory=dict)
+    streamed: Mapping[str, Told] = field(default_factory=dict)
+    calls: int = 1
     alias: Callable[[Stage, Any], str] | None = None
 
 

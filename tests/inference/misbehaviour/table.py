@@ -16,7 +16,8 @@ Cells = Mapping[str, Mapping[str, str]]
 PAGE = """# What becomes of a call whose upstream misbehaves
 
 Every metered route is tried against these, over real sockets, by `tests/inference/misbehaviour`. A cell has the status that the
-client gets, the code of the error, which a stream that has begun carries in an event, and what becomes of the hold:
+client gets, the code of the error, which a stream that has begun carries in an event, and what becomes of the hold. Bytes that
+are handed on as they come cannot carry an error: **cut** says that their connection ends without their end.
 
 - **settled**: the usage is charged, never more than the hold
 - **released**: nothing is charged

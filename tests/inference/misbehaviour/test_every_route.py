@@ -7,19 +7,23 @@ import httpx
 import orjson
 import pytest
 
+from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.http_endpoint import HttpEndpoint
+from inference.urls import metered_urlpatterns
+from judgement.urls import metered_urlpatterns as judgement_urlpatterns
 from tests.inference.misbehaviour.behaviours import BEHAVIOURS, OK, Misbehaviour
 from tests.inference.misbehaviour.honest import pieces_of
-from tests.inference.misbehaviour.row import CUT, Case, Form, Told, cases_of
+from tests.inference.misbehaviour.row import CUT, Case, Form, Row, Told, cases_of
 from tests.inference.misbehaviour.rows import ROWS
 from tests.inference.misbehaviour.summary import PROPERTY
 from tests.inference.misbehaviour.table import PAGE_PATH, page
 from tests.inference.misbehaviour.wire import MisbehavingUpstream, Play
-from tests.inference.routes.test_every_route_is_metered import PATHS, view_of
+from tests.inference.routes.test_every_route_is_metered import view_of
 from tests.support.stage import Caller, Stage
 from tests.support.upstream import LEAKS, closed_port
 
 BALANCE = 50_000
+METERED_PATHS = [f"/{pattern.pattern}" for pattern in (*metered_urlpatterns, *judgement_urlpatterns)]
 CASES = cases_of(ROWS)
 CELLS = [(case, behaviour) for case in CASES for behaviour in BEHAVIOURS if behaviour.concerns(case)]
 IDS = [f"{case.name}: {behaviour.name}" for case, behaviour in CELLS]
@@ -113,7 +117,7 @@ def test_an_honest_answer_is_charged_once(stage: Stage, misbehaving: Misbehaving
     first, again = (post(caller, case, alias, key="same") for _ in range(2))
     assert_told(caller, case, first, OK, case.row.charge_microusd)
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
-    assert len(misbehaving.asked) == 1
+    assert len(misbehaving.asked) == case.row.calls
 
 
 @pytest.mark.parametrize(("case", "behaviour"), CELLS, ids=IDS)
@@ -135,13 +139,24 @@ def test_misbehaviour(
     assert not [line for line in misbehaving.asked if "elsewhere" in line]
 
 
-@pytest.mark.parametrize("path", PATHS)
+def kind_of(row: Row) -> Any:
+    """Return the key of a row's upstream in its route's table of endpoints."""
+    return (row.adapter, row.known) if row.known else row.adapter
+
+
+def streams(endpoint: Any) -> bool:
+    return isinstance(endpoint, HttpEndpoint) and (
+        endpoint.stream is not None or type(endpoint).stream_of is not HttpEndpoint.stream_of
+    )
+
+
+@pytest.mark.parametrize("path", METERED_PATHS)
 def test_every_route_has_a_row_for_each_kind_of_upstream(path: str) -> None:
     view, _ = view_of(path)
-    kinds = {key: endpoint for key, endpoint in view.route.endpoints.items() if isinstance(endpoint, HttpEndpoint)}
-    rows = {(row.adapter, row.known) if row.known else row.adapter: row for row in ROWS if row.path == path}
-    assert set(rows) == set(kinds)
-    assert {key for key in kinds if kinds[key].stream} <= {key for key, row in rows.items() if row.events}
+    upstreams = {key: each for key, each in view.route.endpoints.items() if not isinstance(each, DemoEndpoint)}
+    rows = [row for row in ROWS if row.path == path]
+    assert {kind_of(row) for row in rows} == set(upstreams)
+    assert {key for key, each in upstreams.items() if streams(each)} == {kind_of(row) for row in rows if row.events}
 
 
 def test_the_page_is_what_the_rows_and_behaviours_say() -> None:

@@ -32,7 +32,12 @@ class Play:
 
 def head(status: int, media_type: str, **headers: str) -> bytes:
     """Lay out the head of an answer, full of what a gateway must not pass on."""
-    lines = {"Content-Type": media_type, **LEAKY, **{name.replace("_", "-"): value for name, value in headers.items()}}
+    lines = {
+        "Content-Type": media_type,
+        "Connection": "close",
+        **LEAKY,
+        **{name.replace("_", "-"): value for name, value in headers.items()},
+    }
     return f"HTTP/1.1 {status} X\r\n".encode() + b"".join(f"{name}: {lines[name]}\r\n".encode() for name in lines)
 
 

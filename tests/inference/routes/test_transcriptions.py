@@ -217,6 +217,27 @@ def test_a_text_that_is_none_is_not_given(stage: Stage, layout: str, behaviour: 
     assert caller.only_call.state == "review"
 
 
+@pytest.mark.parametrize(
+    ("content_type", "status"),
+    [
+        ("text/plain", 200),
+        ("text/srt; charset=utf-8", 200),
+        ("text/vtt", 200),
+        ("application/x-subrip", 200),
+        ("text/event-stream", 502),
+        ("text/html", 502),
+        ("text/xml", 502),
+        ("application/json", 502),
+    ],
+)
+def test_text_is_known_by_its_type(stage: Stage, content_type: str, status: int) -> None:
+    caller, alias = stage.caller(), model_of(stage)
+    stage.upstream.script(content_type=content_type)
+    answer = caller.post(form(wav(1), [("model", alias), ("response_format", "srt")]), path=TRANSCRIPTIONS)
+    assert answer.status_code == status
+    assert caller.only_call.state == ("settled" if status == 200 else "review")
+
+
 def test_a_stream_ends_with_its_usage_and_its_receipt(stage: Stage) -> None:
     caller, alias = stage.caller(), model_of(stage)
     sent = form(wav(1.2), [("model", alias), ("stream", "true")])

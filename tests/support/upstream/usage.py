@@ -19,7 +19,7 @@ class Infinite(float):
 
 def _counted(usage: Usage) -> str:
     """Name the member that a form spoils: the output's count, or the input's where none is."""
-    names = ("completion_tokens", "output_tokens", "prompt_tokens", "total_tokens", "seconds")
+    names = ("completion_tokens", "output_tokens", "prompt_tokens", "input_tokens", "total_tokens", "seconds")
     return next(name for name in names if name in usage)
 
 

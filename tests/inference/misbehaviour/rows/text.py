@@ -1,9 +1,9 @@
-"""Every metered route at every kind of upstream that serves it. The package's description says how a route joins."""
+"""Chats and responses, each over its own form and over the other."""
 
 from typing import Any
 
 from tests.inference.misbehaviour.row import Json, Row
-from tests.support.stage import CHAT, EMBEDDINGS, RESPONSES, ask, chat
+from tests.support.stage import CHAT, RESPONSES, ask, chat
 from tests.support.upstream import chat as chat_api
 from tests.support.upstream import responses as responses_api
 from tests.support.upstream.answers import Answer, answer
@@ -38,19 +38,6 @@ ROWS: list[Row] = [
         fields=TEXT,
         known="responses",
         **BY_RESPONSES,
-    ),
-    Row(
-        "embeddings",
-        EMBEDDINGS,
-        "embeddings",
-        lambda alias: {"model": alias, "input": "Hello"},
-        answer={
-            "object": "list",
-            "data": [{"object": "embedding", "index": 0, "embedding": [0.5, -0.5]}],
-            "model": "upstream-model",
-            "usage": {"prompt_tokens": 1, "total_tokens": 1},
-        },
-        charge_microusd=1,
     ),
     Row("responses", RESPONSES, "responses", ask, charge_microusd=TEXT_MICROUSD, fields=TEXT, **BY_RESPONSES),
     Row(
