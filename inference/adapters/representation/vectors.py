@@ -15,6 +15,8 @@ Matrix = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Int8s = npt.NDArray[np.int8]
 
+NUMBERS = frozenset((int, float))
+"""The types of a JSON number; to `isinstance`, a boolean is one as well."""
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 FLOAT_BYTES = 4
 UNIT_TOLERANCE = 1e-6
@@ -24,15 +26,18 @@ def read_matrix(rows: Any, count: int, dimensions: int | None = None) -> Matrix:
     """Read `count` vectors of equal length, of `dimensions` where given. Raises NotJSONError."""
     if not isinstance(rows, list) or len(rows) != count:
         raise NotJSONError("not exactly one vector for each input")
+    # Of a list with a text in it, NumPy would make texts of that text's length.
+    if not all(isinstance(row, list) and NUMBERS.issuperset(map(type, row)) for row in rows):
+        raise NotJSONError("a vector that is no list of numbers")
     try:
-        found = np.array(rows)
+        found = np.array(rows, dtype=np.float64)
     except ValueError as error:
         raise NotJSONError("vectors of different lengths") from error
-    if found.ndim != 2 or found.dtype.kind not in "fi" or not (np.abs(found) <= FLOAT32_MAX).all():
+    if not (np.abs(found) <= FLOAT32_MAX).all():
         raise NotJSONError("a vector that is no list of single-precision numbers")
     if found.shape[1] == 0 or dimensions not in (None, found.shape[1]):
         raise NotJSONError("vectors of other dimensions than asked for or told")
-    return found.astype(np.float64, copy=False)
+    return found
 
 
 def as_matrix(vectors: "Sequence[npt.NDArray[Any]]") -> "npt.NDArray[Any]":

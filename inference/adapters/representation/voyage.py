@@ -4,6 +4,7 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.representation.conversation import Conversation
+from inference.adapters.representation.indices import check_indices
 
 
 def read_list(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
@@ -11,10 +12,10 @@ def read_list(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
     data = answer.get("data")
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
         raise NotJSONError("data is no list of objects")
-    found = {item.get("index"): item for item in data if type(item.get("index")) is int}
-    if len(data) != count or sorted(found) != list(range(count)):
+    if len(data) != count:
         raise NotJSONError("not exactly one item for each input")
-    return [found[index] for index in range(count)]
+    check_indices(data)
+    return sorted(data, key=lambda item: item["index"])
 
 
 def count_usage(conversation: Conversation, answer: dict[str, Any]) -> None:

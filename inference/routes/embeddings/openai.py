@@ -4,6 +4,8 @@ from typing import Any
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint, put_our_names
+from inference.adapters.representation.indices import check_indices
+from inference.adapters.representation.vectors import NUMBERS
 from inference.routes.embeddings.bound import BoundedEmbeddings
 from inference.rules.upstream import Attempt
 
@@ -18,6 +20,13 @@ class OpenAIEmbeddings(JsonEndpoint[BoundedEmbeddings]):
         data = body.get("data")
         if not isinstance(data, list) or len(data) != len(attempt.request.asked.inputs):
             raise NotJSONError("not exactly one embedding per input")
-        if not all(isinstance(item, dict) and isinstance(item.get("embedding"), list | str) for item in data):
+        if not all(isinstance(item, dict) and _is_vector(item.get("embedding")) for item in data):
             raise NotJSONError("an item without an embedding")
+        check_indices(data)
         put_our_names(attempt, body)
+
+
+def _is_vector(embedding: Any) -> bool:
+    if isinstance(embedding, list):
+        return bool(embedding) and NUMBERS.issuperset(map(type, embedding))
+    return isinstance(embedding, str) and bool(embedding)
