@@ -78,7 +78,7 @@ class Reading:
         for token in tokens:
             head, head_bytes = token.text[:head_bytes], 0
             share = self._weigh(token, head, before, share)
-            before += token.text[len(head) :]
+            before = (before + token.text[len(head) :]).lstrip(_SEPARATORS)
             if len(self._open(before)) < 2:
                 return self._result()
         self.unknown += share  # the end decided, and nobody says how likely that was

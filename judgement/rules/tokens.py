@@ -8,7 +8,11 @@ from typing import Any
 
 from judgement.rules.answers import MalformedAnswer
 
-TOKENS_MAX = 10_000
+TOKENS_MAX = 1024
+TEXT_MAX_BYTES = 16 * 1024
+ALTERNATIVES_MAX = 40
+"""Twice what the answers to all questions may take, and what is asked for: each token's alternatives are compared with every
+label, on the event loop."""
 _LOGPROB_MAX = 1e-3  # a little above 0, as rounding makes it
 _RAW = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _MARKERS = str.maketrans({"▁": " ", "Ġ": " ", "Ċ": "\n"})
@@ -29,14 +33,17 @@ def read_tokens(choice: Any) -> list[Token]:
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not 1 <= len(content) <= TOKENS_MAX:
         raise MalformedAnswer("no log-probabilities")
-    return [_token(each) for each in content]
+    tokens = [_token(each) for each in content]
+    if sum(len(token.text) for token in tokens) > TEXT_MAX_BYTES:
+        raise MalformedAnswer("more text than was asked for")
+    return tokens
 
 
 def _token(sent: Any) -> Token:
     text, probability = _read(sent)
     others = sent.get("top_logprobs")
-    if not isinstance(others, list):
-        raise MalformedAnswer("a token without alternatives")
+    if not isinstance(others, list) or len(others) > ALTERNATIVES_MAX:
+        raise MalformedAnswer("a token without alternatives, or with more than were asked for")
     alternatives = {text: probability, **dict(map(_read, others))}
     if sum(alternatives.values()) > 1.01:
         raise MalformedAnswer("probabilities of more than 1 at one token")

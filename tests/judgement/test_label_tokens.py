@@ -2,16 +2,18 @@
 
 import math
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judgement.rules import tokens as label_token_limits
 from judgement.rules.answers import MalformedAnswer
 from judgement.rules.label_tokens import read_labels
 from judgement.rules.prompt import codes_of
 from judgement.rules.questions import Kind, Question
-from judgement.rules.tokens import read_tokens
+from judgement.rules.tokens import ALTERNATIVES_MAX, TEXT_MAX_BYTES, TOKENS_MAX, read_tokens
 from tests.judgement.tokenizers import MARKS, TOKENIZERS, independent, tokens_of
 
 Read = dict[str, dict[str, float]]
@@ -144,7 +146,9 @@ def test_a_label_among_what_is_not_listed_is_malformed_unless_it_cannot_matter()
             {"token": "A", "logprob": 0, "top_logprobs": [], "bytes": [300]},
             {"token": "n", "logprob": 0, "top_logprobs": []},
         ],
-        [{"token": "A", "logprob": 0, "top_logprobs": []}] * 10_001,
+        [{"token": "A", "logprob": 0, "top_logprobs": []}] * (TOKENS_MAX + 1),
+        [{"token": "A", "logprob": 0, "top_logprobs": [{"token": "B", "logprob": -30}] * (ALTERNATIVES_MAX + 1)}],
+        [{"token": "A" + " " * TEXT_MAX_BYTES, "logprob": 0, "top_logprobs": []}],
     ],
 )
 def test_what_is_no_answer_is_malformed(content: Any) -> None:
@@ -177,5 +181,6 @@ def test_any_shares_under_any_tokenizer(shares: list[list[int]], tokenizer: str,
         given_shares.append({label: count / sum(counts) for label, count in zip(asked[-1].labels, counts, strict=True)})
     codes = [by_code(each, probabilities) for each, probabilities in zip(asked, given_shares, strict=True)]
     tokens = tokens_of(independent(codes), TOKENIZERS[tokenizer], MARKS[mark], top=1000)
-    found = read(asked, tokens)
+    with patch.object(label_token_limits, "ALTERNATIVES_MAX", 1000):  # nothing is left out, so nothing is unknown
+        found = read(asked, tokens)
     assert all(close(found[each.name], probabilities) for each, probabilities in zip(asked, given_shares, strict=True))

@@ -10,6 +10,8 @@ Floats = npt.NDArray[np.float32]
 
 BLOCK_TOKENS = 8192
 """So many of the documents' tokens are compared at once; the products of a block are all that is computed besides."""
+PRODUCTS_MAX = 4 * 1024 * 1024
+"""So many products, in single precision, are there at once, however long a query and a document are together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +41,24 @@ def match_documents(query: Floats, tokens: Floats, counts: Sequence[int]) -> lis
 def _match_block(query: Floats, tokens: Floats, counts: Sequence[int]) -> list[Match]:
     if not len(tokens) or not len(query):
         return [NO_MATCH] * len(counts)
-    products = tokens @ query.T
-    ends = np.cumsum(counts)
-    filled = [(end - count, end) for end, count in zip(ends.tolist(), counts, strict=True) if count]
-    best = np.empty((len(filled), len(query)), np.intp)
-    for at, (begin, end) in enumerate(filled):
-        products[begin:end].argmax(axis=0, out=best[at])
-    starts = np.array([begin for begin, _ in filled])
-    similarities = products[best + starts[:, None], np.arange(len(query))]
+    ends = np.cumsum(counts).tolist()
+    filled = [(end - count, end) for end, count in zip(ends, counts, strict=True) if count]
+    step = max(1, PRODUCTS_MAX // len(tokens))
+    parts = [_best(query[at : at + step], tokens, filled) for at in range(0, len(query), step)]
+    best, similarities = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
     scores = similarities.sum(axis=1, dtype=np.float64).tolist()
     found = iter([Match(*match) for match in zip(scores, best, similarities, strict=True)])
     return [next(found) if count else NO_MATCH for count in counts]
+
+
+def _best(query: Floats, tokens: Floats, documents: Sequence[tuple[int, int]]) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Return for each document, a range of tokens, and each of the query's tokens its best one, and their product."""
+    products = tokens @ query.T
+    best = np.empty((len(documents), len(query)), np.intp)
+    for at, (begin, end) in enumerate(documents):
+        products[begin:end].argmax(axis=0, out=best[at])
+    starts = np.array([begin for begin, _ in documents])
+    return best, products[best + starts[:, None], np.arange(len(query))]
 
 
 def _blocks(counts: Sequence[int]) -> Iterator[list[int]]:

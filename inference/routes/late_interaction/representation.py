@@ -14,6 +14,7 @@ from inference.routes.late_interaction.bound import BoundedLateInteraction
 from inference.routes.late_interaction.request import Document
 from inference.routes.late_interaction.scoring import Scored, Tokens, empty, ranked, score
 from inference.rules.answer import Answer
+from inference.rules.bounded_representation import input_bound
 from inference.rules.upstream import Attempt
 
 VALUE_BYTES = 6
@@ -56,15 +57,16 @@ def _read(answer: dict[str, Any], texts: list[str], dimensions: int) -> Tokens:
     items = answer.pop("items", None)
     if not isinstance(items, list) or len(items) != len(texts) or not all(isinstance(item, dict) for item in items):
         raise NotJSONError("not exactly one matrix for each text")
-    offsets = [_offsets(item.get("offsets"), len(text)) for item, text in zip(items, texts, strict=True)]
+    offsets = [_offsets(item.get("offsets"), text) for item, text in zip(items, texts, strict=True)]
     vectors = decode_matrices([item.get("vectors") for item in items], [len(pairs) for pairs in offsets], dimensions)
     return Tokens(vectors, offsets)
 
 
-def _offsets(pairs: Any, characters: int) -> list[tuple[int, int]]:
-    if not isinstance(pairs, list):
-        raise NotJSONError("offsets that are no list")
-    return [_pair(pair, characters) for pair in pairs]
+def _offsets(pairs: Any, text: str) -> list[tuple[int, int]]:
+    """Read the tokens' places; there can be no more of them than the hold is for."""
+    if not isinstance(pairs, list) or len(pairs) > input_bound(len(text.encode()), 1):
+        raise NotJSONError("offsets that are no list, or more tokens than the text can have")
+    return [_pair(pair, len(text)) for pair in pairs]
 
 
 def _pair(pair: Any, characters: int) -> tuple[int, int]:

@@ -167,9 +167,9 @@ def test_a_refusal_of_the_query_costs_nothing(world: Bench) -> None:
     assert world.caller.only_call.state == "released"
 
 
-def item(**members: Any) -> Any:
-    rows = base64.b64encode(np.ones((1, 128), "<f4").tobytes()).decode()
-    return {"vectors": rows, "offsets": [[0, 1]], **members}
+def item(*, tokens: int = 1, **members: Any) -> Any:
+    rows = base64.b64encode(np.ones((tokens, 128), "<f4").tobytes()).decode()
+    return {"vectors": rows, "offsets": [[0, 1]] * tokens, **members}
 
 
 @pytest.mark.parametrize(
@@ -194,6 +194,7 @@ def item(**members: Any) -> Any:
         {"items": [item(offsets=[[0, True]])]},
         {"items": [item(offsets=[[0]])]},
         {"items": [item(offsets=None)]},
+        {"items": [item(tokens=len("two") + 32 + 1)]},
         {"dimensions": 64},
         {"dimensions": 0},
         {"usage": {"input_tokens": -1}},

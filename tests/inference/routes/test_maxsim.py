@@ -2,6 +2,7 @@
 
 import math
 import struct
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -39,18 +40,29 @@ def oracle(query: list[list[float]], document: list[list[float]]) -> tuple[float
     return sum(dot(asked, document[at]) for asked, at in zip(query, best, strict=False)), best
 
 
-@given(query=MATRIX, documents=st.lists(MATRIX, max_size=8), block=st.integers(1, 12))
-def test_it_is_the_sum_of_each_query_tokens_best(query: Any, documents: Any, block: int) -> None:
+@given(query=MATRIX, documents=st.lists(MATRIX, max_size=8), block=st.integers(1, 12), most=st.integers(1, 20))
+def test_it_is_the_sum_of_each_query_tokens_best(query: Any, documents: Any, block: int, most: int) -> None:
     rows = [row for document in documents for row in document]
     counts = [len(document) for document in documents]
-    usual, maxsim.BLOCK_TOKENS = maxsim.BLOCK_TOKENS, block
+    usual = maxsim.BLOCK_TOKENS, maxsim.PRODUCTS_MAX
+    maxsim.BLOCK_TOKENS, maxsim.PRODUCTS_MAX = block, most
     try:
         matches = match_documents(floats(query), floats(rows), counts)
     finally:
-        maxsim.BLOCK_TOKENS = usual
+        maxsim.BLOCK_TOKENS, maxsim.PRODUCTS_MAX = usual
     assert [(match.score, match.tokens.tolist()) for match in matches] == [
         oracle(query, document) for document in documents
     ]
+
+
+def test_a_long_query_and_a_long_document_are_not_multiplied_at_once() -> None:
+    query, document = (np.ones((tokens, 1), dtype=np.float32) for tokens in (3000, 20_000))
+    tracemalloc.start()
+    [match] = match_documents(query, document, [len(document)])
+    _, peak_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert match.score == 3000
+    assert peak_bytes < 2 * 4 * maxsim.PRODUCTS_MAX
 
 
 @given(text=TEXT, data=st.data())
