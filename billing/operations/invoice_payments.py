@@ -19,13 +19,14 @@ from billing.queries import invoices as queries
 from billing.queries import locked
 from billing.rules import invoices as rules
 from billing.rules.provider_records import KeptMethod, Payment
-from gateway.core.contract.errors import IntegrationUnavailable
+from gateway.core.contract.errors import IntegrationUnavailable, RateLimited
 from gateway.core.contract.ids import new_id
 
 log = logging.getLogger("billing.invoice_payments")
 
 ROWS_MAX = 500
 RUN_SECONDS = 25.0
+AWAY = "The payment provider is not responding. If the charge was made, the invoice shows it within minutes."
 
 
 def collect(*, now: datetime) -> int:
@@ -77,6 +78,25 @@ def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> I
         return None
     payment = _begin(provider, invoice_id, kept, now, requested_by)
     return None if payment is None else _ask(provider, payment, now, is_new=True)
+
+
+def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePayment | None:
+    """Charge an unpaid invoice because somebody asks for it; None where nothing is saved or there is nothing to charge.
+
+    Raises RateLimited within a minute of the attempt before, so that nobody tries cards out, and IntegrationUnavailable
+    where the provider does not answer.
+    """
+    last = InvoicePayment.objects.filter(invoice=invoice_id).order_by("-created_at").first()
+    if last is not None and now - last.created_at < rules.BETWEEN_ATTEMPTS:
+        wait = rules.BETWEEN_ATTEMPTS - (now - last.created_at)
+        raise RateLimited(
+            "This invoice was charged just now.", headers={"Retry-After": str(int(wait.total_seconds()) + 1)}
+        )
+    try:
+        return pay(invoice_id, now=now, requested_by=requested_by)
+    except ProviderError as error:
+        log.warning("invoice %s will be collected later: %s", invoice_id, error)
+        raise configured.unavailable(AWAY) from error
 
 
 def converge(payment: InvoicePayment, *, now: datetime) -> InvoicePayment:

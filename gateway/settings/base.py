@@ -245,6 +245,8 @@ PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checko
 SEAT_COLLECTION_FROM = env.month("SEAT_COLLECTION_FROM")
 if SEAT_COLLECTION_FROM and not STRIPE_SECRET_KEY:
     env.note("Set STRIPE_SECRET_KEY, with which SEAT_COLLECTION_FROM collects, or unset SEAT_COLLECTION_FROM.")
+# Who issues the invoices, as they say it: name and address, lines separated by "\\n".
+INVOICE_SELLER = env.str("INVOICE_SELLER", default="Account Gateway", multiline=True)
 
 REDIS_URL = env("REDIS_URL", default="")
 # Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.

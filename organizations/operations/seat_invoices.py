@@ -3,15 +3,20 @@
 import logging
 from datetime import datetime
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
-from billing.models import Invoice, InvoiceStatus
-from billing.operations import invoices
+from billing.models import Invoice, InvoicePayment, InvoiceStatus
+from billing.operations import invoice_payments, invoices
+from billing.queries import invoices as queries
 from billing.rules.invoices import SETTLED_AFTER, LineItem
 from billing.rules.months import month_around
+from gateway.core.contract.errors import NotFound
 from organizations.models import Organization
+from organizations.operations.changes import changing
 from organizations.queries import locked, seat_months, unbilled
+from organizations.rules.roles import MONEY_MANAGERS
 from organizations.rules.seat_billing import SeatMonth
 
 log = logging.getLogger("organizations.seat_invoices")
@@ -41,6 +46,21 @@ def draft(org_id: str, month_start: datetime, *, now: datetime) -> bool:
     items = [_item(one) for one in seat_months.of(org_id, month) if not one.is_externally_billed]
     invoices.draft(org_id, month, items, now=now)
     return True
+
+
+def pay_now(*, org_id: str, invoice_id: str, actor_did: str) -> InvoicePayment | None:
+    """Charge one of the organization's unpaid invoices at once; None where nothing is saved or there is nothing to pay.
+
+    Raises NotFound for an invoice that is not here, and what `billing.operations.invoice_payments.pay_now` raises.
+    """
+    with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
+        invoice = queries.of_organization(org_id).filter(pk=invoice_id).exclude(serial=None).first()
+        if invoice is None:
+            raise NotFound
+        change.record("invoice.pay", str(invoice))
+    payment = invoice_payments.pay_now(invoice_id, now=change.now, requested_by=actor_did)
+    follow_debts(collecting=settings.SEAT_COLLECTION_FROM is not None)
+    return payment
 
 
 def follow_debts(*, collecting: bool) -> int:
