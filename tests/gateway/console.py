@@ -16,6 +16,7 @@ from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
+from tests.factories import invoicing
 from tests.factories.billing import Purse, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
@@ -37,6 +38,8 @@ def furnish(folder: Path) -> None:
     make_sign_in()
     make_organization()
     make_payments()
+    invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
+    invoicing.refused("org_acme")
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:
