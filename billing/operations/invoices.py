@@ -16,6 +16,7 @@ from billing.operations import credits
 from billing.queries import invoices as queries
 from billing.queries import locked
 from billing.rules.invoices import LineItem, due_of
+from gateway.core.contract.amounts import usd
 from gateway.core.contract.ids import new_id
 
 log = logging.getLogger("billing.invoices")
@@ -114,7 +115,7 @@ def credit(
         raise NotCorrectable("Only an invoice that was paid can be credited. Make it void instead.")
     left = invoice.due_microusd - credited_microusd(invoice)
     if not 0 < amount_microusd <= left:
-        raise NotCorrectable(f"At most {left} micro-USD of this invoice can be credited.")
+        raise NotCorrectable(f"At most {usd(left)} of this invoice can be credited.")
     note = CreditNote.objects.create(
         id=note_id,
         invoice=invoice,

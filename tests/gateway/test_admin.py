@@ -116,7 +116,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
-    *("checkout", "externalmapping", "providerevent"),
+    *("checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
     *("budget", "devicesession", "loss", "reservation", "signingkey", "transfer", "usagerecord", "wallet"),
     *(
         "authenticator",

@@ -53,7 +53,7 @@ def test_a_paid_one_is_credited_once_per_form_and_at_most_in_full(operator: Clie
     invoice, key = invoicing.paid("org_acme"), new_id("cn")
     for _ in range(2):
         credit(operator, invoice, 15_000_000, key)
-    assert said(credit(operator, invoice, 5_000_001)) == ["At most 5000000 micro-USD of this invoice can be credited."]
+    assert said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited."
     assert CreditNote.objects.count() == 1
     assert wallets.view(("organization", "org_acme"), timezone.now()).credits_microusd == 15_000_000
     first, second = logged()
@@ -95,12 +95,10 @@ def test_an_operator_sees_why_a_charge_failed_and_charges_again(operator: Client
 def test_a_provider_that_is_away_or_a_method_that_is_not_saved_is_told(operator: Client, provider: FakeStripe) -> None:
     tenant = Tenant(provider)
     tenant.run()
-    [words] = said(act(operator, "charge_again", tenant.invoice, reason="r"))
-    assert words.startswith("Nothing was charged")
+    assert said(act(operator, "charge_again", tenant.invoice, reason="r"))[-1].startswith("Nothing was charged")
     tenant.save_method()
     provider.script("error", times=100)
-    [words] = said(act(operator, "charge_again", tenant.invoice, reason="r"))
-    assert "is not responding" in words
+    assert "is not responding" in said(act(operator, "charge_again", tenant.invoice, reason="r"))[-1]
     assert not InvoicePayment.objects.exists()
 
 

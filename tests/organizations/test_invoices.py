@@ -392,10 +392,10 @@ class TestCorrections:
             )
 
         assert [credit(15_000_001, note_id).number for _ in range(2)] == ["CN-000001"] * 2
-        with pytest.raises(NotCorrectable, match="At most 24999999"):
+        with pytest.raises(NotCorrectable, match=r"At most \$24.999999"):
             credit(25_000_000, new_id("cn"))
         assert credit(24_999_999, new_id("cn")).number == "CN-000002"
-        with pytest.raises(NotCorrectable, match="At most 0"):
+        with pytest.raises(NotCorrectable, match=r"At most \$0.00"):
             credit(1, new_id("cn"))
         wallet = wallets.view(("organization", tenant.id), timezone.now())
         assert (wallet.credits_microusd, wallet.balance_microusd) == (2 * PRICE, 0)

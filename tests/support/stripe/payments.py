@@ -33,7 +33,7 @@ class Payments:
             method=method["id"],
             description=request.params.get("description"),
         )
-        match method.get("_answer", "succeeds"):
+        match method["_answer"]:
             case "succeeds":
                 self.settle(intent)
             case "takes_its_time":

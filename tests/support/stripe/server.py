@@ -147,6 +147,7 @@ class FakeStripe(ServerThread):
         self.api.idempotency.forget()
         self.api.asked.clear()
         self.api.ignores_expand = False
+        self.keeping.answer = "succeeds"
 
     def _play(self, move: Any) -> Json:
         with self.store.lock:
