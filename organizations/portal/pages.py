@@ -12,6 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from accounts.models import Account
@@ -98,7 +99,7 @@ def show(request: HttpRequest, membership: Membership, tab: str, **context: Any)
 
 def back_to(name: str, membership: Membership, query: str = "", **parts: str) -> HttpResponse:
     """Lead to a page of the same organization (303, by the portal's middleware); `parts` are what else its address has."""
-    response = redirect(name, org_id=membership.organization_id, **parts)
+    response = redirect(reverse(name, kwargs={"org_id": membership.organization_id, **parts}))
     response["Location"] += f"?{query}" if query else ""
     return response
 
