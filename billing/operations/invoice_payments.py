@@ -183,6 +183,9 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
     payment = InvoicePayment.objects.get(pk=payment_id)
     if payment.status not in PENDING:
         return payment
+    if invoice.status not in UNPAID:
+        log.critical("invoice payment %s is of an invoice that is %s; look at the provider", payment.id, invoice.status)
+        return payment
     payment.checked_at, payment.next_check_at = now, None
     if isinstance(record, str):
         _fail(invoice, payment, record, None, now)

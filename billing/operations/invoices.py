@@ -11,7 +11,16 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import Max, Model, Q, Sum
 
-from billing.models import PENDING, UNPAID, CreditNote, Invoice, InvoiceLine, InvoicePayment, InvoiceStatus
+from billing.models import (
+    PENDING,
+    UNPAID,
+    CreditNote,
+    Invoice,
+    InvoiceLine,
+    InvoicePayment,
+    InvoicePaymentStatus,
+    InvoiceStatus,
+)
 from billing.operations import credits
 from billing.queries import invoices as queries
 from billing.queries import locked
@@ -87,15 +96,20 @@ def hasten(org_id: str, *, now: datetime) -> None:
 
 @transaction.atomic
 def void(invoice_id: str, *, reason: str, now: datetime) -> None:
-    """End an invoice that nobody paid. Raises NotCorrectable where it is paid, void, or a payment is under way."""
+    """End an invoice that nobody paid. Raises NotCorrectable where it is paid, void, or a charge is under way.
+
+    A charge in review does not keep it from that: the operator has seen the provider's record and decides.
+    """
     invoice = locked.invoice(invoice_id)
     if invoice.status in (InvoiceStatus.PAID, InvoiceStatus.VOID):
         raise NotCorrectable(f"The invoice is {invoice.get_status_display().lower()}.")
-    if InvoicePayment.objects.filter(invoice=invoice, status__in=PENDING).exists():
+    undecided = InvoicePayment.objects.filter(invoice=invoice, status__in=PENDING)
+    if undecided.exclude(status=InvoicePaymentStatus.REVIEW).exists():
         raise NotCorrectable("A payment is in progress. Wait for its outcome.")
     invoice.status, invoice.voided_at, invoice.void_reason = InvoiceStatus.VOID, now, reason
     invoice.next_attempt_at = None
     invoice.save(update_fields=["status", "voided_at", "void_reason", "next_attempt_at"])
+    undecided.update(next_check_at=None)
     log.warning("invoice %s of %s is void: %s", invoice, invoice.org_id, reason)
 
 

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from billing import tasks as billing_tasks
 from billing.models import CreditNote, ExternalMapping, Invoice, ProviderEvent, SeatPrice
-from billing.operations import events, invoices
+from billing.operations import events, invoice_payments, invoices
 from billing.operations.invoices import NotCorrectable
 from billing.queries import audit, wallets
 from billing.rules.invoices import KEY_KEPT
@@ -380,6 +380,21 @@ class TestCorrections:
         tenant.run(DAY)
         with pytest.raises(NotCorrectable, match="paid"):
             invoices.void(tenant.invoice.pk, reason="r", now=tenant.now)
+
+    def test_a_charge_in_review_ends_with_its_invoice(self, tenant: Tenant, caplog: pytest.LogCaptureFixture) -> None:
+        tenant.save_method("takes_its_time")
+        tenant.run()
+        [attempt] = tenant.attempts
+        tenant.provider.amend(str(attempt.payment_ref), amount=1)
+        tenant.run(MINUTE)
+        invoices.void(tenant.invoice.pk, reason="Another amount was charged", now=tenant.now)
+        tenant.provider.amend(str(attempt.payment_ref), amount=4000)
+        tenant.provider.end_charge(str(attempt.payment_ref))
+        tenant.run(DAY)
+        with caplog.at_level(logging.CRITICAL):
+            invoice_payments.converge(attempt, now=tenant.now)
+        assert (state(tenant), tenant.outcomes) == (("void", False), ["review"])
+        assert attempt.pk in caplog.text
 
     def test_a_credit_is_in_the_wallet_once_and_never_more_than_was_paid(self, tenant: Tenant) -> None:
         tenant.save_method()
