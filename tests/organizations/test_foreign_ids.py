@@ -125,7 +125,7 @@ class Asker:
             headers = self.caller.headers(method, path) if path.startswith("/v1/") else {}
             answer = self.client.generic(method, path, dumps(body), content_type="application/json", headers=headers)
         chain = getattr(answer, "redirect_chain", None)
-        text = re.sub(r'(req_\w+|name="csrfmiddlewaretoken" value="\w+")', "", answer.content.decode())
+        text = re.sub(r'(req_\w+|name="csrfmiddlewaretoken" value="\w+")', "", answer.content.decode(errors="replace"))
         return (chain[0][1] if chain else answer.status_code), text
 
 
