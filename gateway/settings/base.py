@@ -245,6 +245,12 @@ STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstri
 STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
 # Where the hosted payment pages are; a domain of one's own for them is added here. The portal's forms lead there alone.
 PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
+# The first month whose seats are charged to the organizations' saved payment methods. Without it, invoices are drafts.
+SEAT_COLLECTION_FROM = env.month("SEAT_COLLECTION_FROM")
+if SEAT_COLLECTION_FROM and not STRIPE_SECRET_KEY:
+    env.note("Set STRIPE_SECRET_KEY, with which SEAT_COLLECTION_FROM collects, or unset SEAT_COLLECTION_FROM.")
+# Who issues the invoices, as they say it: name and address, lines separated by "\\n".
+INVOICE_SELLER = env.str("INVOICE_SELLER", default="Account Gateway", multiline=True)
 
 REDIS_URL = env("REDIS_URL", default="")
 # Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.

@@ -67,6 +67,7 @@ NAVIGATION = [
     _group(
         "Payments",
         _row("shopping_cart_checkout", "billing.checkout"),
+        _row("receipt_long", "billing.invoice"),
         _row("webhook", "billing.providerevent"),
         _row("link", "billing.externalmapping"),
     ),
@@ -89,6 +90,7 @@ NAVIGATION = [
     _group(
         "Products",
         _row("inventory_2", "accounts.product"),
+        _row("event_seat", "billing.seatprice"),
         _row("hub", "accounts.integration"),
         _row("devices", "accounts.publicclient"),
         _row("palette", "accounts.appearanceproduct"),

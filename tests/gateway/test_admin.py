@@ -117,7 +117,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
-    *("cirun", "checkout", "externalmapping", "providerevent"),
+    *("cirun", "checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
     *(
         "answercount",
         "budget",

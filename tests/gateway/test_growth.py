@@ -37,6 +37,13 @@ SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "
 # Books: what was agreed, paid and done; nothing is ever deleted.
 BOOKS = {
     *("billing_budget", "billing_checkout", "billing_credit_lot", "billing_external_mapping", "billing_loss"),
+    *(
+        "billing_invoice",
+        "billing_invoice_line",
+        "billing_invoice_payment",
+        "billing_credit_note",
+        "billing_seat_price",
+    ),
     *("billing_price_version", "billing_reservation", "billing_seal", "billing_transfer", "billing_usage_record"),
     *(
         "billing_takeover",
