@@ -70,7 +70,9 @@ async def similarities(query: str, documents: Sequence[str], *, truncation: bool
     if truncation:
         found = [tokens.first(TOKENS_MAX) for tokens in found]
     for index, tokens in enumerate(found):
-        _check_length(tokens, "The query" if not index else "A document", f"documents.{index - 1}" if index else "query")
+        _check_length(
+            tokens, "The query" if not index else "A document", f"documents.{index - 1}" if index else "query"
+        )
     _check_total(found)
     [asked, *vectors] = await vectors_of(found)
     return Compared([float(vector @ asked) for vector in vectors], [len(tokens.numbers) for tokens in found])
