@@ -167,10 +167,10 @@ def test_a_price_by_the_item_needs_no_count(world: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "units", [{"input_tokens": value} for value in (-1, True, "3", 1.5, 10**12, [], {})] + [[], "x", 5]
+    "units", [*({"input_tokens": value} for value in (-1, True, "3", 1.5, 10**12, ["3"])), ["x"], "x", 5]
 )
 def test_absurd_usage_is_left_to_review(world: Bench, units: Any) -> None:
-    world.upstream.twist = lambda call, honest: {**honest, "meta": {"billed_units": units or "x"}}
+    world.upstream.twist = lambda call, honest: {**honest, "meta": {"billed_units": units}}
     assert world.post(input="one", input_type="query").status_code in (200, 502)
     world.assert_in_review()
 
