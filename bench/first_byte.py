@@ -6,6 +6,7 @@ The client is a process of its own, `python -m bench.first_byte PORT`, so that i
 import asyncio
 import http.client
 import json
+import socket
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -23,13 +24,12 @@ Work = Callable[[], Awaitable[object]]
 async def first_byte_seconds(beside: Work | None = None) -> list[float]:
     """Return the times to the first byte of some hundred streams in ascending order, while `beside` is done again and
     again on the server's event loop."""
-    server = uvicorn.Server(uvicorn.Config(_stream, port=0, lifespan="off", log_level="warning"))
-    serving = asyncio.create_task(server.serve())
-    while not server.started:
-        await asyncio.sleep(0.01)
+    listening = socket.create_server(("127.0.0.1", 0))  # the client may connect before the server accepts
+    server = uvicorn.Server(uvicorn.Config(_stream, lifespan="off", log_level="warning"))
+    serving = asyncio.create_task(server.serve([listening]))
     working = asyncio.create_task(_again_and_again(beside)) if beside else None
     try:
-        return sorted(await _ask(server.servers[0].sockets[0].getsockname()[1]))
+        return sorted(await _ask(listening.getsockname()[1]))
     finally:
         if working:
             working.cancel()
