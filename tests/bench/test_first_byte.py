@@ -6,7 +6,7 @@ from bench.first_byte import STREAMS, first_byte_seconds
 
 
 def test_every_stream_is_timed_while_the_work_is_done_again_and_again() -> None:
-    done = []
+    done: list[None] = []
 
     async def work() -> None:
         done.append(None)
