@@ -33,9 +33,13 @@ def judge(bench: Bench, url: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("url", hostile_images.URLS)
-def test_an_address_that_is_not_public_is_refused_unasked(bench: Bench, host: ImageHost, url: str) -> None:
+def test_an_address_that_is_not_public_is_refused_without_a_look_up(
+    bench: Bench, host: ImageHost, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.noting(asked)))
     assert_refused(bench, *judge(bench, url), 400, "image_rejected", "images.1")
-    assert host.requests == []
+    assert asked == []
 
 
 @pytest.mark.parametrize("name", hostile_images.RESOLVED)

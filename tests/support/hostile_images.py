@@ -103,6 +103,16 @@ SLOW_PAGES: Mapping[str, Callable[[ImageHost], Page]] = {"silent": _silent, "dri
 """What is given up after the fetcher's whole time."""
 
 
+def noting(asked: list[str]) -> Callable[..., list[Any]]:
+    """Make a look-up that gives a test's public address for every name and address; `asked` gets each."""
+
+    def look_up(name: str, port: int, *_: Any) -> list[Any]:
+        asked.append(name)
+        return resolving("127.0.0.1")(name, port)
+
+    return look_up
+
+
 def rebinding(asked: list[str]) -> Callable[..., list[Any]]:
     """Make a look-up that gives a test's public address first and a private one from then on; `asked` gets each name."""
 

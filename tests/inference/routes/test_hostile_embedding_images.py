@@ -44,9 +44,13 @@ def embed(world: Bench, url: str) -> Any:
 
 
 @pytest.mark.parametrize("url", hostile_images.URLS)
-def test_an_address_that_is_not_public_is_refused_unasked(world: Bench, host: ImageHost, url: str) -> None:
+def test_an_address_that_is_not_public_is_refused_without_a_look_up(
+    world: Bench, host: ImageHost, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher(look_up=hostile_images.noting(asked)))
     world.assert_refused(embed(world, url), 400, "image_rejected", PARAM)
-    assert host.requests == []
+    assert asked == []
 
 
 @pytest.mark.parametrize("name", hostile_images.RESOLVED)
