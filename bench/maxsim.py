@@ -1,9 +1,11 @@
 """Compares MaxSim with the bare matrix product of the same arrays: `python -m bench.maxsim`.
 
 One query of 32 tokens, 100 documents of 300 tokens, 128 dimensions. The times are the best of many runs that take turns, so
-that whatever else the machine does meets both.
+that whatever else the machine does meets both. Then streams are asked for at a server that scores the same documents without a
+pause, beside its event loop as the route does, and their times to the first byte are compared with those of an idle server.
 """
 
+import asyncio
 import sys
 import time
 import tracemalloc
@@ -12,14 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from inference.routes.late_interaction.maxsim import match_documents
+from bench.figures import median, percentile
+from bench.first_byte import first_byte_seconds
+from gateway.core.api.offload import offload
+from inference.routes.late_interaction.maxsim import Floats, match_documents
+from inference.routes.late_interaction.request import Document
+from inference.routes.late_interaction.scoring import Tokens, score
 
 QUERY_TOKENS, DOCUMENTS, DOCUMENT_TOKENS, DIMENSIONS = 32, 100, 300, 128
 RUNS = 200
+TOP_SPANS = 3
+WORD = "badger "
 
 
 def main() -> None:
-    """Measure both and print their ratio, and what MaxSim takes in memory beside the matrices."""
+    """Measure both and print their ratio, what MaxSim takes in memory beside the matrices, and what streams wait for it."""
     rng = np.random.default_rng(0)
     query = rng.standard_normal((QUERY_TOKENS, DIMENSIONS)).astype(np.float32)
     tokens = rng.standard_normal((DOCUMENTS * DOCUMENT_TOKENS, DIMENSIONS)).astype(np.float32)
@@ -32,6 +41,18 @@ def main() -> None:
         f"MaxSim         {maxsim_seconds * 1e3:6.2f} ms, {maxsim_seconds / product_seconds:.2f} times the product\n"
         f"memory         {1 + share:6.2f} times the matrices\n"
     )
+    asyncio.run(_compare_first_bytes(query, tokens))
+
+
+async def _compare_first_bytes(query: Floats, tokens: Floats) -> None:
+    offsets = [(at * len(WORD), at * len(WORD) + len(WORD) - 1) for at in range(DOCUMENT_TOKENS)]
+    documents = [Document(str(number), WORD * DOCUMENT_TOKENS) for number in range(DOCUMENTS)]
+    read = Tokens(tokens, [offsets] * DOCUMENTS)
+    idle = await first_byte_seconds()
+    busy = await first_byte_seconds(lambda: offload(score, query, documents, read, TOP_SPANS))
+    for name, seconds in (("idle", idle), ("beside MaxSim", busy)):
+        said = f"median {median(seconds) * 1e3:.2f} ms, 99th percentile {percentile(seconds, 99) * 1e3:.2f} ms"
+        sys.stdout.write(f"first byte of a stream, {name}: {said}\n")
 
 
 def _best(*functions: Callable[[], Any]) -> list[float]:

@@ -10,8 +10,10 @@ from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
 from inference.rules.model import ServedModel
 
 INPUT_TYPES = ("query", "document")
-DENSE_ADAPTERS = frozenset({"representation", "voyage"})
-"""Adapters of upstreams that serve representations and nothing else."""
+DENSE_ADAPTERS = frozenset({"cohere", "representation", "voyage"})
+"""Adapters of upstreams whose embeddings are all representations."""
+TYPED_ADAPTERS = frozenset({"cohere"})
+"""Adapters of upstreams that embed nothing without an input type."""
 ADAPTERS = DENSE_ADAPTERS | {"demo"}
 
 

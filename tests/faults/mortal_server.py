@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Callable
 from functools import wraps
+from itertools import count
 from typing import Any
 
 import uvicorn
@@ -34,6 +35,17 @@ def die_after(owner: Any, name: str) -> None:
     setattr(owner, name, run_and_die)
 
 
+def die_at_second(owner: Any, name: str) -> None:
+    """Die when a coroutine function is called for the second time."""
+    original, calls = getattr(owner, name), count()
+
+    @wraps(original)
+    async def run_once(*args: Any, **kwargs: Any) -> Any:
+        return die() if next(calls) else await original(*args, **kwargs)
+
+    setattr(owner, name, run_once)
+
+
 def die_when_marked(entry: Any) -> None:
     """Die when a call is marked as sent."""
     mark = entry.sent
@@ -48,6 +60,7 @@ def die_when_marked(entry: Any) -> None:
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
     from inference.adapters import http_endpoint
+    from inference.adapters.representation import conversation
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
 
     run = streaming.StreamRun
@@ -57,6 +70,9 @@ def moments() -> dict[str, Callable[[], None]]:
         "before sending": lambda: die_before(sending, "send"),
         "about to send": lambda: die_before(http_endpoint, "post"),
         "sending": lambda: die_when_marked(journal.Entry),
+        "about to send the first of several": lambda: die_before(conversation, "post"),
+        "first of several answered": lambda: die_before(conversation.Conversation, "count"),
+        "about to send the second": lambda: die_at_second(conversation, "post"),
         "answered": lambda: die_before(serving, "conclude"),
         "before the charge": lambda: die_before(closing, "settle"),
         "about to charge": lambda: die_before(closing, "_attempt"),

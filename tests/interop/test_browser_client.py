@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+from tests.interop.conftest import signed_assertion
 from tests.interop.node_script import run_script
 from tests.support.demo_house import DemoHouse
 
@@ -33,9 +34,31 @@ def test_speaks_to_a_gateway_that_asks_for_nonces(house: DemoHouse, assertion: s
 
 def test_each_method_of_a_model_route_calls_it(house: DemoHouse, assertion: str) -> None:
     images = "/v1/images/generations"
-    paths = {"embeddings": "/v1/embeddings", "images": images, "imageStream": images, "rerank": "/v1/rerank"}
+    paths = {
+        "embeddings": "/v1/embeddings",
+        "contextualEmbeddings": "/v1/embeddings/contextual",
+        "lateInteraction": "/v1/late-interaction/score",
+        "images": images,
+        "imageStream": images,
+        "rerank": "/v1/rerank",
+    }
     found = run_script("ours.js", house.base_url, assertion)["elsewhere"]
     assert found == {method: ["insufficient_scope", path] for method, path in paths.items()}
+
+
+def test_representations_come_with_their_receipts(house: DemoHouse) -> None:
+    scopes = ("wallet:read", "infer:embedding-contextual", "infer:late-interaction")
+    found = run_script("our_representations.js", house.base_url, signed_assertion(house, *scopes))
+    contextual, scored = found["contextual"]["data"], found["scored"]["data"]
+    chunks = [[len(chunk["embedding"]) for chunk in document["data"]] for document in contextual["data"]]
+    assert chunks == [[1024, 1024], [1024]]
+    assert len(contextual["manifest_id"]) == len(scored["manifest_id"]) == 64
+    best = scored["data"][0]
+    [span] = best["spans"]
+    assert (best["id"], span["start"], span["end"]) == ("dig", 3, 10), "UTF-16: the badger is two units"
+    charges = [found[name]["receipt"]["chargeMicrousd"] for name in ("contextual", "scored")]
+    assert min(charges) > 0
+    assert found["spent"] == sum(charges)
 
 
 def test_errors_say_what_the_gateway_said(house: DemoHouse, assertion: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
@@ -28,6 +29,14 @@ _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="local-model")
 _waiting: set[object] = set()
 
 
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """How near documents are to a query: a cosine for each, -1 to 1, and the tokens of the query and of each document."""
+
+    cosines: list[float]
+    tokens: list[int]
+
+
 def is_on() -> bool:
     """Return whether the demo is served by the local model."""
     return bool(settings.LOCAL_MODEL)
@@ -38,11 +47,8 @@ async def tokens_of(texts: Sequence[str], param: str | None = None) -> "list[Tok
     where all are too many, or UpstreamOverloaded."""
     found = await _run(lambda: _model().tokens(texts))
     for index, tokens in enumerate(found):
-        if len(tokens.numbers) > TOKENS_MAX:
-            told = f"Input {index} is longer than the {TOKENS_MAX} tokens that the local model reads."
-            raise InvalidRequest(told, param=param, details={"code": "context_length_exceeded"})
-    if sum(len(tokens.numbers) for tokens in found) > CALL_TOKENS_MAX:
-        raise InputTooLarge(f"The local model takes {CALL_TOKENS_MAX} tokens in one request.")
+        _check_length(tokens, f"Input {index}", param)
+    _check_total(found)
     return found
 
 
@@ -56,16 +62,31 @@ async def token_vectors_of(texts: "Sequence[Tokens]") -> "list[Array]":
     return await _in_batches(texts, lambda batch: _model().token_vectors(batch))
 
 
-async def similarities(query: str, documents: Sequence[str]) -> list[float]:
-    """Return the cosine of each document's vector with the query's, -1 to 1. What a document has beyond the model's limit
-    is not read. Raises as `tokens_of` where the query is too long or everything is too much."""
-    query_tokens = await tokens_of([query])
-    found = await _run(lambda: _model().tokens(documents))
-    cut = [tokens.first(TOKENS_MAX) for tokens in found]
-    if sum(len(tokens.numbers) for tokens in cut) > CALL_TOKENS_MAX:
+async def similarities(query: str, documents: Sequence[str], *, truncation: bool = False) -> Compared:
+    """Compare each document's vector with the query's. With `truncation` only the beginning of a text that is too long is
+    read. Raises InvalidRequest naming the text that is too long otherwise, InputTooLarge, or UpstreamOverloaded."""
+    texts = [query, *documents]
+    found = await _run(lambda: _model().tokens(texts))
+    if truncation:
+        found = [tokens.first(TOKENS_MAX) for tokens in found]
+    for index, tokens in enumerate(found):
+        _check_length(
+            tokens, "The query" if not index else "A document", f"documents.{index - 1}" if index else "query"
+        )
+    _check_total(found)
+    [asked, *vectors] = await vectors_of(found)
+    return Compared([float(vector @ asked) for vector in vectors], [len(tokens.numbers) for tokens in found])
+
+
+def _check_length(tokens: "Tokens", named: str, param: str | None) -> None:
+    if len(tokens.numbers) > TOKENS_MAX:
+        told = f"{named} is longer than the {TOKENS_MAX} tokens that the local model reads."
+        raise InvalidRequest(told, param=param, details={"code": "context_length_exceeded"})
+
+
+def _check_total(found: "Sequence[Tokens]") -> None:
+    if sum(len(tokens.numbers) for tokens in found) > CALL_TOKENS_MAX:
         raise InputTooLarge(f"The local model takes {CALL_TOKENS_MAX} tokens in one request.")
-    [asked, *vectors] = await vectors_of([*query_tokens, *cut])
-    return [float(vector @ asked) for vector in vectors]
 
 
 async def _in_batches(texts: "Sequence[Tokens]", compute: "Callable[[Sequence[Tokens]], list[Array]]") -> "list[Array]":

@@ -12,13 +12,17 @@ Item = TypeVar("Item")
 
 
 def in_calls(
-    items: Sequence[Item], sizes: Sequence[tuple[int, int]], *, max_bytes: int = CALL_MAX_BYTES
+    items: Sequence[Item],
+    sizes: Sequence[tuple[int, int]],
+    *,
+    max_bytes: int = CALL_MAX_BYTES,
+    max_inputs: int = CALL_MAX_INPUTS,
 ) -> Iterator[list[Item]]:
     """Cut items, in order, each of a size in (bytes of text, inputs). One that is too large alone goes alone."""
     batch: list[Item] = []
     bytes_so_far = inputs_so_far = 0
     for item, (size_bytes, inputs) in zip(items, sizes, strict=True):
-        is_full = bytes_so_far + size_bytes > max_bytes or inputs_so_far + inputs > CALL_MAX_INPUTS
+        is_full = bytes_so_far + size_bytes > max_bytes or inputs_so_far + inputs > max_inputs
         if batch and is_full:
             yield batch
             batch, bytes_so_far, inputs_so_far = [], 0, 0

@@ -13,7 +13,13 @@ from inference.rules.bounded_representation import input_bound
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, read_flag, refuse_members
 from inference.rules.model import ServedModel
-from inference.rules.representation import DENSE_ADAPTERS, Representation, read_input_type, representation_of
+from inference.rules.representation import (
+    DENSE_ADAPTERS,
+    TYPED_ADAPTERS,
+    Representation,
+    read_input_type,
+    representation_of,
+)
 
 SELECTING_MEMBERS = ("input_type", "manifest_id", "truncation")
 QUANTIZATION = "float"
@@ -44,7 +50,7 @@ def selects_representation(body: Mapping[str, Any], model: ServedModel) -> bool:
     """Return whether a request selects a representation: by a member, by an image, or by its upstream."""
     if any(body.get(name) is not None for name in SELECTING_MEMBERS) or has_parts(body.get("input")):
         return True
-    return any(deployment.upstream.adapter in DENSE_ADAPTERS for deployment in model.deployments)
+    return bool(_adapters(model) & DENSE_ADAPTERS)
 
 
 def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
@@ -55,7 +61,8 @@ def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
     inputs = read_inputs(body.get("input"))
     wanted = read_count(body, "dimensions", most=DIMENSIONS_MAX)
     as_base64 = read_encoding(body) == "base64"
-    input_type, truncation, manifest_id = read_input_type(body), read_flag(body, "truncation"), _manifest_id(body)
+    input_type = read_input_type(body, required=bool(_adapters(model) & TYPED_ADAPTERS))
+    truncation, manifest_id = read_flag(body, "truncation"), _manifest_id(body)
     has_images = any(images_of(inputs))
     representation = representation_of(model, dimensions=wanted, quantization=QUANTIZATION)
     return RepresentedRequest(
@@ -71,6 +78,10 @@ def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
         bound=_bound(inputs),
         image_tokens=model.context_tokens,
     )
+
+
+def _adapters(model: ServedModel) -> set[str]:
+    return {deployment.upstream.adapter for deployment in model.deployments}
 
 
 def _bound(inputs: tuple[Input, ...]) -> Quantities:

@@ -6,6 +6,7 @@ from inference.metering.route import MeteredRoute
 from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.embeddings.bound import bound_embeddings
 from inference.routes.embeddings.check import Valid, check
+from inference.routes.embeddings.cohere import CohereEmbeddings
 from inference.routes.embeddings.demo import DemoEmbeddings
 from inference.routes.embeddings.fetching import fetch_images
 from inference.routes.embeddings.openai import OpenAIEmbeddings
@@ -24,6 +25,7 @@ EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
         "openai": OpenAIEmbeddings(),
         "representation": RepresentationEmbeddings(),
         "voyage": VoyageEmbeddings(),
+        "cohere": CohereEmbeddings(),
         "demo": DemoEmbeddings(),
     },
     close_function=CLOSE_AND_NOTE,

@@ -1,18 +1,15 @@
 """Reranking at upstreams that speak the second version of Cohere's public API."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from inference.adapters.cohere import with_common_status
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.routes.rerank.bound import BoundedRerank
 from inference.routes.rerank.members import OWN
 from inference.routes.rerank.results import answer_of, read_scores
 from inference.rules.upstream import Attempt, Outcome
-
-INVALID_TOKEN = 498
-"""The provider's own status for a key that it does not know."""
 
 
 class CohereRerank(JsonEndpoint[BoundedRerank]):
@@ -34,8 +31,7 @@ class CohereRerank(JsonEndpoint[BoundedRerank]):
 
     def refused(self, attempt: Attempt[BoundedRerank], refusal: Refusal) -> Outcome:
         """Read the provider's own status as the common one."""
-        known = replace(refusal, status=401) if refusal.status == INVALID_TOKEN else refusal
-        return super().refused(attempt, known)
+        return super().refused(attempt, with_common_status(refusal))
 
     def make_ours(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
         """Check the results, and lay them out as ours."""

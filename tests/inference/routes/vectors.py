@@ -10,12 +10,13 @@ from typing import Any
 import httpx
 
 from tests.support.stage import Caller, Stage
-from tests.support.vector_upstreams import RepresentationUpstream, VoyageUpstream
+from tests.support.vector_upstreams import CohereUpstream, RepresentationUpstream, VoyageUpstream
 
 PRICE = {"input_token": "2"}
 BALANCE = 1_000_000
 
-Upstream = RepresentationUpstream | VoyageUpstream
+Upstream = CohereUpstream | RepresentationUpstream | VoyageUpstream
+ADAPTERS = {CohereUpstream: "cohere", RepresentationUpstream: "representation", VoyageUpstream: "voyage"}
 
 
 @dataclass
@@ -30,8 +31,7 @@ class Bench:
 
     def serve(self, model: str = "vectors-1", *, price: Any = PRICE, **fields: Any) -> None:
         """Make the model anew."""
-        adapter = "voyage" if isinstance(self.upstream, VoyageUpstream) else "representation"
-        row = self.stage.upstream_row(adapter=adapter, base_url=self.upstream.base_url)
+        row = self.stage.upstream_row(adapter=ADAPTERS[type(self.upstream)], base_url=self.upstream.base_url)
         self.model = self.stage.model(model, price=price, upstream=row, **fields)
 
     def post(self, *, key: str = "", max_cost: int = 100_000, **members: Any) -> httpx.Response:

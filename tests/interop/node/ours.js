@@ -1,27 +1,10 @@
 /** The browser client's own transport, in Node: what it signs is what the gateway takes, nonces and all. */
 
-import { Account } from "../../../clients/js/src/account.js";
-import { Caller } from "../../../clients/js/src/caller.js";
-import { ProofKey } from "../../../clients/js/src/keys.js";
-import { postJson } from "../../../clients/js/src/session.js";
-import { Transport } from "../../../clients/js/src/transport.js";
 import { done } from "./say.js";
+import { signIn } from "./account.js";
 
 const [baseUrl, assertion] = process.argv.slice(2);
-const key = await ProofKey.generate();
-const sent = [];
-const transport = new Transport({
-  baseUrl,
-  key: async () => key,
-  fetch: async (url, init) => {
-    const response = await fetch(url, init);
-    sent.push([new URL(url).pathname, response.status]);
-    return response;
-  },
-});
-const grant = await transport.json("/v1/auth/token/exchange", postJson({ assertion, dpop_jwk: key.jwk }));
-const tokens = { token: async () => grant.access_token, renew: async () => grant.access_token };
-const account = new Account(new Caller(transport, tokens));
+const { account, sent } = await signIn(baseUrl, assertion);
 
 const before = await account.wallet();
 const body = { model: "fast", messages: [{ role: "user", content: "Hello" }] };
@@ -52,7 +35,15 @@ const models = await account.models();
 const model = await account.model("fast");
 const usage = await account.usage({ limit: 2 });
 const elsewhere = {};
-for (const [method, model] of Object.entries({ embeddings: "embedding", images: "image", imageStream: "image", rerank: "rerank" })) {
+const methods = {
+  embeddings: "embedding",
+  contextualEmbeddings: "embedding-contextual",
+  lateInteraction: "late-interaction",
+  images: "image",
+  imageStream: "image",
+  rerank: "rerank",
+};
+for (const [method, model] of Object.entries(methods)) {
   const [, , code] = await refusal(() => account[method]({ model }, { maxCostMicrousd: 9 }));
   elsewhere[method] = [code, sent.at(-1)[0]];
 }

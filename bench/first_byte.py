@@ -1,0 +1,77 @@
+"""Measures how long a stream's first byte takes at a server whose process also does something else.
+
+The client is a process of its own, `python -m bench.first_byte PORT`, so that it waits for nothing but the server.
+"""
+
+import asyncio
+import http.client
+import json
+import socket
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import uvicorn
+
+STREAMS = 300
+PAUSE_SECONDS = 0.003
+EVENT = b"data: {}\n\n"
+
+Work = Callable[[], Awaitable[object]]
+
+
+async def first_byte_seconds(beside: Work | None = None) -> list[float]:
+    """Return the times to the first byte of some hundred streams in ascending order, while `beside` is done again and
+    again on the server's event loop."""
+    listening = socket.create_server(("127.0.0.1", 0))  # the client may connect before the server accepts
+    server = uvicorn.Server(uvicorn.Config(_stream, lifespan="off", log_level="warning"))
+    serving = asyncio.create_task(server.serve([listening]))
+    working = asyncio.create_task(_again_and_again(beside)) if beside else None
+    try:
+        return sorted(await _ask(listening.getsockname()[1]))
+    finally:
+        if working:
+            working.cancel()
+        server.should_exit = True
+        await serving
+
+
+async def _stream(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with a stream of two events."""
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"text/event-stream")]})
+    await send({"type": "http.response.body", "body": EVENT, "more_body": True})
+    await send({"type": "http.response.body", "body": EVENT})
+
+
+async def _again_and_again(work: Work) -> None:
+    while True:
+        await work()
+
+
+async def _ask(port: int) -> list[float]:
+    command = [sys.executable, "-m", "bench.first_byte", str(port)]
+    client = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    told, _ = await client.communicate()
+    seconds: list[float] = json.loads(told)
+    return seconds
+
+
+def main() -> None:
+    """Ask for the streams one after the other, and print the times as JSON."""
+    connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]))
+    seconds = []
+    for _ in range(STREAMS):
+        begun = time.perf_counter()
+        connection.request("GET", "/")
+        answer = connection.getresponse()
+        answer.read(1)
+        seconds.append(time.perf_counter() - begun)
+        answer.read()
+        time.sleep(PAUSE_SECONDS)  # so that streams meet the work at any of its points
+    connection.close()
+    sys.stdout.write(json.dumps(seconds))
+
+
+if __name__ == "__main__":
+    main()

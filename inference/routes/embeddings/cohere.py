@@ -1,0 +1,97 @@
+"""Embeddings at upstreams that speak the second version of Cohere's public API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.core.api.offload import offload
+from inference.adapters.cohere import with_common_status
+from inference.adapters.exchange import NotJSONError, Refusal
+from inference.adapters.representation import vectors
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.batches import in_calls
+from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
+from inference.adapters.representation.facts import Facts
+from inference.routes.embeddings.items import Input, images_of, sizes_of
+from inference.routes.embeddings.represented_bound import BoundedRepresented
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt, Outcome
+
+PATH = "/v2/embed"
+CALL_MAX_INPUTS = 96
+INPUT_TYPES: Mapping[str | None, str] = {"query": "search_query", "document": "search_document"}
+
+
+class CohereEmbeddings(ConversingEndpoint[BoundedRepresented]):
+    """`POST /v2/embed`. The vendor's names of models are its revisions. Whether its vectors have length 1 it does not say."""
+
+    async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
+        """Embed the inputs in as many calls as they need."""
+        request = attempt.request
+        asked, found = request.asked, list[Any]()
+        for inputs in in_calls(asked.inputs, sizes_of(asked.inputs), max_inputs=CALL_MAX_INPUTS):
+            body = {"model": attempt.model, **_sent(inputs), **_shared(request)}
+            answer = await conversation.ask(PATH, body, is_large=request.is_large)
+            conversation.count(_billed_tokens(answer, inputs))
+            found += await offload(_read, answer, len(inputs))
+        matrix = await offload(vectors.as_matrix, found)
+        facts = Facts(request.representation.revision or attempt.model, matrix.shape[1], normalized=None)
+        items = await offload(vectors.write_items, list(matrix), as_base64=asked.as_base64)
+        return represented(attempt, facts, await offload(vectors.written, items), conversation.usage)
+
+    def refused(self, attempt: Attempt[BoundedRepresented], refusal: Refusal) -> Outcome:
+        """Read the vendor's own status as the common one."""
+        return super().refused(attempt, with_common_status(refusal))
+
+
+def _sent(inputs: list[Input]) -> dict[str, Any]:
+    """Write texts alone as every model of the vendor reads them; the newer ones read images among them."""
+    if not any(images_of(inputs)):
+        return {"texts": inputs}
+    return {"inputs": [{"content": [_part(item)]} for item in inputs]}
+
+
+def _part(item: Input) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"type": "text", "text": item}
+    return {"type": "image_url", "image_url": {"url": item.url}}
+
+
+def _shared(request: BoundedRepresented) -> dict[str, Any]:
+    """Say `truncate` always: the vendor's default is to cut in silence."""
+    sent: dict[str, Any] = {
+        "input_type": INPUT_TYPES[request.input_type],
+        "embedding_types": ["float"],
+        "truncate": "END" if request.asked.truncation else "NONE",
+    }
+    dimensions = request.asked.dimensions
+    return sent if dimensions is None else {**sent, "output_dimension": dimensions}
+
+
+def _read(answer: dict[str, Any], count: int) -> list[Any]:
+    by_type = answer.get("embeddings")
+    if not isinstance(by_type, Mapping):
+        raise NotJSONError("embeddings are no object")
+    return list(vectors.read_matrix(by_type.get("float"), count))
+
+
+def _billed_tokens(answer: dict[str, Any], inputs: list[Input]) -> Any:
+    """Sum the tokens of texts and of images, which the vendor counts apart; None where it does not state what it must."""
+    meta = answer.get("meta") or {}
+    billed = meta.get("billed_units") or {} if isinstance(meta, Mapping) else meta
+    if not isinstance(billed, Mapping):
+        raise NotJSONError("billed_units are no object")
+    images = sum(1 for _ in images_of(inputs))
+    total = 0
+    for name, is_due in (("input_tokens", images < len(inputs)), ("image_tokens", images > 0)):
+        tokens = _whole(billed.get(name))
+        if tokens is None and not is_due:
+            continue
+        if type(tokens) is not int or tokens < 0:
+            return tokens
+        total += tokens
+    return total
+
+
+def _whole(value: Any) -> Any:
+    """Return a count; the vendor declares its counts as numbers with a fraction."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
