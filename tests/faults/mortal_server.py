@@ -45,10 +45,22 @@ def die_when_marked(entry: Any) -> None:
     entry.sent = mark_and_die
 
 
+def die_when_taken_over(call: Any, entry: Any) -> None:
+    """Die when a call is marked as sent to the model that takes it over."""
+    fall_back = call.fall_back
+
+    def fall_back_to_death(self: Any) -> Any:
+        die_when_marked(entry)
+        return fall_back(self)
+
+    call.fall_back = fall_back_to_death
+
+
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
     from inference.adapters import http_endpoint
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
+    from inference.metering.call import Call
 
     run = streaming.StreamRun
     return {
@@ -57,6 +69,8 @@ def moments() -> dict[str, Callable[[], None]]:
         "before sending": lambda: die_before(sending, "send"),
         "about to send": lambda: die_before(http_endpoint, "post"),
         "sending": lambda: die_when_marked(journal.Entry),
+        "about to fall back": lambda: die_before(Call, "fall_back"),
+        "sending to the fallback": lambda: die_when_taken_over(Call, journal.Entry),
         "answered": lambda: die_before(serving, "conclude"),
         "before the charge": lambda: die_before(closing, "settle"),
         "about to charge": lambda: die_before(closing, "_attempt"),
