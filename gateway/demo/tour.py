@@ -10,6 +10,7 @@ from gateway.demo.images import show_images
 from gateway.demo.judgement import show_judgement
 from gateway.demo.money import dollars
 from gateway.demo.paid import Write, show_receipt
+from gateway.demo.realtime import show_realtime
 from gateway.demo.representations import show_contextual, show_embeddings, show_late_interaction
 from gateway.demo.rerank import show_rerank
 from gateway.demo.responses import show_responses
@@ -21,9 +22,11 @@ BODY: dict[str, Any] = {
     "messages": [{"role": "user", "content": QUESTION}],
     "max_tokens": 400,
 }
-MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rerank", "image", "audio")
-RIGHTS = ("wallet:read", "usage:read", "responses:read", "responses:delete", "judgement:evaluate")
+MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rerank", "image", "audio", "realtime")
+RIGHTS = ("wallet:read", "usage:read", "responses:read", "responses:delete", "judgement:evaluate", "realtime:connect")
 SCOPES = (*RIGHTS, *(f"infer:{model}" for model in MODELS))
+CONSENTS = ("realtime",)
+"""What the product says that its person has agreed to."""
 STEPS = (
     show_responses,
     show_embeddings,
@@ -33,6 +36,7 @@ STEPS = (
     show_images,
     show_audio,
     show_judgement,
+    show_realtime,
 )
 """What follows the chat, each with its number."""
 

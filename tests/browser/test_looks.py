@@ -24,6 +24,7 @@ OUTSIDE = (
 INSIDE = (
     "/",
     "/devices",
+    "/consents",
     "/organizations",
     "/wallet",
     "/wallet/payments",
@@ -119,6 +120,27 @@ def test_the_way_through_the_app(opened: Any, house: AppHouse, look: Look) -> No
     look_at(person.page)
     person.page.goto(f"{house.base_url}/devices")
     look_at(person.page)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, house: AppHouse, look: Look) -> None:
+    person: Person = opened(**look)
+    page = person.page
+    person.enter_the_app()
+    page.get_by_role("link", name="Talk instead").click()
+    for name in ("Sign in to talk", "Allow"):
+        page.get_by_role("button", name=name).wait_for()
+        look_at(page)
+        page.get_by_role("button", name=name).click()
+    page.get_by_role("button", name="Talk", exact=True).wait_for()
+    look_at(page)
+    page.goto(f"{house.base_url}/consents")
+    page.get_by_role("button", name="Withdraw").wait_for()
+    page.evaluate(f"document.querySelector('.rows strong').textContent = 'https://{'a' * 63}.example'")
+    look_at(page)
+    page.get_by_role("button", name="Withdraw").click()
+    page.get_by_role("status").wait_for()
+    look_at(page)
 
 
 def test_a_theme_that_a_link_asks_for_wins_over_the_devices(opened: Any, house: AppHouse) -> None:

@@ -17,7 +17,7 @@ def test_a_person_talks_and_withdraws_the_consent(person: Person) -> None:
     page.get_by_role("button", name="Allow").click()
     sent: list[str | bytes] = []
     page.on("websocket", lambda socket: _listen(socket, sent))
-    page.get_by_role("button", name="Talk").click()
+    page.get_by_role("button", name="Talk", exact=True).click()
     page.get_by_role("button", name="Send").wait_for()
     while len(sent) < ENOUGH_FRAMES:
         page.wait_for_timeout(50)
@@ -29,7 +29,7 @@ def test_a_person_talks_and_withdraws_the_consent(person: Person) -> None:
     _withdraw(person)
     page.goto(f"{person.house.app_origin}/example/talk.html")
     person.window.expect("WebSocket connection to .* failed")
-    page.get_by_role("button", name="Talk").click()
+    page.get_by_role("button", name="Talk", exact=True).click()
     expect(page.locator("#notice")).to_contain_text("could not be opened")
 
 

@@ -56,14 +56,15 @@ def test_the_demo_tells_each_step_and_what_it_cost(demo_house: DemoHouse) -> Non
         "10. Draw",
         "11. Audio",
     )
-    for step in (*steps, "12. Judge: judgement-backend-a/demo-word"):
+    for step in (*steps, "12. Judge: judgement-backend-a/demo-word", "13. Talk: a live session"):
         assert step in told.stdout
     receipts = [amounts_of(label, told.stdout) for label in ("wallet before", "hold", "charge", "wallet after")]
-    assert [len(column) for column in receipts] == [11] * 4
+    assert [len(column) for column in receipts] == [12] * 4
     for before, hold, charge, after in zip(*receipts, strict=True):
         assert before - charge == after
         assert 0 < charge <= hold
     assert re.search(r"Rerank: .*\n.*\n +0\.\d\d  Most badgers eat earthworms\.\n", told.stdout)
+    assert "I heard 1.0 seconds of sound." in told.stdout
     assert "replayed: yes, charged $0.000000" in told.stdout
 
 

@@ -57,11 +57,23 @@ def die_when_marked(entry: Any) -> None:
     entry.sent = mark_and_die
 
 
+def die_when_taken_over(call: Any, entry: Any) -> None:
+    """Die when a call is marked as sent to the model that takes it over."""
+    fall_back = call.fall_back
+
+    def fall_back_to_death(self: Any) -> Any:
+        die_when_marked(entry)
+        return fall_back(self)
+
+    call.fall_back = fall_back_to_death
+
+
 def moments() -> dict[str, Callable[[], None]]:
     """Every moment between hold and answer, in order."""
     from inference.adapters import http_endpoint
     from inference.adapters.representation import conversation
     from inference.metering import closing, hold, journal, opening, sending, serving, streaming, whole_answers
+    from inference.metering.call import Call
 
     run = streaming.StreamRun
     return {
@@ -73,6 +85,8 @@ def moments() -> dict[str, Callable[[], None]]:
         "about to send the first of several": lambda: die_before(conversation, "post"),
         "first of several answered": lambda: die_before(conversation.Conversation, "count"),
         "about to send the second": lambda: die_at_second(conversation, "post"),
+        "about to fall back": lambda: die_before(Call, "fall_back"),
+        "sending to the fallback": lambda: die_when_taken_over(Call, journal.Entry),
         "answered": lambda: die_before(serving, "conclude"),
         "before the charge": lambda: die_before(closing, "settle"),
         "about to charge": lambda: die_before(closing, "_attempt"),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from gateway.config.demo_integration import ensure_demo_integration
 from gateway.config.problems import ConfigError
 from gateway.demo.client import ClientError, Gateway, ProductKey, ProductServer
-from gateway.demo.tour import SCOPES, tour
+from gateway.demo.tour import CONSENTS, SCOPES, tour
 
 ANSWER_SECONDS = 5.0
 
@@ -64,4 +64,4 @@ def _signed_in(base_url: str) -> Gateway:
         key=ProductKey.load(demo.key_file),
         kid=demo.kid,
     )
-    return Gateway(base_url, server.tokens_for(demo.account, SCOPES))
+    return Gateway(base_url, server.tokens_for(demo.account, SCOPES, consents=CONSENTS))

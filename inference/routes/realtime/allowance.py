@@ -62,17 +62,18 @@ class Allowance:
         self._added += tokens
         self._items += tokens
 
-    def hear(self, tokens: int, *, transcribed: bool) -> None:
-        """Take sound into the buffer, or raise CeilingReached. Its transcription costs by itself."""
+    def hear(self, tokens: int, *, transcribed: bool, prompt_tokens: int) -> None:
+        """Take sound into the buffer, or raise CeilingReached. Its transcription costs by itself, with its prompt."""
         self._check_least(tokens)
-        if transcribed and self._room() < self._cost(tokens + self._buffer, tokens + self._buffer):
+        heard = tokens + self._buffer
+        if transcribed and self._room() < self._cost(heard + prompt_tokens, heard):
             raise CeilingReached
         self._buffer += tokens
 
-    def commit(self, item_id: str, *, transcribed: bool) -> None:
+    def commit(self, item_id: str, *, transcribed: bool, prompt_tokens: int) -> None:
         """Take what is in the buffer into the conversation."""
         if transcribed:
-            self.transcribing[item_id] = self._buffer
+            self.transcribing[item_id] = self._buffer + prompt_tokens
         tokens = self._buffer + ITEM_TOKENS
         self._added += tokens
         self._items += tokens

@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
 from inference.routes.realtime.audio import DEFAULT_FORMAT, read_format
 from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, refuse_members
 
 TRANSCRIPTION_MODELS = frozenset({"whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"})
+TRANSCRIPTION_MAX_BYTES = 1024
+"""Its settings have a prompt, which the model reads with every turn."""
 UNLIMITED = "inf"
 
 
@@ -49,7 +52,8 @@ TURN_DETECTION = _refused("It would start responses that nobody asked for.", "id
 
 @dataclass(slots=True)
 class Settings:
-    """What of a session's settings decides about money. `model` is the alias."""
+    """What of a session's settings decides about money. `model` is the alias, `prompt_tokens` the most that the settings
+    of a transcription add to each."""
 
     model: str
     limit: int | None = None
@@ -57,6 +61,7 @@ class Settings:
     output_format: str = DEFAULT_FORMAT
     creates_responses: bool = True
     transcribes: bool = False
+    prompt_tokens: int = 0
 
     def read(self, session: Any) -> dict[str, Any]:
         """Check what a client sets, keep it, and return what goes upstream. Raises InvalidRequest; then nothing is
@@ -88,7 +93,9 @@ class Settings:
             heard, creates = _without_responses(heard)
         elif "turn_detection" in heard:
             creates = False
-        self.transcribes = bool(heard["transcription"]) if "transcription" in heard else self.transcribes
+        if "transcription" in heard:
+            self.transcribes = bool(heard["transcription"])
+            self.prompt_tokens = len(dumps(heard["transcription"])) if self.transcribes else 0
         (self.input_format, self.output_format), self.creates_responses = kinds, creates
         return {**audio, "input": heard} if "input" in audio else audio
 
@@ -160,6 +167,9 @@ def _check_transcription(transcription: Any) -> None:
     if model not in (None, *sorted(TRANSCRIPTION_MODELS)):
         told = f"The model must be one of {', '.join(sorted(TRANSCRIPTION_MODELS))}."
         raise InvalidRequest(told, param=f"{path}.model")
+    if len(dumps(transcription)) > TRANSCRIPTION_MAX_BYTES:
+        told = f"The transcription's settings may have {TRANSCRIPTION_MAX_BYTES} bytes."
+        raise InvalidRequest(told, param=f"{path}.prompt")
 
 
 def _object(value: Any, param: str) -> dict[str, Any]:

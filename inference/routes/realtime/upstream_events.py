@@ -135,7 +135,7 @@ class UpstreamEvents:
 
     def _committed(self, event: Event) -> Reaction | None:
         item_id, settings = str(event.get("item_id")), self._state.settings
-        self._state.allowance.commit(item_id, transcribed=settings.transcribes)
+        self._state.allowance.commit(item_id, transcribed=settings.transcribes, prompt_tokens=settings.prompt_tokens)
         if item_id not in self._spoken:
             return None
         self._spoken.discard(item_id)

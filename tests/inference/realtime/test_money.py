@@ -4,6 +4,7 @@ import base64
 from contextlib import suppress
 from typing import Any
 
+import httpx
 import pytest
 from websockets.exceptions import ConnectionClosed
 
@@ -12,8 +13,10 @@ from billing.queries import audit
 from inference.routes.realtime import endings
 from tests.inference.realtime.test_sessions import HELLO, cost
 from tests.support.concurrency import eventually
-from tests.support.sessions import SILENCE, SPEECH, Session, live_model, opened, settled, talker
+from tests.support.sessions import SCOPES, SILENCE, SPEECH, Session, live_model, opened, settled, talker
 from tests.support.stage import Stage
+
+USAGE = "/v1/usage"
 
 
 def asked_of(stage: Stage) -> list[dict[str, Any]]:
@@ -26,7 +29,7 @@ def listen(session: Session, **audio: Any) -> None:
 
 
 def test_sound_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
-    caller, alias = talker(stage), live_model(stage)
+    caller, alias = talker(stage, scopes=(*SCOPES, "usage:read")), live_model(stage)
     with opened(caller, alias) as session:
         listen(session, turn_detection=None)
         session.speak(SPEECH * 10)
@@ -40,6 +43,10 @@ def test_sound_and_what_is_cached_have_their_own_prices(stage: Stage) -> None:
     assert (record.input_tokens, record.input_audio_tokens) == (10 + 22, 10 + 18)
     assert (record.output_tokens, record.output_audio_tokens, record.cached_input_tokens) == (16, 8, 0)
     assert call.charge_microusd == cost(4, 0, 8, 28, 8)
+    [told] = httpx.get(f"{caller.origin}{USAGE}", headers=caller.headers(USAGE, method="GET")).json()["data"]
+    parts = ("inputTokens", "inputAudioTokens", "cachedInputTokens", "outputTokens", "outputAudioTokens")
+    assert [told[part] for part in parts] == [32, 28, 0, 16, 8]
+    assert (told["route"], told["chargedMicrousd"]) == ("realtime", call.charge_microusd)
 
 
 def test_cached_sound_is_no_sound_at_its_full_price(stage: Stage) -> None:
