@@ -7,6 +7,7 @@ from integrations.views.account_keys import AccountKeyViewSet
 from integrations.views.ci_runs import CIRunViewSet
 from integrations.views.evolution import ActiveRevisionViewSet, ArtifactViewSet, EvidenceViewSet
 from integrations.views.projects import ExecutionConfigViewSet, ProjectViewSet
+from integrations.views.sandbox_runs import SandboxRunViewSet
 
 urlpatterns = [
     path("v1/projects", ProjectViewSet.as_view({"get": "list"})),
@@ -14,6 +15,9 @@ urlpatterns = [
         "v1/projects/<str:project_id>/execution-config",
         ExecutionConfigViewSet.as_view({"get": "retrieve", "put": "update"}),
     ),
+    path("v1/sandbox/runs", SandboxRunViewSet.as_view({"get": "list", "post": "create"})),
+    path("v1/sandbox/runs/<str:run_id>", SandboxRunViewSet.as_view({"get": "retrieve"})),
+    path("v1/sandbox/runs/<str:run_id>/cancel", SandboxRunViewSet.as_view({"post": "cancel"})),
     path("v1/ci/runs", CIRunViewSet.as_view({"get": "list"})),
     path("v1/ci/runs/<str:run_id>", CIRunViewSet.as_view({"get": "retrieve"})),
     path("v1/evolution/artifacts", ArtifactViewSet.as_view({"get": "list", "post": "create"})),

@@ -256,6 +256,8 @@ if CELERY_BROKER_URL == "files://localhost":
         "control_folder": str(_queue / "control"),
     }
 CELERY_TASK_IGNORE_RESULT = True
+# Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
+CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
 CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.

@@ -6,6 +6,7 @@ from integrations.models.ci_run import CIRun
 from integrations.models.evolution import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
 from integrations.models.execution_config import ExecutionConfig
 from integrations.models.project import Project
+from integrations.models.sandbox_run import SandboxRun
 from integrations.models.sandbox_settings import SandboxSettings
 from integrations.models.switch import IntegrationSwitch
 
@@ -20,5 +21,6 @@ __all__ = [
     "ExecutionConfig",
     "IntegrationSwitch",
     "Project",
+    "SandboxRun",
     "SandboxSettings",
 ]

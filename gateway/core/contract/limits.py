@@ -76,3 +76,5 @@ ARTIFACTS_MAX = 1_000  # of one owner
 EVIDENCE_MAX = 10_000  # of one owner
 METADATA_MAX_BYTES = 16 * 1024
 SANDBOX_BODY_MAX_BYTES = 1024 * 1024
+ACTIVE_EXECUTIONS_MAX = 20  # of one project, and of one owner's evolution
+EXECUTION_DAYS = 30
