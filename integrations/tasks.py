@@ -1,13 +1,15 @@
 """The integrations' jobs. Those named execute_ run on the queue `sandbox`, which has workers of its own."""
 
+import logging
 from typing import Any
 
 from celery import shared_task
 from django.db import transaction
-from kombu.exceptions import OperationalError
 
 from integrations.models import SandboxRun
 from integrations.operations import executions, sandbox_runs
+
+log = logging.getLogger(__name__)
 
 
 @shared_task
@@ -36,7 +38,7 @@ def begin(task: Any, execution_id: str) -> None:
     def send() -> None:
         try:
             task.apply_async((execution_id,), retry=False, expires=executions.MESSAGE_SECONDS)
-        except (OperationalError, OSError):
-            return
+        except Exception:
+            log.exception("%s is left to the scheduled job", execution_id)
 
     transaction.on_commit(send)

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import orjson
 from django.db import Error, close_old_connections
-from django.db.models import Case, Value, When
 from django.db.models.functions import Now
 
 from gateway.core.contract.limits import EXECUTION_DAYS
@@ -78,9 +77,10 @@ def give_up(model: type[Execution]) -> int:
     stale = model._default_manager.filter(  # noqa: SLF001 (documented)
         status__in=Execution.BEGUN, heartbeat_at__lt=Now() - timedelta(seconds=STALE_SECONDS)
     )
-    cancelled = When(status=Execution.Status.CANCELLING, then=Value(Execution.Status.CANCELLED))
-    status = Case(cancelled, default=Value(Execution.Status.FAILED))
-    return stale.update(status=status, reason=LOST, error_code="worker_lost", worker="", inputs="", finished_at=Now())
+    over = {"worker": "", "inputs": "", "finished_at": Now()}
+    cancelled = stale.filter(status=Execution.Status.CANCELLING).update(status=Execution.Status.CANCELLED, **over)
+    failed = {"status": Execution.Status.FAILED, "reason": LOST, "error_code": "worker_lost"}
+    return cancelled + stale.filter(status=Execution.Status.RUNNING).update(**failed, **over)
 
 
 def untaken(model: type[Execution]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from gateway.celery import app
 from gateway.core.contract.capabilities import Capability
 from integrations import tasks
 from integrations.models import ExecutionConfig, Project, SandboxRun, SandboxSettings
@@ -60,6 +61,15 @@ def test_a_run_from_queue_to_end(api: Api, alice: Caller, docs: Project) -> None
     assert made["createdAt"] <= read["startedAt"] <= read["finishedAt"]
     assert api(alice, "GET", RUNS) == (200, {"data": [read]})
     assert SandboxRun.objects.get().inputs == ""
+
+
+def test_a_worker_is_told_once_the_run_is_committed(
+    api: Api, alice: Caller, docs: Project, django_capture_on_commit_callbacks: Any
+) -> None:
+    assert app.conf.task_routes == {"integrations.tasks.execute_*": {"queue": "sandbox"}}
+    with django_capture_on_commit_callbacks(execute=True):
+        run_id = queued(api, alice, docs, "echo told")
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["stdout"] == "told\n"
 
 
 def test_a_run_is_executed_once(api: Api, alice: Caller, docs: Project) -> None:
