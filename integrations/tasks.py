@@ -6,8 +6,9 @@ from typing import Any
 from celery import shared_task
 from django.db import transaction
 
-from integrations.models import SandboxRun
-from integrations.operations import executions, sandbox_runs
+from integrations.models import EvolutionJob, SandboxRun
+from integrations.models.execution import Execution
+from integrations.operations import evolution_jobs, executions, sandbox_runs
 
 log = logging.getLogger(__name__)
 
@@ -19,17 +20,27 @@ def execute_run(run_id: str) -> bool:
 
 
 @shared_task
+def execute_job(job_id: str) -> bool:
+    """Execute a queued evolution job."""
+    return evolution_jobs.execute(job_id)
+
+
+EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run), (EvolutionJob, execute_job))
+
+
+@shared_task
 def tend_executions() -> int:
     """Give up what died with its worker, and send again what nobody took."""
-    for run_id in executions.untaken(SandboxRun):
-        begin(execute_run, run_id)
-    return executions.give_up(SandboxRun)
+    for model, task in EXECUTIONS:
+        for execution_id in executions.untaken(model):
+            begin(task, execution_id)
+    return sum(executions.give_up(model) for model, _ in EXECUTIONS)
 
 
 @shared_task
 def purge_executions() -> int:
     """Delete what has been over for long."""
-    return executions.purge(SandboxRun)
+    return sum(executions.purge(model) for model, _ in EXECUTIONS)
 
 
 def begin(task: Any, execution_id: str) -> None:

@@ -6,6 +6,7 @@ from integrations.views import webhooks
 from integrations.views.account_keys import AccountKeyViewSet
 from integrations.views.ci_runs import CIRunViewSet
 from integrations.views.evolution import ActiveRevisionViewSet, ArtifactViewSet, EvidenceViewSet
+from integrations.views.evolution_jobs import EvolutionJobViewSet
 from integrations.views.projects import ExecutionConfigViewSet, ProjectViewSet
 from integrations.views.sandbox_runs import SandboxRunViewSet
 
@@ -23,6 +24,8 @@ urlpatterns = [
     path("v1/evolution/artifacts", ArtifactViewSet.as_view({"get": "list", "post": "create"})),
     path("v1/evolution/artifacts/<str:artifact_id>", ArtifactViewSet.as_view({"get": "retrieve"})),
     path("v1/evolution/evidence", EvidenceViewSet.as_view({"get": "list", "post": "create"})),
+    path("v1/evolution/jobs", EvolutionJobViewSet.as_view({"get": "list", "post": "create"})),
+    path("v1/evolution/jobs/<str:job_id>", EvolutionJobViewSet.as_view({"get": "retrieve"})),
     path("v1/evolution/active-revision", ActiveRevisionViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("v1/sync/account-key", AccountKeyViewSet.as_view({"post": "create"})),
     path("webhooks/ci/<str:provider>", webhooks.ci),

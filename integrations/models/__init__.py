@@ -4,6 +4,7 @@ from integrations.models.account_key import AccountKey
 from integrations.models.ci_provider import CIProvider, CIRepository
 from integrations.models.ci_run import CIRun
 from integrations.models.evolution import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
+from integrations.models.evolution_job import EvolutionJob, EvolutionProgram
 from integrations.models.execution_config import ExecutionConfig
 from integrations.models.project import Project
 from integrations.models.sandbox_run import SandboxRun
@@ -17,6 +18,8 @@ __all__ = [
     "CIRun",
     "EvolutionArtifact",
     "EvolutionEvidence",
+    "EvolutionJob",
+    "EvolutionProgram",
     "EvolutionRevision",
     "ExecutionConfig",
     "IntegrationSwitch",

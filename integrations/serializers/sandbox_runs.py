@@ -13,6 +13,7 @@ from gateway.core.api.serializers import (
 )
 from integrations.models.execution import Execution
 from integrations.rules.paths import BadPath, check_paths
+from integrations.serializers.executions import ExecutionErrorResponse
 from integrations.serializers.projects import CommandField
 
 
@@ -41,13 +42,6 @@ class SandboxRunRequest(StrictSerializer):
     stdin = StrictStringField(required=False, allow_blank=True, trim_whitespace=False)
     timeoutSeconds = StrictIntegerField(required=False, min_value=1)
     idempotencyKey = IdempotencyKeyField(required=False)
-
-
-class ExecutionErrorResponse(serializers.Serializer[Any]):
-    """Why an execution failed, other than by its program's own exit code."""
-
-    code = serializers.CharField()
-    message = serializers.CharField()
 
 
 class SandboxRunResponse(serializers.Serializer[Any]):
