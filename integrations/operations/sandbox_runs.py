@@ -9,7 +9,13 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.rules.principal import Principal
-from gateway.core.contract.errors import Forbidden, IdempotencyKeyReused, InvalidRequest, RateLimited
+from gateway.core.contract.errors import (
+    Forbidden,
+    IdempotencyKeyReused,
+    IntegrationUnavailable,
+    InvalidRequest,
+    RateLimited,
+)
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX
 from integrations.adapters import bubblewrap
@@ -35,6 +41,8 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun,
     Raises NotFound, InvalidRequest, RateLimited, and IdempotencyKeyReused where the key came with another body.
     """
     settings = sandbox.settings()
+    if settings.runner != SandboxSettings.Runner.BUBBLEWRAP:
+        raise IntegrationUnavailable("The sandbox's runner is not available.")
     project = projects.one_of(principal, values["projectId"], param="projectId")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(id=project.id)

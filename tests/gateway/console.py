@@ -14,7 +14,7 @@ from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
-from integrations.models import CIRepository, CIRun
+from integrations.models import CIRepository, CIRun, EvolutionJob, Project, SandboxRun
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, review, settle
@@ -39,6 +39,7 @@ def furnish(folder: Path) -> None:
     make_organization()
     make_payments()
     make_ci_run()
+    make_executions()
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:
@@ -66,6 +67,15 @@ def make_ci_run() -> None:
         status="queued",
         created_at=timezone.now(),
         updated_at=timezone.now(),
+    )
+
+
+def make_executions() -> None:
+    """Queue a sandbox run and an evolution job of Alice's."""
+    asked = {"requested_by": ALICE, "inputs": "{}", "created_at": timezone.now()}
+    SandboxRun.objects.create(id=new_id("run"), project=Project.objects.get(), runner="bubblewrap", **asked)
+    EvolutionJob.objects.create(
+        id=new_id("job"), owner_kind="account", owner_key=ALICE, program="refine", artifact_ids=["art_1"], **asked
     )
 
 
