@@ -29,6 +29,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.sweep_lots": 5 * MINUTE,
     "inference.tasks.purge_responses": 10 * MINUTE,
     "inference.tasks.recover_calls": 15.0,
+    "integrations.tasks.ask_runner": MINUTE,
     "integrations.tasks.purge_executions": HOUR,
     "integrations.tasks.tend_executions": 15.0,
 }

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
-from integrations.operations import evolution_jobs, executions, sandbox_runs
+from integrations.operations import evolution_jobs, executions, remote_runs, sandbox_runs
 
 log = logging.getLogger(__name__)
 
@@ -35,6 +35,18 @@ def tend_executions() -> int:
         for execution_id in executions.untaken(model):
             begin(task, execution_id)
     return sum(executions.give_up(model) for model, _ in EXECUTIONS)
+
+
+@shared_task
+def cancel_run(run_id: str) -> None:
+    """Pass the cancelling of a run on to the remote runner."""
+    remote_runs.cancel(run_id)
+
+
+@shared_task
+def ask_runner() -> int:
+    """Ask the remote runner about the runs that it executes."""
+    return remote_runs.ask()
 
 
 @shared_task

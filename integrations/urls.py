@@ -29,4 +29,5 @@ urlpatterns = [
     path("v1/evolution/active-revision", ActiveRevisionViewSet.as_view({"get": "retrieve", "put": "update"})),
     path("v1/sync/account-key", AccountKeyViewSet.as_view({"post": "create"})),
     path("webhooks/ci/<str:provider>", webhooks.ci),
+    path("webhooks/sandbox/<str:run_id>", webhooks.sandbox),
 ]

@@ -12,7 +12,6 @@ from accounts.rules.principal import Principal
 from gateway.core.contract.errors import (
     Forbidden,
     IdempotencyKeyReused,
-    IntegrationUnavailable,
     InvalidRequest,
     RateLimited,
 )
@@ -22,7 +21,7 @@ from integrations.adapters import bubblewrap
 from integrations.adapters.programs import Ending, Outcome, Output, Program
 from integrations.models import ExecutionConfig, Project, SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
-from integrations.operations import executions
+from integrations.operations import executions, remote_runs
 from integrations.queries import execution_configs, projects, sandbox, sandbox_runs
 from integrations.rules.execution import check_timeout
 from organizations.rules.roles import PEOPLE_MANAGERS
@@ -41,8 +40,6 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun,
     Raises NotFound, InvalidRequest, RateLimited, and IdempotencyKeyReused where the key came with another body.
     """
     settings = sandbox.settings()
-    if settings.runner != SandboxSettings.Runner.BUBBLEWRAP:
-        raise IntegrationUnavailable("The sandbox's runner is not available.")
     project = projects.one_of(principal, values["projectId"], param="projectId")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(id=project.id)
@@ -76,10 +73,13 @@ def request_cancel(run: SandboxRun) -> None:
 
 
 def execute(run_id: str) -> bool:
-    """Execute a queued run on this machine; return False where it is not this worker's to execute."""
+    """Execute a queued run on this machine, or hand it to the remote runner; return False where it is not this
+    worker's to execute."""
     run = executions.take(SandboxRun, run_id)
     if run is None:
         return False
+    if run.runner == SandboxSettings.Runner.HTTP:
+        return remote_runs.start(run)
     outcome, output = bubblewrap.run(_program(run), executions.Heartbeat(run, _columns))
     status = _STATUS.get(outcome.ending) or _status_of(outcome)
     values = {"exit_code": outcome.exit_code, "reason": outcome.reason, "error_code": _error_code(outcome)}

@@ -20,6 +20,8 @@ from gateway.core.contract.errors import (
 )
 from gateway.core.contract.limits import SANDBOX_BODY_MAX_BYTES
 from integrations import tasks
+from integrations.models import SandboxSettings
+from integrations.models.execution import Execution
 from integrations.operations import sandbox_runs as operations
 from integrations.queries import sandbox_runs
 from integrations.serializers.sandbox_runs import SandboxRunList, SandboxRunRequest, SandboxRunResponse
@@ -85,4 +87,7 @@ class SandboxRunViewSet(ApiViewSet):
 
         In an organization, members cancel their own runs, owners and admins all.
         """
-        return Response(SandboxRunResponse(operations.cancel(caller(request), run_id)).data, status=202)
+        run = operations.cancel(caller(request), run_id)
+        if run.runner == SandboxSettings.Runner.HTTP and run.status == Execution.Status.CANCELLING:
+            tasks.begin(tasks.cancel_run, run.id)
+        return Response(SandboxRunResponse(run).data, status=202)

@@ -32,7 +32,18 @@ pytestmark = pytest.mark.django_db
 RIGHTS = ("view", "add", "change", "delete")
 ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount_microusd": "1", "name": "New"}
 FORM, FORM_TYPE = urlencode(ANSWER), "application/x-www-form-urlencoded"
-ACTIONS = ("delete_selected", "cancel", "suspend", "unsuspend", "revoke", "charge", "release", "credit", "dismiss", "rotate")
+ACTIONS = (
+    "delete_selected",
+    "cancel",
+    "suspend",
+    "unsuspend",
+    "revoke",
+    "charge",
+    "release",
+    "credit",
+    "dismiss",
+    "rotate",
+)
 # Rows that no right but every right changes: groups give rights, and who lost a second factor is helped by few.
 SUPERUSERS_ONLY = {"group"}
 SINGLE = {"judgementsettings", "sandboxsettings"}  # made once, and kept
