@@ -163,6 +163,11 @@ SPECTACULAR_SETTINGS = {
         "CheckoutKind": ["top_up", "payment_method"],
         "BillingMode": ["test", "live"],
         "InvoiceStatus": ["draft", "open", "paid", "void", "past_due"],
+        "SandboxRunStatus": [
+            *("queued", "running", "succeeded", "failed", "timed_out", "cancelling", "cancelled"),
+        ],
+        "RunStatus": ["queued", "running", "succeeded", "failed", "cancelled"],
+        "CIStepStatus": ["queued", "running", "succeeded", "failed", "cancelled", "skipped"],
         "UsageStatus": ["settled", "held", "released", "reconciling"],
     },
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would say each value twice

@@ -1,7 +1,7 @@
 """What a remote runner reports of a run."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 STATUSES = ("queued", "running", "succeeded", "failed", "timed_out", "cancelled")
 OVER = STATUSES[2:]
@@ -49,5 +49,5 @@ def _stream(body: dict[str, Any], name: str, max_bytes: int) -> tuple[str, bool]
     return written[:max_bytes].decode("utf-8", "ignore").replace("\0", "\ufffd"), len(written) > max_bytes
 
 
-def _is_integer(value: Any) -> bool:
+def _is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
