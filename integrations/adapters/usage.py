@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 FILES_MAX = 16_384
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _SHARED = "/tmp"  # noqa: S108 - within the sandbox
 
 
@@ -21,14 +20,15 @@ def excess(bwrap: int, first: int | None, memory_mb: int, disk_bytes: int) -> st
 
 
 def _memory_bytes(bwrap: int) -> int:
-    """Sum the memory of bubblewrap's descendants that is nobody else's: resident without shared pages."""
-    return sum(map(_own_bytes, descendants(bwrap)))
+    """Sum the memory of bubblewrap's descendants, anonymous and shared; pages that several have count once."""
+    return sum(map(_proportional_bytes, descendants(bwrap)))
 
 
-def _own_bytes(process: int) -> int:
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        _, resident, shared, *_ = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()
-        return (int(resident) - int(shared)) * PAGE_BYTES
+def _proportional_bytes(process: int) -> int:
+    """Return a process's share of its anonymous and shared memory (proc_pid_smaps(5), in KiB there)."""
+    with contextlib.suppress(OSError):
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
     return 0
 
 

@@ -219,6 +219,15 @@ def test_a_process_has_a_bound_of_memory() -> None:
     assert (outcome.exit_code, "MemoryError" in err) == (1, True)
 
 
+def test_shared_memory_counts_too() -> None:
+    script = (
+        "import mmap, os, time\nfor _ in range(10):\n  if os.fork() == 0:\n"
+        "    x = mmap.mmap(-1, 50 * 2**20); x.write(b'x' * (40 * 2**20)); time.sleep(600)\ntime.sleep(600)"
+    )
+    outcome, _, _ = python(script, memory_mb=200)
+    assert outcome == Outcome(Ending.BEYOND_LIMIT, None, "The run used more than 200 MB of memory.")
+
+
 def test_a_runs_processes_have_one_bound_of_memory() -> None:
     script = (
         "import os, time\nfor _ in range(20):\n  if os.fork() == 0:\n    x = b'x' * (50 * 2**20); time.sleep(600)\n"
