@@ -19,7 +19,7 @@ BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-run: venv ## start the gateway with its own database; set PORT, HOST or DATA_DIR to change where
+run: venv ## start the gateway with its own database; set PORT, HOST or DATA_DIR to change where, LOCAL_MODEL=true for true embeddings
 	@exec $(RUN) -m gateway.run --follow-parent
 
 demo: venv ## make one paid call through the running gateway and show its receipt
@@ -63,7 +63,7 @@ chaos: venv-dev ## kill databases and servers under load for ten minutes, then c
 	@exec $(RUN) -m tests.chaos $(ARGS)
 
 venv: python
-	@$(PYTHON) gateway/run/bootstrap.py requirements.txt
+	@$(PYTHON) gateway/run/bootstrap.py requirements$(if $(filter true True 1 yes on,$(LOCAL_MODEL)),-local-model).txt
 
 venv-dev: python
 	@$(PYTHON) gateway/run/bootstrap.py requirements-dev.txt

@@ -39,8 +39,9 @@ class Customer:
 class ProductServer:
     """Sign assertions with the integration's key and exchange them for customers' tokens."""
 
-    def __init__(self, capabilities: Sequence[str] = CAPABILITIES) -> None:
+    def __init__(self, capabilities: Sequence[str] = CAPABILITIES, consents: Sequence[str] = ()) -> None:
         self.capabilities = list(capabilities)
+        self.consents = list(consents)
         self._key = SigningKey()
         self._session = requests.Session()
 
@@ -69,6 +70,7 @@ class ProductServer:
             "sub": customer.did,
             "product": PRODUCT,
             "capabilities": self.capabilities,
+            "consents": self.consents,
             "iat": now,
             "exp": now + ASSERTION_SECONDS,
             "jti": uuid.uuid4().hex,

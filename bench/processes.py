@@ -4,6 +4,7 @@ import contextlib
 import os
 import platform
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -148,5 +149,15 @@ def answers(url: str) -> Callable[[], bool]:
             return requests.get(url, timeout=2).status_code == 200
         except requests.RequestException:
             return False
+
+    return check
+
+
+def listens(port: int) -> Callable[[], bool]:
+    """Return a check that somebody listens on a port of this machine."""
+
+    def check() -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex((LOOPBACK, port)) == 0
 
     return check

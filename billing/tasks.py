@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from billing.models import ProviderEvent
-from billing.operations import events, ledger, reconciliation, replays, reviews, seals
+from billing.operations import events, invoice_payments, invoices, ledger, reconciliation, replays, reviews, seals
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
 
@@ -48,6 +48,19 @@ def reconcile_payments() -> int:
     while ledger.repay_debts(limit=BATCH).rows():
         pass
     return compared
+
+
+@shared_task
+def collect_invoices() -> int:
+    """Follow up charges whose outcome is not known; where collection is on, issue what is drafted and charge it."""
+    now, since = timezone.now(), settings.SEAT_COLLECTION_FROM
+    followed = invoice_payments.follow(now=now)
+    if since is None:
+        return followed
+    invoices.issue_all(since=since, now=now)
+    begun = invoice_payments.collect(now=now)
+    invoices.mark_past_due(now=now)
+    return followed + begun
 
 
 @shared_task

@@ -16,6 +16,11 @@ GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO gateway_app;
 
 REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM gateway_app;
 REVOKE UPDATE, DELETE ON
-  billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_seal, organizations_auditentry
+  billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_seal, billing_takeover,
+  billing_invoice_line,
+  billing_credit_note, billing_seat_price, organizations_auditentry
   FROM gateway_app;
-REVOKE DELETE ON billing_wallet, billing_budget, billing_credit_lot, billing_reservation, billing_checkout FROM gateway_app;
+REVOKE DELETE ON
+  billing_wallet, billing_budget, billing_credit_lot, billing_reservation, billing_checkout, billing_invoice,
+  billing_invoice_payment
+  FROM gateway_app;

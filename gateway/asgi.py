@@ -14,9 +14,9 @@ from django.core.asgi import get_asgi_application  # noqa: E402
 
 django_application = get_asgi_application()
 
-from channels.routing import ProtocolTypeRouter  # noqa: E402
+from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from django.conf import settings  # noqa: E402
-from django.urls import path  # noqa: E402
+from django.urls import path, re_path  # noqa: E402
 
 import gateway.celery  # noqa: E402, F401 (makes it the application that tasks are handed to)
 from gateway.core.api.lean import LeanHandler  # noqa: E402
@@ -27,18 +27,25 @@ from gateway.server.lifespan import Lifespan  # noqa: E402
 from gateway.server.proxies import behind  # noqa: E402
 from gateway.server.requests import Utf8Request  # noqa: E402
 from gateway.server.websockets import refuse_websocket  # noqa: E402
-from inference.urls import metered_urlpatterns  # noqa: E402
+from inference.routes.realtime.application import serve_realtime  # noqa: E402
+from inference.urls import metered_urlpatterns as model_urlpatterns  # noqa: E402
+from inference.urls import session_urlpatterns  # noqa: E402
+from judgement.urls import metered_urlpatterns as judgement_urlpatterns  # noqa: E402
 
 serve_requests()
 django_application.request_class = Utf8Request
-on_the_loop = [path("healthz", healthz), *metered_urlpatterns]
+on_the_loop = [path("healthz", healthz), *model_urlpatterns, *judgement_urlpatterns, *session_urlpatterns]
+sockets = [
+    path("v1/realtime", serve_realtime),  # type: ignore[arg-type] # an application, which is what Channels routes to
+    re_path("", refuse_websocket),  # type: ignore[arg-type]
+]
 
 application = behind(
     settings.TRUSTED_PROXIES,
     ProtocolTypeRouter(
         {
             "http": HttpRouter(LeanHandler(on_the_loop), django_application),
-            "websocket": refuse_websocket,
+            "websocket": URLRouter(sockets),
             "lifespan": Lifespan(),
         }
     ),

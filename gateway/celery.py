@@ -1,4 +1,4 @@
-"""The Celery application: reconciliation, payments' events, clean-up and, later, seat billing."""
+"""The Celery application: reconciliation, payments' events, seat billing and clean-up."""
 
 from celery import Celery
 

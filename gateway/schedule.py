@@ -19,6 +19,7 @@ INTERVAL_SECONDS = {
     "accounts.tasks.tend_signing_keys": 10 * MINUTE,
     "billing.tasks.audit_ledger": 10 * MINUTE,
     "billing.tasks.audit_whole_ledger": 24 * HOUR,
+    "billing.tasks.collect_invoices": 30.0,
     "billing.tasks.merge_lots": 5 * MINUTE,
     "billing.tasks.purge_events": HOUR,
     "billing.tasks.purge_replays": 10 * MINUTE,
@@ -32,6 +33,9 @@ INTERVAL_SECONDS = {
     "integrations.tasks.ask_runner": MINUTE,
     "integrations.tasks.purge_executions": HOUR,
     "integrations.tasks.tend_executions": 15.0,
+    "judgement.tasks.purge_answer_counts": HOUR,
+    "organizations.tasks.bill_seats": 10 * MINUTE,
+    "organizations.tasks.follow_debts": 15.0,
 }
 
 

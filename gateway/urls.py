@@ -1,4 +1,5 @@
-"""Every address of the gateway. The metered routes are served from `inference.urls` by the lean handler."""
+"""Every address of the gateway. The metered routes are served from `inference.urls` and
+`judgement.urls` by the lean handler."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -21,4 +22,5 @@ urlpatterns = [
     path("", include("organizations.portal.urls")),
     path("", include("inference.urls")),
     path("", include("integrations.urls")),
+    path("", include("judgement.urls")),
 ]

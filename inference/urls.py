@@ -1,17 +1,35 @@
-"""Routes of the model API. The metered ones are served by the lean handler (`gateway.asgi`)."""
+"""Routes of the model API. The metered ones, and those of sessions, are served on the event loop (`gateway.asgi`)."""
 
 from django.urls import URLPattern, path
 
 from inference.routes.chat.view import ChatCompletionViewSet
+from inference.routes.contextual.view import ContextualEmbeddingViewSet
 from inference.routes.embeddings.view import EmbeddingViewSet
+from inference.routes.images.view import ImageViewSet
+from inference.routes.late_interaction.view import LateInteractionViewSet
+from inference.routes.realtime.view import RealtimeViewSet
+from inference.routes.rerank.view import RerankViewSet
 from inference.routes.responses.view import ResponseViewSet
+from inference.routes.speech.view import SpeechViewSet
+from inference.routes.transcriptions.view import TranscriptionViewSet, TranslationViewSet
 from inference.views.models import ModelViewSet
 from inference.views.stored_responses import InputItemViewSet, StoredResponseViewSet
 
 metered_urlpatterns: list[URLPattern] = [
+    path("v1/audio/speech", SpeechViewSet.as_view({"post": "create"})),
+    path("v1/audio/transcriptions", TranscriptionViewSet.as_view({"post": "create"})),
+    path("v1/audio/translations", TranslationViewSet.as_view({"post": "create"})),
     path("v1/chat/completions", ChatCompletionViewSet.as_view({"post": "create"})),
     path("v1/embeddings", EmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/embeddings/contextual", ContextualEmbeddingViewSet.as_view({"post": "create"})),
+    path("v1/images/generations", ImageViewSet.as_view({"post": "create"})),
+    path("v1/late-interaction/score", LateInteractionViewSet.as_view({"post": "score"})),
+    path("v1/rerank", RerankViewSet.as_view({"post": "create"})),
     path("v1/responses", ResponseViewSet.as_view({"post": "create"})),
+]
+
+session_urlpatterns: list[URLPattern] = [
+    path("v1/realtime", RealtimeViewSet.as_view({"get": "connect"})),
 ]
 
 urlpatterns: list[URLPattern] = [
@@ -20,4 +38,5 @@ urlpatterns: list[URLPattern] = [
     path("v1/responses/<str:response_id>", StoredResponseViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
     path("v1/responses/<str:response_id>/input_items", InputItemViewSet.as_view({"get": "list"})),
     *metered_urlpatterns,
+    *session_urlpatterns,
 ]

@@ -1,9 +1,21 @@
-"""The console's pages of judgement: which backends the aliases select, and the fallbacks."""
+"""The console's pages of judgement: which backends the aliases select, the fallbacks, and how backends have answered."""
+
+from datetime import timedelta
+from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
 
-from gateway.core.console import ConsoleAdmin, SingleRowAdmin
-from judgement.models import JudgementFallback, JudgementSettings
+from gateway.core.console import ConsoleAdmin, ReadOnlyAdmin, SingleRowAdmin
+from judgement.models import AnswerCount, JudgementFallback, JudgementSettings
+from judgement.queries import distributions
+from judgement.rules.shifts import by_alias_and_kind
+
+PERIODS_DAYS = (1, 7, 30, 90)
+USUAL_DAYS = 30
 
 
 @admin.register(JudgementSettings)
@@ -24,3 +36,31 @@ class JudgementFallbackAdmin(ConsoleAdmin):
     list_select_related = ("source", "target")
     autocomplete_fields = ("source", "target")
     ordering = ("source__name",)
+
+
+@admin.register(AnswerCount)
+class AnswerCountAdmin(ReadOnlyAdmin):
+    """How the recent answers of each backend and version are distributed: one page of plots in place of rows."""
+
+    ordering = ("-id",)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the distributions of the last days, of which `days` says how many."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        days = _days(request.GET.get("days"))
+        since = timezone.now().date() - timedelta(days=days - 1)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Judgement answers",
+            "opts": self.opts,
+            "groups": by_alias_and_kind(distributions.recent(since)),
+            "days": days,
+            "periods": PERIODS_DAYS,
+        }
+        return TemplateResponse(request, "admin/judgement/distributions.html", context)
+
+
+def _days(sent: str | None) -> int:
+    """Return the period that was asked for, the usual one where it is none of those on the page."""
+    return next((days for days in PERIODS_DAYS if str(days) == sent), USUAL_DAYS)

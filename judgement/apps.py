@@ -6,3 +6,10 @@ from django.apps import AppConfig
 class JudgementConfig(AppConfig):
     name = "judgement"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Tell the catalogue which backends the operator has chosen."""
+        from inference.queries import catalogue
+        from judgement.queries.choices import read_choices
+
+        catalogue.register_choices(read_choices)

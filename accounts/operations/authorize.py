@@ -9,7 +9,8 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Account, AuthorizationRequest
-from accounts.operations import codes, public_clients
+from accounts.models.consent import REALTIME
+from accounts.operations import codes, consents, public_clients
 from accounts.operations.public_scopes import grantable
 from accounts.rules import authorization
 from accounts.rules.authorization import AuthorizationError, Parameters, Target
@@ -17,7 +18,6 @@ from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import AUTHORIZATION_REQUEST_SECONDS
 
 REALTIME_SCOPE = "realtime:connect"
-REALTIME_CONSENT = "realtime"
 
 
 class RequestGone(Exception):
@@ -86,8 +86,10 @@ def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Ite
         granted = [scope for scope in request.scopes if scope in set(scopes)]
         if not granted:
             return _denied(request)
-        consents = [REALTIME_CONSENT] if REALTIME_SCOPE in granted else []
-        code = codes.issue(request, account=account, scopes=granted, consents=consents, now=now)
+        agreed = [REALTIME] if REALTIME_SCOPE in granted else []
+        code = codes.issue(request, account=account, scopes=granted, consents=agreed, now=now)
+        for kind in agreed if code else ():
+            consents.give(account=account, client_id=request.client_id, kind=kind, now=now)
     target = Target(request.client_id, request.redirect_uri)
     if code is None:
         return _answer(

@@ -2,11 +2,21 @@
 
 from django.urls import include, path
 
-from accounts.portal.views import authorize, devices, did_documents, emails, identity_providers, second_factors
+from accounts.portal.views import (
+    authorize,
+    consents,
+    devices,
+    did_documents,
+    emails,
+    identity_providers,
+    second_factors,
+)
 
 urlpatterns = [
     path("authorize", authorize.begin, name="portal_authorize"),
     path("authorize/<str:request_id>", authorize.consent, name="portal_consent"),
+    path("consents", consents.consents, name="portal_consents"),
+    path("consents/<int:consent_id>/withdraw", consents.withdraw, name="portal_withdraw_consent"),
     path("devices", devices.devices, name="portal_devices"),
     path("devices/<str:session_id>/revoke", devices.revoke, name="portal_revoke_device"),
     path("accounts/<str:account_id>/did.json", did_documents.show),

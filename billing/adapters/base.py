@@ -1,14 +1,14 @@
 """The interface of a payment provider's adapter.
 
 Amounts are micro-USD, times aware UTC. What an adapter returns is the provider's record at that moment, checked for
-shape; whether it is what was asked is decided by `billing.rules.checkouts`.
+shape; whether it is what was asked is decided by `billing.rules.checkouts` and `billing.rules.invoices`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from billing.rules.provider_records import ConnectedAccount, Session, TakenBack
+from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session, TakenBack
 
 
 class ProviderError(Exception):
@@ -41,8 +41,22 @@ class SessionRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ChargeRequest:
+    """What to charge a saved payment method, with nobody present.
+
+    The payment's id is also the key under which the provider makes at most one charge of it.
+    """
+
+    payment_id: str
+    amount_microusd: int
+    customer_ref: str
+    method_ref: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
-    """A signed event: which object something happened to. `is_relevant`: it may concern a checkout."""
+    """A signed event: which object something happened to. `is_relevant`: it may concern a checkout or an invoice."""
 
     event_id: str
     type: str
@@ -64,6 +78,21 @@ class PaymentProvider(Protocol):
 
     def session(self, ref: str) -> Session:
         """Read a session."""
+
+    def kept_method(self, ref: str) -> KeptMethod | None:
+        """Read the payment method that a session saved; None where it saved none."""
+
+    def charge(self, request: ChargeRequest) -> Payment:
+        """Charge a saved payment method, or give the charge that was made for this payment before.
+
+        A charge that the bank refuses is a record like any other.
+        """
+
+    def payment(self, ref: str) -> Payment:
+        """Read a charge."""
+
+    def find_payment(self, customer_ref: str, payment_id: str) -> Payment | None:
+        """Find the charge of a customer that was made for this payment; None where there is none."""
 
     def taken_back(self, payment_ref: str) -> TakenBack:
         """Read what was refunded and disputed of a payment."""

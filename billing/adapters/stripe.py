@@ -1,4 +1,4 @@
-"""Stripe: hosted Checkout sessions, and what became of their payments.
+"""Stripe: hosted Checkout sessions, charges of saved payment methods, and what became of their payments.
 
 Related objects may come as ids or whole, whatever was asked for, so an id is followed by a request of its own where its
 object is needed. Amounts there are whole cents.
@@ -6,12 +6,20 @@ object is needed. Amounts there are whole cents.
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import stripe
 
-from billing.adapters.base import Event, ProviderRejected, ProviderUnavailable, SessionRequest, SignatureInvalid
+from billing.adapters.base import (
+    ChargeRequest,
+    Event,
+    ProviderRejected,
+    ProviderUnavailable,
+    SessionRequest,
+    SignatureInvalid,
+)
 from billing.adapters.stripe_records import (
     ID,
     SENSELESS,
@@ -20,12 +28,14 @@ from billing.adapters.stripe_records import (
     account_of,
     event_of,
     has_taken,
+    method_of,
     microusd,
+    payment_of,
     session_of,
     transaction_of,
 )
 from billing.adapters.stripe_signature import verify
-from billing.rules.provider_records import ConnectedAccount, Session, TakenBack
+from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session, TakenBack
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.outbound.redaction import redacted
 
@@ -73,6 +83,38 @@ class Stripe:
         if waits and self._payment(str(found.payment_ref)).get("status") in FAILED_PAYMENTS:
             return _read(session_of, {**record, "status": "expired"})
         return found
+
+    def kept_method(self, ref: str) -> KeptMethod | None:
+        """Read the payment method from the session's setup intent."""
+        intent = self._get("/v1/checkout/sessions/", ref).get("setup_intent")
+        if isinstance(intent, str):
+            intent = self._get("/v1/setup_intents/", intent)
+        return None if intent is None else _read(method_of, intent)
+
+    def charge(self, request: ChargeRequest) -> Payment:
+        """Make and confirm a payment intent off-session; Stripe makes one per idempotency key, the payment's id.
+
+        A refusal by the bank is an error of HTTP that names the intent, whose record then says the rest.
+        """
+        try:
+            made = self._ask("post", "/v1/payment_intents", **_charged(request), idempotency_key=request.payment_id)
+        except ProviderRejected as refusal:
+            ref = _refused_intent(refusal.__cause__)
+            if ref is None:
+                raise
+            return self.payment(ref)
+        return _read(payment_of, made)
+
+    def payment(self, ref: str) -> Payment:
+        """Read a payment intent."""
+        return _read(payment_of, self._payment(ref))
+
+    def find_payment(self, customer_ref: str, payment_id: str) -> Payment | None:
+        """Look through the customer's payment intents, the newest first."""
+        found = self._listed("/v1/payment_intents", customer=customer_ref)
+        made = (intent for intent in found if _read(transaction_of, intent) == payment_id)
+        intent = next(made, None)
+        return None if intent is None else _read(payment_of, intent)
 
     def taken_back(self, payment_ref: str) -> TakenBack:
         """Read what was refunded and disputed of a payment intent."""
@@ -128,19 +170,22 @@ class Stripe:
         return sum(microusd(one["amount"]) for one in disputes if has_taken(one))
 
     def _all_of(self, charge: Record, path: str) -> list[Record]:
-        """List all that belongs to a charge; nothing where no such list is offered."""
+        """List all that belongs to a charge; what is listed until a page is refused, and nothing where no such list is
+        offered."""
         found: list[Record] = []
-        params: dict[str, Any] = {"charge": charge["id"], "limit": PAGE_SIZE}
-        for _ in range(PAGES_MAX):
-            try:
-                page = self._ask("get", path, **params)
-            except ProviderRejected:
-                break
-            found += page["data"]
-            if not page.get("has_more") or not page["data"]:
-                break
-            params["starting_after"] = page["data"][-1]["id"]
+        with suppress(ProviderRejected):
+            for one in self._listed(path, charge=charge["id"]):
+                found.append(one)  # noqa: PERF402 (what came before a refusal is kept)
         return found
+
+    def _listed(self, path: str, **params: Any) -> Iterator[Record]:
+        """Go through a list, page by page."""
+        for _ in range(PAGES_MAX):
+            page = self._ask("get", path, **params, limit=PAGE_SIZE)
+            yield from page["data"]
+            if not page.get("has_more") or not page["data"]:
+                return
+            params["starting_after"] = page["data"][-1]["id"]
 
     def _get(self, path: str, ref: str) -> dict[str, Any]:
         if not ID.fullmatch(ref):
@@ -177,12 +222,35 @@ def _may_pass(error: stripe.StripeError) -> bool:
     return status is None or not 400 <= status < 500 or status in (401, 409, 429)
 
 
+def _refused_intent(error: BaseException | None) -> str | None:
+    """Name the payment intent of a card's refusal."""
+    if not isinstance(error, stripe.CardError) or not isinstance(error.json_body, dict):
+        return None
+    intent = (error.json_body.get("error") or {}).get("payment_intent")
+    ref = intent.get("id") if isinstance(intent, dict) else intent
+    return ref if isinstance(ref, str) else None
+
+
 def _read(read: Callable[[Any], Answer], record: Record) -> Answer:
     """Read a record, or raise ProviderUnavailable if it lacks what every valid one has."""
     try:
         return read(record)
     except SENSELESS as error:
         raise ProviderUnavailable(f"invalid answer: {type(error).__name__} {error}") from error
+
+
+def _charged(request: ChargeRequest) -> dict[str, Any]:
+    """Write a charge's parameters, the same at every repetition."""
+    return {
+        "amount": request.amount_microusd // CENT_MICROUSD,
+        "currency": "usd",
+        "customer": request.customer_ref,
+        "payment_method": request.method_ref,
+        "off_session": True,
+        "confirm": True,
+        "description": request.description,
+        "metadata": {TRANSACTION: request.payment_id},
+    }
 
 
 def _wanted(request: SessionRequest) -> dict[str, Any]:

@@ -7,12 +7,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from billing.adapters.base import Event
-from billing.rules.provider_records import ConnectedAccount, Session
+from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.contract.names import shows_as_written
 
 ID = re.compile(r"[A-Za-z0-9_]{1,255}")
 LINE_MAX_CHARACTERS = 255
+REASON_MAX_CHARACTERS = 500
 TRANSACTION = "transaction_id"
 
 # The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
@@ -47,6 +48,31 @@ def session_of(record: Record) -> Session:
         customer_ref=_ref(record.get("customer")),
         expires_at=None if expires_at is None else datetime.fromtimestamp(expires_at, UTC),
     )
+
+
+def payment_of(record: Record) -> Payment:
+    """Read a payment intent. The code is the bank's reason where it gave one, else Stripe's own."""
+    error = record.get("last_payment_error") or {}
+    code, reason = error.get("decline_code") or error.get("code"), error.get("message")
+    return Payment(
+        ref=_text(record["id"]),
+        status=_text(record["status"]),
+        amount_microusd=microusd(record["amount"]),
+        received_microusd=microusd(record.get("amount_received") or 0),
+        currency=_text(record["currency"]).lower(),
+        is_live=record["livemode"] is True,
+        transaction_id=transaction_of(record),
+        failure_code=None if code is None else _line(code),
+        failure_reason=None if reason is None else _text(reason)[:REASON_MAX_CHARACTERS],
+    )
+
+
+def method_of(record: Record) -> KeptMethod | None:
+    """Read the payment method that a setup intent saved; None where it has not succeeded."""
+    customer, method = _ref(record.get("customer")), _ref(record.get("payment_method"))
+    if record["status"] != "succeeded" or customer is None or method is None:
+        return None
+    return KeptMethod(customer, method)
 
 
 def event_of(record: Record) -> Event:

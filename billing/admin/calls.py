@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from billing.admin.forms import ReasonForm
 from billing.admin.owners import OWNER, SEARCH_HELP
-from billing.models import Reservation, State
+from billing.models import Reservation, State, Takeover
 from billing.operations import reviews
 from billing.queries import charges
 from billing.rules.prices import show
@@ -145,5 +145,8 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     @display(description="Price")
     def price(self, call: Reservation) -> str:
-        """Render the prices that the call was held and charged at."""
-        return show(call.price_version.components)
+        """Render the prices that the call was held and charged at; another model's, where that one took the call over."""
+        takeover = Takeover.objects.filter(pk=call.pk).select_related("price_version").first()
+        if takeover is None:
+            return show(call.price_version.components)
+        return f"{show(takeover.price_version.components)}, of {takeover.model}, which took the call over"

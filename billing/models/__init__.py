@@ -3,24 +3,37 @@
 from billing.models.budget import Budget
 from billing.models.checkout import Checkout, CheckoutKind, CheckoutStatus
 from billing.models.credit_lot import CreditLot
+from billing.models.credit_note import CreditNote
 from billing.models.external_mapping import ExternalMapping, MappingMode
+from billing.models.invoice import UNPAID, Invoice, InvoiceLine, InvoiceStatus
+from billing.models.invoice_payment import PENDING, InvoicePayment, InvoicePaymentStatus
 from billing.models.loss import Loss, LossKind
 from billing.models.price_version import PriceVersion
 from billing.models.provider_event import ProviderEvent
 from billing.models.reservation import Reservation, State
 from billing.models.seal import Seal
+from billing.models.seat_price import SeatPrice
 from billing.models.stored_replay import StoredReplay
+from billing.models.takeover import Takeover
 from billing.models.transfer import Transfer
 from billing.models.usage_record import UsageRecord
 from billing.models.wallet import OwnerKind, Wallet
 
 __all__ = [
+    "PENDING",
+    "UNPAID",
     "Budget",
     "Checkout",
     "CheckoutKind",
     "CheckoutStatus",
     "CreditLot",
+    "CreditNote",
     "ExternalMapping",
+    "Invoice",
+    "InvoiceLine",
+    "InvoicePayment",
+    "InvoicePaymentStatus",
+    "InvoiceStatus",
     "Loss",
     "LossKind",
     "MappingMode",
@@ -29,8 +42,10 @@ __all__ = [
     "ProviderEvent",
     "Reservation",
     "Seal",
+    "SeatPrice",
     "State",
     "StoredReplay",
+    "Takeover",
     "Transfer",
     "UsageRecord",
     "Wallet",

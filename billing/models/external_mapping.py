@@ -2,6 +2,7 @@
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from billing.models.fields import KeyField
 
@@ -14,7 +15,10 @@ class MappingMode(models.TextChoices):
 
 
 class ExternalMapping(models.Model):
-    """A verified statement that `external_org_id` at `provider` bills the organization's seats of `product`."""
+    """A verified statement that `external_org_id` at `provider` bills the organization's seats of `product`.
+
+    `created_at` is when that was first confirmed: months that end later are not invoiced here.
+    """
 
     id = models.BigAutoField(primary_key=True)
     org_id = KeyField()
@@ -24,6 +28,7 @@ class ExternalMapping(models.Model):
     mode = models.TextField(choices=MappingMode.choices)
     verified_by = KeyField()
     verified_at = models.DateTimeField()
+    created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
         db_table = "billing_external_mapping"

@@ -14,8 +14,8 @@ from django.db import IntegrityError, connection, transaction
 
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
-from billing.models import Checkout, CheckoutStatus
-from billing.operations import wallets
+from billing.models import Checkout, CheckoutStatus, OwnerKind
+from billing.operations import invoices, wallets
 from billing.queries import locked
 from billing.rules import checkouts as rules
 from billing.rules.owners import Owner
@@ -238,6 +238,8 @@ def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
         log.critical("checkout %s needs a decision; nothing was credited: %s", checkout.id, reason)
     if verdict is rules.Verdict.PAID:
         _credit(checkout, now)
+    if verdict is rules.Verdict.COMPLETED and checkout.owner_kind == OwnerKind.ORGANIZATION:
+        invoices.hasten(checkout.owner_key, now=now)
     checkout.status = CheckoutStatus(verdict.value)
     checkout.review_reason = reason or checkout.review_reason
     checkout.payment_ref = session.payment_ref or checkout.payment_ref

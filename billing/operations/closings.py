@@ -26,12 +26,21 @@ is (`generation_id`)."""
 Row = TypeVar("Row")
 
 
+class Takeover(NamedTuple):
+    """The model that took a call over from the one that was asked, and the price version that it is charged at."""
+
+    model: str
+    price_version: int
+
+
 class OpenCall(NamedTuple):
-    """The call to close: whose it is, its hold, and the deployment that was tried last, where one was."""
+    """The call to close: whose it is, its hold, the deployment that was tried last, where one was, and who took it over,
+    where somebody did."""
 
     owner: Owner
     usage_id: str
     deployment: str | None
+    takeover: Takeover | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,8 @@ def _closing(
     function: BatchFunction = CLOSE,
 ) -> Closing[Any]:
     arguments |= {"action": action, "usage_id": call.usage_id, "deployment": call.deployment}
+    if call.takeover is not None:
+        arguments["takeover"] = call.takeover._asdict()
     if replay is not None:
         arguments |= {"replay_status": replay.status, "replay_headers": replay.headers}
     note = orjson.dumps(arguments)

@@ -6,10 +6,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from billing.adapters import configured
-from billing.adapters.base import PaymentProvider, SignatureInvalid
-from billing.models import Checkout, ProviderEvent
-from billing.operations import checkouts
+from billing.adapters.base import SignatureInvalid
+from billing.models import Checkout, InvoicePayment, ProviderEvent
+from billing.operations import checkouts, invoice_payments
 from billing.queries import checkouts as queries
+from billing.queries import invoices
 from gateway.core.contract.errors import IntegrationUnavailable, InvalidRequest
 
 log = logging.getLogger("billing.events")
@@ -49,14 +50,18 @@ def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent |
 
 
 def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
-    """Compare the checkout that an event may be about with the provider's record; None where it is none of ours.
+    """Compare the checkout or the invoice's payment that an event may be about with the provider's record; return the
+    checkout, None where it is no checkout of ours.
 
     Raises IntegrationUnavailable or a ProviderError where the provider does not answer; the event then waits.
     """
-    checkout = queries.about(event) or _asked_about(configured.require(), event)
-    if checkout is not None:
-        checkout = checkouts.converge(checkout, now=now)
+    about = _about(event)
+    checkout = None
+    if isinstance(about, Checkout):
+        checkout = checkouts.converge(about, now=now)
         event.checkout_id = checkout.id
+    elif about is not None:
+        invoice_payments.converge(about, now=now)
     event.handled_at = now
     event.save(update_fields=["checkout_id", "handled_at"])
     return checkout
@@ -74,9 +79,15 @@ def purge(*, now: datetime) -> int:
     return purged
 
 
-def _asked_about(provider: PaymentProvider, event: ProviderEvent) -> Checkout | None:
-    """Find the checkout by what the provider keeps with the payment, which knows its transaction before we know it."""
-    if event.payment_ref is None:
-        return None
+def _about(event: ProviderEvent) -> Checkout | InvoicePayment | None:
+    """Find what an event is about by what it says itself, else by what the provider keeps with the payment, which knows
+    its transaction before we know it."""
+    found = queries.about(event) or invoices.attempt_about(event)
+    if found is not None or event.payment_ref is None:
+        return found
+    provider = configured.require()
     transaction_id = provider.transaction_of(event.payment_ref)
-    return Checkout.objects.filter(pk=transaction_id, provider=provider.name).first() if transaction_id else None
+    if transaction_id is None:
+        return None
+    named = {"pk": transaction_id, "provider": provider.name}
+    return Checkout.objects.filter(**named).first() or InvoicePayment.objects.filter(**named).first()

@@ -64,6 +64,7 @@ def put(verified: Verified, *, verified_by: str, now: datetime) -> tuple[Externa
                 org_id=verified.org_id,
                 product=verified.product,
                 defaults={**stated, "verified_by": verified_by, "verified_at": now},
+                create_defaults={**stated, "verified_by": verified_by, "verified_at": now, "created_at": now},
             )
     except IntegrityError as error:
         private = f"{verified.external_org_id} bills {verified.product} for another organization"

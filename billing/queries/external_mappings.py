@@ -1,5 +1,7 @@
 """Which products of an organization an outside provider bills."""
 
+from datetime import datetime
+
 from billing.models import ExternalMapping
 
 
@@ -8,6 +10,7 @@ def of(org_id: str, product: str) -> ExternalMapping | None:
     return ExternalMapping.objects.filter(org_id=org_id, product=product).first()
 
 
-def products_of(org_id: str) -> set[str]:
-    """Name the products that are billed elsewhere."""
-    return set(ExternalMapping.objects.filter(org_id=org_id).values_list("product", flat=True))
+def products_of(org_id: str, *, before: datetime) -> set[str]:
+    """Name the products whose billing elsewhere was confirmed before an instant: a month that ends then is not ours."""
+    rows = ExternalMapping.objects.filter(org_id=org_id, created_at__lt=before)
+    return set(rows.values_list("product", flat=True))

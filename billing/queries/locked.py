@@ -1,11 +1,11 @@
-"""Every lock that billing takes from Python. Order: checkout, wallet, then what belongs to the wallet; several by
+"""Every lock that billing takes from Python. Order: checkout, invoice, wallet, then what belongs to the wallet; several by
 ascending id."""
 
 from datetime import datetime
 
 from django.db import connection, transaction
 
-from billing.models import Checkout, OwnerKind, Wallet
+from billing.models import Checkout, Invoice, OwnerKind, Wallet
 from billing.rules.owners import Owner
 from gateway.core.contract.ids import new_id
 
@@ -50,3 +50,8 @@ def clock() -> datetime:
 def checkout(checkout_id: str) -> Checkout:
     """Lock a checkout until the transaction ends. Its wallet is locked after it, never before."""
     return Checkout.objects.select_for_update(no_key=True).get(pk=checkout_id)
+
+
+def invoice(invoice_id: str) -> Invoice:
+    """Lock an invoice, and with it its payments, until the transaction ends. A wallet is locked after it."""
+    return Invoice.objects.select_for_update(no_key=True).get(pk=invoice_id)

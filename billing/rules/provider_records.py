@@ -1,4 +1,5 @@
-"""What a payment provider's record says: sessions, what was taken back, connected accounts.
+"""What a payment provider's record says: sessions, saved payment methods, charges, what was taken back, connected
+accounts.
 
 Amounts are micro-USD, times aware UTC. Adapters read it and check its shape; rules compare it with what was asked.
 """
@@ -29,6 +30,34 @@ class Session:
     payment_ref: str | None
     customer_ref: str | None
     expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptMethod:
+    """A payment method that a customer saved for later charges."""
+
+    customer_ref: str
+    method_ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A charge of a saved payment method as the provider has it.
+
+    `status`: "succeeded", "processing", "canceled", "requires_payment_method" (it was refused), "requires_action" (the
+    customer must authenticate), "requires_confirmation" or "requires_capture". The failure's code and text are those of
+    the last refusal.
+    """
+
+    ref: str
+    status: str
+    amount_microusd: int
+    received_microusd: int
+    currency: str
+    is_live: bool
+    transaction_id: str | None
+    failure_code: str | None
+    failure_reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 -- Closes several calls in one transaction, one after another, with one row out for each closing in, in the same order.
 -- A closing is an object whose `action` is 'settle', 'release' or 'review'; its other members are the parameters of
 -- billing_settle, billing_release and billing_to_review without their `p_`, and p_bodies[n] is the n-th's replay_body.
+-- `takeover`, where another model took the call over, is an object of that `model` and the `price_version` that the cost
+-- was computed at; it is kept of a call that is settled or goes to review.
 --
 -- `answer` has `outcome`, and `charge_microusd`, `hold_microusd`, `overrun_microusd` where the function has them. A
 -- review's outcome is 'review', or 'conflict' where the call is not dispatched.
@@ -19,7 +21,7 @@ BEGIN
   FOR v_closing IN
     SELECT c.* FROM ROWS FROM (json_to_recordset(p_closings) AS (
              action text, usage_id text, cost bigint, basis text, quantities jsonb, replay_status integer,
-             replay_headers jsonb, deployment text, resolution text, reason text, evidence jsonb
+             replay_headers jsonb, deployment text, resolution text, reason text, evidence jsonb, takeover jsonb
            )) WITH ORDINALITY c
      ORDER BY c.ordinality
   LOOP
@@ -41,6 +43,12 @@ BEGIN
         p_bodies[v_closing.ordinality], v_closing.deployment) THEN 'review' ELSE 'conflict' END);
     ELSE
       RAISE EXCEPTION 'no closing is called %', v_closing.action;
+    END IF;
+    IF v_closing.takeover IS NOT NULL AND answer->>'outcome' IN ('settled', 'review') THEN
+      INSERT INTO billing_takeover (reservation_id, model, price_version_id, created_at)
+      VALUES (v_closing.usage_id, v_closing.takeover->>'model', (v_closing.takeover->>'price_version')::bigint,
+              clock_timestamp())
+      ON CONFLICT (reservation_id) DO NOTHING;
     END IF;
     RETURN NEXT;
   END LOOP;

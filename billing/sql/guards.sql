@@ -22,6 +22,8 @@ CREATE OR REPLACE TRIGGER loss_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON bill
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER price_version_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_price_version
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER takeover_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_takeover
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER seal_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_seal
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER budget_stays BEFORE DELETE OR TRUNCATE ON billing_budget
@@ -40,6 +42,19 @@ CREATE OR REPLACE TRIGGER reservation_stays
     model, request_id, idempotency_key, request_digest, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
     lot_amounts_microusd, price_version_id, created_at OR TRUNCATE
   ON billing_reservation FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER invoice_stays
+  BEFORE DELETE OR UPDATE OF id, org_id, period_start, period_end, total_microusd, due_microusd, created_at OR TRUNCATE
+  ON billing_invoice FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER invoice_line_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_invoice_line
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER invoice_payment_stays
+  BEFORE DELETE OR UPDATE OF id, invoice_id, amount_microusd, provider, is_live, customer_ref, method_ref, requested_by,
+    created_at OR TRUNCATE
+  ON billing_invoice_payment FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER credit_note_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_credit_note
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER seat_price_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_seat_price
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 
 
 -- A checkout stays its owner's; once it is paid or completed, what was paid, when and how stays too.

@@ -28,6 +28,10 @@ SELECT 'loss', l.created_at, l.id::text,
        sha256(record_send(ROW(l.id, l.reservation_id, l.kind, l.amount_microusd, l.created_at)))
   FROM billing_loss l
 UNION ALL
+SELECT 'takeover', o.created_at, o.reservation_id,
+       sha256(record_send(ROW(o.reservation_id, o.model, o.price_version_id, o.created_at)))
+  FROM billing_takeover o
+UNION ALL
 SELECT 'credit', c.created_at, c.id,
        sha256(record_send(ROW(c.id, c.wallet_id, c.product, c.granted_microusd, c.expires_at, c.source_kind,
                               c.source_key, c.created_at)))

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from django import template
 
-from billing.models import Checkout, Reservation, State
-from billing.rules import payment_words
+from billing.models import Checkout, Invoice, InvoicePayment, Reservation, State
+from billing.rules import invoice_words, payment_words
 from gateway.core.contract.amounts import decimals_of, usd
 
 register = template.Library()
@@ -16,6 +16,18 @@ register.filter("usd", usd)
 def state_of(checkout: Checkout) -> payment_words.State:
     """Return the state of a payment in words."""
     return payment_words.state(checkout.status, checkout.review_reason, checkout.taken_back_microusd)
+
+
+@register.filter
+def invoice_state(invoice: Invoice) -> payment_words.State:
+    """Return the state of an invoice in words."""
+    return invoice_words.state(invoice.status)
+
+
+@register.filter
+def why_refused(payment: InvoicePayment) -> str:
+    """Return why a charge was refused."""
+    return invoice_words.failure(payment.failure_code or "")
 
 
 @register.filter

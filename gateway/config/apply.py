@@ -1,6 +1,6 @@
 """Applies a configuration: everything of it, or nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 
 from django.conf import settings
@@ -10,10 +10,10 @@ from django.utils import timezone
 from accounts.models import Product
 from gateway.config.context import Context
 from gateway.config.document import Document
-from gateway.config.environment import check_environment, environment_document
+from gateway.config.environment import check_environment, environment_document, replaced_rows
 from gateway.config.file import check
 from gateway.config.known import known_names
-from gateway.config.problems import ConfigError
+from gateway.config.problems import ConfigError, Path
 from gateway.config.run import Run
 from gateway.config.sections.credits import in_lock_order
 
@@ -31,8 +31,9 @@ def apply(
     """
     _take_turns()
     run = Run(now or timezone.now())
-    for part in (environment_document(document, environment), document):
-        _set_rows(part, run, environment)
+    replaced = replaced_rows(document, environment)
+    _set_rows(environment_document(document, environment), run, environment)
+    _set_rows(document, run, environment, replaced)
     if run.findings:
         raise ConfigError([document.problem(path, text) for path, text in run.findings])
     if only_check:
@@ -47,11 +48,14 @@ def check_alone(document: Document, environment: Mapping[str, str]) -> None:
     check(document, Context(environment, settings.DEMO_ADAPTER, known=None))
 
 
-def _set_rows(document: Document, run: Run, environment: Mapping[str, str]) -> None:
+def _set_rows(
+    document: Document, run: Run, environment: Mapping[str, str], replaced: Container[Path] = frozenset()
+) -> None:
     context = Context(environment, settings.DEMO_ADAPTER, known_names(document.value))
     for path, row in in_lock_order(check(document, context)):
-        with run.row(path):
-            row.save(run, path)
+        if path not in replaced:
+            with run.row(path):
+                row.save(run, path)
 
 
 def _take_turns() -> None:

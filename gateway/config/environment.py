@@ -1,17 +1,17 @@
 """What the environment alone configures. SPEC: Judgement request (one credential alone enables judgement).
 
 `JUDGEMENT_BACKEND_A_API_KEY` makes the upstream, the alias and the default text backend that nobody else has set; what
-the file or the database says about them wins.
+the file or the database says about them wins. An alias that only the demo serves is nobody's: the credential replaces it.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
 from gateway.config.document import Document, from_value
-from gateway.config.problems import ConfigError, Problem
+from gateway.config.problems import ConfigError, Path, Problem
 from gateway.config.secret import is_secret
 from gateway.core.addresses import WEB_WORDS, is_web_address
-from inference.models import Alias
+from inference.models import Alias, Deployment, Upstream
 from judgement.models import JudgementSettings
 
 KEY_VARIABLE = "JUDGEMENT_BACKEND_A_API_KEY"
@@ -31,11 +31,26 @@ def environment_document(document: Document, environment: Mapping[str, str]) -> 
     value: dict[str, Any] = {}
     if BACKEND not in _names(document, "upstreams"):
         value["upstreams"] = [_upstream(environment)]
-    if BACKEND not in _names(document, "aliases") and not Alias.objects.filter(name=BACKEND).exists():
+    if (BACKEND not in _names(document, "aliases") or replaced_rows(document, environment)) and not _is_stored():
         value["aliases"] = [_alias()]
     if not _has_text_backend(document):
         value["judgement"] = {"text_backend": BACKEND}
     return from_value(value)
+
+
+def replaced_rows(document: Document, environment: Mapping[str, str]) -> frozenset[Path]:
+    """Return the paths of the rows that the environment's take the place of: the alias, where only the demo serves it."""
+    if not environment.get(KEY_VARIABLE):
+        return frozenset()
+    demos = {
+        str(row.get("name")) for row in _rows(document, "upstreams") if row.get("adapter") == Upstream.Adapter.DEMO
+    }
+    aliases = enumerate(_rows(document, "aliases"))
+    return frozenset(
+        ("aliases", index)
+        for index, row in aliases
+        if row.get("name") == BACKEND and (served := _upstreams_of(row)) and served <= demos
+    )
 
 
 def check_environment(environment: Mapping[str, str]) -> None:
@@ -65,6 +80,13 @@ def _alias() -> dict[str, Any]:
     }
 
 
+def _is_stored() -> bool:
+    """Return whether the database has the alias, otherwise than served by the demo alone."""
+    deployments = Deployment.objects.filter(alias__name=BACKEND)
+    is_demo = deployments.exists() and not deployments.exclude(upstream__adapter=Upstream.Adapter.DEMO).exists()
+    return Alias.objects.filter(name=BACKEND).exists() and not is_demo
+
+
 def _has_text_backend(document: Document) -> bool:
     section = document.value.get("judgement")
     stated = isinstance(section, dict) and "text_backend" in section
@@ -72,5 +94,19 @@ def _has_text_backend(document: Document) -> bool:
 
 
 def _names(document: Document, section: str) -> set[str]:
+    return {str(row.get("name")) for row in _rows(document, section)}
+
+
+def _rows(document: Document, section: str) -> list[dict[str, Any]]:
+    """Return the rows of a section; what is no row stands as an empty one, for every row keeps its index."""
     rows = document.value.get(section)
-    return {str(row.get("name")) for row in rows if isinstance(row, dict)} if isinstance(rows, list) else set()
+    return [row if isinstance(row, dict) else {} for row in rows] if isinstance(rows, list) else []
+
+
+def _upstreams_of(alias: dict[str, Any]) -> set[Any]:
+    deployments = alias.get("deployments")
+    return (
+        {str(row.get("upstream")) for row in deployments if isinstance(row, dict)}
+        if isinstance(deployments, list)
+        else set()
+    )

@@ -37,9 +37,10 @@ class AppServer(ThreadingHTTPServer):
     def policy(self) -> str:
         """Write the page's content security policy: its own files, and calls to the gateway."""
         gateway = urlsplit(self.page_settings["gatewayUrl"])
+        socket = "wss" if gateway.scheme == "https" else "ws"
         return (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-            f"connect-src 'self' {gateway.scheme}://{gateway.netloc}; base-uri 'none'; form-action 'none'; "
+            f"connect-src 'self' {gateway.scheme}://{gateway.netloc} {socket}://{gateway.netloc}; base-uri 'none'; form-action 'none'; "
             "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
         )
 

@@ -1,12 +1,17 @@
-"""The tour: sign in, ask, show the receipt, ask the same again, go on from a stored response. Each step is told in one line."""
+"""The tour: sign in, ask, show the receipt, ask the same again, then each other model route once. Each step is told in one line."""
 
 import uuid
-from collections.abc import Callable
 from typing import Any
 
+from gateway.demo.audio import show_audio
 from gateway.demo.call import stream_chat
 from gateway.demo.client import Gateway, Receipt
-from gateway.demo.money import dollars, table
+from gateway.demo.images import show_images
+from gateway.demo.judgement import show_judgement
+from gateway.demo.money import dollars
+from gateway.demo.paid import Write, show_receipt
+from gateway.demo.representations import show_contextual, show_embeddings, show_late_interaction
+from gateway.demo.rerank import show_rerank
 from gateway.demo.responses import show_responses
 
 MAX_COST_MICROUSD = 20_000
@@ -16,9 +21,20 @@ BODY: dict[str, Any] = {
     "messages": [{"role": "user", "content": QUESTION}],
     "max_tokens": 400,
 }
-SCOPES = ("wallet:read", "usage:read", "infer:fast", "responses:read", "responses:delete")
-
-Write = Callable[[str], object]
+MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rerank", "image", "audio")
+RIGHTS = ("wallet:read", "usage:read", "responses:read", "responses:delete", "judgement:evaluate")
+SCOPES = (*RIGHTS, *(f"infer:{model}" for model in MODELS))
+STEPS = (
+    show_responses,
+    show_embeddings,
+    show_contextual,
+    show_late_interaction,
+    show_rerank,
+    show_images,
+    show_audio,
+    show_judgement,
+)
+"""What follows the chat, each with its number."""
 
 
 def tour(gateway: Gateway, write: Write) -> None:
@@ -27,11 +43,12 @@ def tour(gateway: Gateway, write: Write) -> None:
     _sign_in(gateway, write)
     before = gateway.wallet()
     receipt = _ask(gateway, write, key)
-    after = gateway.wallet()
-    _show_receipt(write, before, receipt, after)
-    _ask_again(gateway, write, key, after)
+    write(f"3. Receipt {receipt.usage_id}: the hold was set aside first; then only the charge was taken.\n")
+    show_receipt(gateway, write, before, receipt, "what it cost")
     write("\n")
-    show_responses(gateway, write)
+    _ask_again(gateway, write, key)
+    for step, show in enumerate(STEPS, 5):
+        show(gateway, write, step)
 
 
 def _sign_in(gateway: Gateway, write: Write) -> None:
@@ -51,20 +68,8 @@ def _ask(gateway: Gateway, write: Write, key: str) -> Receipt:
     return receipt
 
 
-def _show_receipt(write: Write, before: dict[str, Any], receipt: Receipt, after: dict[str, Any]) -> None:
-    write(f"3. Receipt {receipt.usage_id}: the hold was set aside first; then only the charge was taken.\n")
-    rows = [
-        ("wallet before", before["availableMicrousd"], ""),
-        ("hold", receipt.hold_microusd or 0, "the most this request could cost"),
-        ("charge", receipt.charge_microusd or 0, "what it cost"),
-        ("wallet after", after["availableMicrousd"], ""),
-    ]
-    for line in table(rows):
-        write(f"   {line}\n")
-    write("\n")
-
-
-def _ask_again(gateway: Gateway, write: Write, key: str, before: dict[str, Any]) -> None:
+def _ask_again(gateway: Gateway, write: Write, key: str) -> None:
+    before = gateway.wallet()
     write("4. Ask again with the same Idempotency-Key: you get the stored answer, and nothing is charged.\n   ")
     receipt = stream_chat(gateway, BODY, max_cost_microusd=MAX_COST_MICROUSD, key=key, say=write)
     after = gateway.wallet()["availableMicrousd"]

@@ -42,6 +42,7 @@ def _server(options: Options, listener: int) -> tuple[str, ...]:
         "--workers": str(options.workers),
         "--loop": "uvloop",
         "--http": "gateway.server.protocol:Bounded",
+        "--ws": "gateway.server.sockets:BoundedSocket",
         "--log-level": "warning",
         "--timeout-graceful-shutdown": str(DRAIN_SECONDS),
     }

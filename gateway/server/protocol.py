@@ -14,6 +14,7 @@ from django.conf import settings
 from httptools import HttpParserError
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from gateway.core.api.lean.sending import CUT
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
 from gateway.server.heads import is_plain
 from gateway.server.watch import watch_of
@@ -55,10 +56,10 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol. No route takes one, so it ends with the answer to its
-        handshake.
+        """Hand the connection to the WebSocket protocol.
 
-        Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched.
+        Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched. An
+        answered one stays watched for what its client does not read.
         """
         self._is_handed_over = True
         self._since = self.loop.time()
@@ -92,6 +93,7 @@ class Bounded(HttpToolsProtocol):
         self._undigested_bytes = 0
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()
+        self.scope["extensions"] = {CUT: self.transport.close}  # type: ignore[dict-item]
         if self.parser.should_upgrade() and not self._is_handshake():
             self.cycle.keep_alive = False  # what follows such a head is not parsed as requests any more
 
@@ -143,7 +145,8 @@ class Bounded(HttpToolsProtocol):
         """Return whether the client owes a head, a body, or the end of a body that has been answered."""
         patience = settings.HEAD_SECONDS
         if self._is_handed_over:
-            return now - self._since > patience
+            protocol = self.transport.get_protocol()
+            return now - self._since > patience and not getattr(protocol, "handshake_initiated", False)
         if self.cycle is not None and not self.cycle.response_complete:
             if not self._is_in_message:
                 return False

@@ -111,8 +111,12 @@ HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)
 BODY_SECONDS = env.float("BODY_SECONDS", default=60.0)
 BODY_IDLE_SECONDS = env.float("BODY_IDLE_SECONDS", default=15.0)
 WRITE_SECONDS = env.float("WRITE_SECONDS", default=30.0)
+SOCKET_PING_SECONDS = env.float("SOCKET_PING_SECONDS", default=20.0)
+REALTIME_IDLE_SECONDS = env.float("REALTIME_IDLE_SECONDS", default=600.0)
 KEEP_ALIVE_SECONDS = env.float("KEEP_ALIVE_SECONDS", default=5.0)
 LARGE_BODIES_MAX_BYTES = env.int("LARGE_BODIES_MAX_BYTES", default=96 * 1024 * 1024)
+UPLOADS_DIR = env.str("UPLOADS_DIR", default="")
+UPLOADS_MAX_BYTES = env.int("UPLOADS_MAX_BYTES", default=1024 * 1024 * 1024)
 LARGE_BODY_WAIT_SECONDS = env.float("LARGE_BODY_WAIT_SECONDS", default=10.0)
 LEDGER_POOL_MAX_CONNECTIONS = env.int("LEDGER_POOL_MAX_CONNECTIONS", default=6)
 DATABASES = {"default": env.db_url("DATABASE_URL", default="postgresql://127.0.0.1:5432/gateway")}
@@ -246,6 +250,12 @@ STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstri
 STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
 # Where the hosted payment pages are; a domain of one's own for them is added here. The portal's forms lead there alone.
 PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
+# The first month whose seats are charged to the organizations' saved payment methods. Without it, invoices are drafts.
+SEAT_COLLECTION_FROM = env.month("SEAT_COLLECTION_FROM")
+if SEAT_COLLECTION_FROM and not STRIPE_SECRET_KEY:
+    env.note("Set STRIPE_SECRET_KEY, with which SEAT_COLLECTION_FROM collects, or unset SEAT_COLLECTION_FROM.")
+# Who issues the invoices, as they say it: name and address, lines separated by "\\n".
+INVOICE_SELLER = env.str("INVOICE_SELLER", default="Account Gateway", multiline=True)
 
 REDIS_URL = env("REDIS_URL", default="")
 # Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.
@@ -267,6 +277,8 @@ CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
+# Whether a small model of true weights stands behind the demo's embeddings and the like.
+LOCAL_MODEL = False
 
 SUSPICIOUS = (
     "DisallowedHost",

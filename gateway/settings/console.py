@@ -67,6 +67,7 @@ NAVIGATION = [
     _group(
         "Payments",
         _row("shopping_cart_checkout", "billing.checkout"),
+        _row("receipt_long", "billing.invoice"),
         _row("webhook", "billing.providerevent"),
         _row("link", "billing.externalmapping"),
     ),
@@ -84,10 +85,12 @@ NAVIGATION = [
         _row("sell", "billing.priceversion"),
         _row("gavel", "judgement.judgementsettings"),
         _row("alt_route", "judgement.judgementfallback"),
+        _row("bar_chart", "judgement.answercount"),
     ),
     _group(
         "Products",
         _row("inventory_2", "accounts.product"),
+        _row("event_seat", "billing.seatprice"),
         _row("hub", "accounts.integration"),
         _row("devices", "accounts.publicclient"),
         _row("palette", "accounts.appearanceproduct"),

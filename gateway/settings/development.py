@@ -4,6 +4,7 @@ from gateway.settings import base
 from gateway.settings.base import *  # noqa: F403
 
 DEMO_ADAPTER = True
+LOCAL_MODEL = base.env.bool("LOCAL_MODEL", default=False)
 # Where `make demo-app` serves the example page, which is another origin and calls this gateway.
 DEMO_APP_HOST = "127.0.0.1"
 DEMO_APP_PORT = base.env.int("DEMO_APP_PORT", default=8900)

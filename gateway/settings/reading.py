@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,6 +51,15 @@ class Environment(environ.Env):
         with self.noting(f"{var} must be a URL such as smtp+tls://user:password@mail.example:587."):
             config = super().email_url(var, default=default)
         return dict(config)
+
+    def month(self, var: str) -> datetime | None:
+        """Return the UTC beginning of a month such as 2027-01, None where none is set, or note that it is no month."""
+        text = os.environ.get(var, "").strip()
+        try:
+            return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC) if text else None
+        except ValueError:
+            self.note(f"{var} must be a month such as 2027-01.")
+        return None
 
     def note(self, problem: str) -> None:
         """Note a sentence that says what to set."""

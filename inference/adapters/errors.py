@@ -28,12 +28,19 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
             alarm = _alarm(attempt, refusal)
             return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
         case 429:
-            return Overloaded(retry_after(refusal.headers), _quota_alarm(attempt, refusal), describe(attempt, refusal))
+            return _overloaded(attempt, refusal, error, _quota_alarm(attempt, refusal))
         case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
-            return Overloaded(retry_after(refusal.headers), cause=describe(attempt, refusal))
+            return _overloaded(attempt, refusal, error)
     # A redirect or an unpaid bill will not mend itself.
     needs_operator = refusal.status < 400 or refusal.status in {402, 407}
     return Failed(refusal.status, _alarm(attempt, refusal) if needs_operator else None, describe(attempt, refusal))
+
+
+def _overloaded(
+    attempt: Attempt[Any], refusal: Refusal, error: Mapping[str, Any], alarm: Alarm | None = None
+) -> Overloaded:
+    seconds, cause = retry_after(refusal.headers), describe(attempt, refusal)
+    return Overloaded(seconds, alarm, cause, is_explicit=_says_overloaded(error))
 
 
 def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:

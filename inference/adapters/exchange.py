@@ -52,7 +52,7 @@ async def post(
     token = on_send.set(attempt.on_send)
     try:
         response = await session().post(
-            _address(attempt.target.base_url, path),
+            address(attempt.target.base_url, path),
             data=payload,
             headers=_headers(attempt, accept),
             timeout=phases,
@@ -69,8 +69,8 @@ async def get_object(target: UpstreamTarget, path: str, query: Mapping[str, str]
     """Read a JSON object of an upstream by GET, within so many seconds. Raises NotJSONError where it answers otherwise, or
     as `post`."""
     async with session().get(
-        _address(target.base_url, path).with_query(query),
-        headers={"Accept": "application/json", **_configured(target)},
+        address(target.base_url, path).with_query(query),
+        headers={"Accept": "application/json", **credentials(target)},
         timeout=answer_timeout(seconds),
         allow_redirects=False,
     ) as response:
@@ -86,11 +86,11 @@ def json_payload(body: bytes) -> aiohttp.payload.Payload:
     return aiohttp.BytesIOPayload(io.BytesIO(body), content_type="application/json")
 
 
-async def read_object(response: aiohttp.ClientResponse) -> dict[str, Any]:
-    """Read a whole JSON object, or raise NotJSONError, TooLargeError, or the client's error where it is cut."""
+async def read_object(response: aiohttp.ClientResponse, max_bytes: int = ANSWER_MAX_BYTES) -> dict[str, Any]:
+    """Read a whole JSON object of at most so many bytes, or raise NotJSONError, TooLargeError, or the client's error where it is cut."""
     if not is_json(response):
         raise NotJSONError(f"content type {response.content_type}")
-    return parse_object(await read_bounded(response, ANSWER_MAX_BYTES))
+    return parse_object(await read_bounded(response, max_bytes))
 
 
 async def read_refusal(response: aiohttp.ClientResponse) -> Refusal:
@@ -127,7 +127,7 @@ def is_event_stream(response: aiohttp.ClientResponse) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _address(base_url: str, path: str) -> URL:
+def address(base_url: str, path: str) -> URL:
     """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they are stored
     encrypted."""
     try:
@@ -146,14 +146,15 @@ def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
         "Accept": accept,
         "Idempotency-Key": attempt.usage_id,
         "X-Client-Request-Id": attempt.usage_id,
-        **_configured(attempt.target),
+        **credentials(attempt.target),
     }
-    if accept == "text/event-stream":
-        headers["Accept-Encoding"] = "identity"  # a compressor would hold events back
+    if accept != "application/json":
+        headers["Accept-Encoding"] = "identity"  # a compressor would hold events back, and sound is compressed as it is
     return headers
 
 
-def _configured(target: UpstreamTarget) -> dict[str, str]:
+def credentials(target: UpstreamTarget) -> dict[str, str]:
+    """Build the headers that a row's key and options ask for, or raise MisconfiguredError."""
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}
     if target.api_key:

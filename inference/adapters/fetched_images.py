@@ -28,11 +28,17 @@ class RemoteImage(Protocol):
 Image = TypeVar("Image", bound=RemoteImage)
 
 
-async def fetch_images(images: Sequence[Image], take_memory: Callable[[int], None]) -> Mapping[Image, bytes]:
+async def fetch_images(
+    images: Sequence[Image],
+    take_memory: Callable[[int], None],
+    *,
+    each_max_bytes: int = IMAGE_MAX_BYTES,
+    together_max_bytes: int = IMAGE_MAX_BYTES,
+) -> Mapping[Image, bytes]:
     """Return the bytes of each image. `take_memory` counts each as it arrives, so that images which wait for others are
     counted as well. Raises ImageRejected naming the member, RateLimited, or what `take_memory` raises."""
-    arrived = _Arrived(take_memory, images[-1].param)
-    tasks = [asyncio.create_task(_fetch(image, arrived)) for image in images]
+    arrived = _Arrived(take_memory, images[-1].param, together_max_bytes)
+    tasks = [asyncio.create_task(_fetch(image, arrived, each_max_bytes)) for image in images]
     try:
         fetched = await asyncio.gather(*tasks)
     finally:
@@ -44,21 +50,21 @@ async def fetch_images(images: Sequence[Image], take_memory: Callable[[int], Non
 class _Arrived:
     """Counts what the images of one request take. `last` is the path of the last one."""
 
-    def __init__(self, take_memory: Callable[[int], None], last: str) -> None:
-        self._take_memory, self._last = take_memory, last
+    def __init__(self, take_memory: Callable[[int], None], last: str, max_bytes: int) -> None:
+        self._take_memory, self._last, self._max_bytes = take_memory, last, max_bytes
         self._size_bytes = 0
 
     def add(self, size_bytes: int) -> None:
         """Count one more. Raises ImageRejected where all are too large together."""
         self._size_bytes += size_bytes
-        if self._size_bytes > IMAGE_MAX_BYTES:
-            raise ImageRejected(f"The images together may have {IMAGE_MAX_BYTES} bytes.", param=self._last)
+        if self._size_bytes > self._max_bytes:
+            raise ImageRejected(f"The images together may have {self._max_bytes} bytes.", param=self._last)
         self._take_memory(size_bytes * COPIES)
 
 
-async def _fetch(image: RemoteImage, arrived: _Arrived) -> bytes:
+async def _fetch(image: RemoteImage, arrived: _Arrived, max_bytes: int) -> bytes:
     try:
-        data = await FETCHER.fetch(image.url, max_bytes=IMAGE_MAX_BYTES, accept=", ".join(sorted(CHAT_TYPES)))
+        data = await FETCHER.fetch(image.url, max_bytes=max_bytes, accept=", ".join(sorted(CHAT_TYPES)))
     except BusyError as error:
         raise RateLimited("Too many images are being fetched.", headers={"Retry-After": "1"}) from error
     except FetchError as error:

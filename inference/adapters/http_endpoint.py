@@ -12,11 +12,11 @@ import orjson
 
 from gateway.core.api.json_pieces import dumps_in_pieces
 from gateway.core.api.offload import offload
-from gateway.core.contract.errors import ModelUnavailable
 from gateway.core.outbound.failures import MisconfiguredError
 from gateway.core.outbound.timeouts import answer_timeout, idle_seconds, stream_timeout
 from inference.adapters import errors
 from inference.adapters.exchange import (
+    ANSWER_MAX_BYTES,
     NotJSONError,
     Refusal,
     is_event_stream,
@@ -26,11 +26,11 @@ from inference.adapters.exchange import (
     read_refusal,
 )
 from inference.adapters.failures import outcome_of_exception
-from inference.adapters.streams import EventStream
+from inference.adapters.streams import EventStream, HttpStream
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer
 from inference.rules.json_body import JSON_TYPE, BoundedJson
 from inference.rules.plan import stream_seconds
-from inference.rules.upstream import Alarm, Attempt, Endpoint, Outcome, Rejected, Sent, Stream
+from inference.rules.upstream import Attempt, Endpoint, Outcome, Sent, Stream
 
 SentJson = TypeVar("SentJson", bound=BoundedJson)
 
@@ -39,7 +39,8 @@ PRIVATE_MEMBERS = ("system_fingerprint", "x_groq", "provider", "request_id")
 
 
 class HttpEndpoint(Endpoint[Sent]):
-    """One route of an upstream's API. `stream` reads its event stream, where it has one."""
+    """One route of an upstream's API. `stream` reads its event stream, where it has one; a route whose streams are of
+    another kind has `stream_of` and `stream_accept` of its own."""
 
     path: ClassVar[str]
     accept: ClassVar[str] = JSON_TYPE
@@ -62,12 +63,20 @@ class HttpEndpoint(Endpoint[Sent]):
 
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
         """Send a call and return at its first event, or with what came instead. Never raises but for cancellation."""
-        if self.stream is None:
-            return Rejected(ModelUnavailable(), alarm=Alarm("no stream", f"{self.path} does not stream"))
         try:
-            return await self._open_stream(attempt, self.stream)
+            return await self._open_stream(attempt)
         except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash
             return outcome_of_exception(attempt, error)
+
+    def stream_accept(self, attempt: Attempt[Sent]) -> str:
+        """Return the media type that a stream is asked for by, or raise MisconfiguredError where there is none."""
+        if self.stream is None:
+            raise MisconfiguredError(f"{self.path} does not stream")
+        return EVENT_STREAM_TYPE
+
+    def stream_of(self, attempt: Attempt[Sent], response: aiohttp.ClientResponse) -> HttpStream | None:
+        """Return the stream that a 200 begins, None where it is an answer in one piece. Raises NotJSONError."""
+        return self.stream(attempt, response) if self.stream and is_event_stream(response) else None
 
     def refused(self, attempt: Attempt[Sent], refusal: Refusal) -> Outcome:
         """Read a complete answer that is not a 2xx."""
@@ -82,16 +91,17 @@ class HttpEndpoint(Endpoint[Sent]):
         finally:
             response.close()
 
-    async def _open_stream(self, attempt: Attempt[Sent], stream_class: type[EventStream]) -> Stream | Outcome:
+    async def _open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
+        accept = self.stream_accept(attempt)
         payload = await self.payload(attempt, streams=True)
         patience = attempt.target.timeout_seconds
         phases = stream_timeout(patience, stream_seconds(patience))
-        response = await post(attempt, self.path, payload, accept=EVENT_STREAM_TYPE, phases=phases)
+        response = await post(attempt, self.path, payload, accept=accept, phases=phases)
         try:
-            if not (response.status == 200 and is_event_stream(response)):
+            stream = self.stream_of(attempt, response) if response.status == 200 else None
+            if stream is None:
                 return await self._outcome(attempt, response)
             _shorten_silence(response, idle_seconds(patience))
-            stream = stream_class(attempt, response)
             await stream.begin()
         except BaseException:
             response.close()
@@ -106,20 +116,14 @@ class HttpEndpoint(Endpoint[Sent]):
         return await self.read(attempt, response)
 
 
-class JsonEndpoint(HttpEndpoint[SentJson]):
-    """A route that takes a JSON object and answers with one."""
+class JsonSender(HttpEndpoint[SentJson]):
+    """A route that takes a JSON object, whatever it answers with."""
+
+    answer_max_bytes: ClassVar[int] = ANSWER_MAX_BYTES
 
     def body(self, attempt: Attempt[SentJson], *, streams: bool) -> dict[str, Any]:
         """Build the body that goes upstream: the client's, with the deployment's model in the alias's place."""
         return {**attempt.request.body, "model": attempt.model}
-
-    def is_error(self, body: dict[str, Any]) -> bool:
-        """Return whether a body of a 2xx is an error in place of an answer."""
-        return bool(body.get("error"))
-
-    @abstractmethod
-    def make_ours(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
-        """Make an answer ours, in place; raise NotJSONError where it has not the shape of one."""
 
     async def payload(self, attempt: Attempt[SentJson], *, streams: bool) -> Any:
         """Write the body as JSON, a large one beside the event loop."""
@@ -132,9 +136,21 @@ class JsonEndpoint(HttpEndpoint[SentJson]):
             raise MisconfiguredError("the request cannot be written as JSON") from error
         return json_payload(written)
 
+
+class JsonEndpoint(JsonSender[SentJson]):
+    """A route that takes a JSON object and answers with one."""
+
+    def is_error(self, body: dict[str, Any]) -> bool:
+        """Return whether a body of a 2xx is an error in place of an answer."""
+        return bool(body.get("error"))
+
+    @abstractmethod
+    def make_ours(self, attempt: Attempt[SentJson], body: dict[str, Any]) -> None:
+        """Make an answer ours, in place; raise NotJSONError where it has not the shape of one."""
+
     async def read(self, attempt: Attempt[SentJson], response: aiohttp.ClientResponse) -> Answer:
         """Read a JSON object and its usage."""
-        body = await read_object(response)
+        body = await read_object(response, self.answer_max_bytes)
         usage = body.get("usage")
         if not (usage is None or isinstance(usage, dict)):
             raise NotJSONError("usage is no object")

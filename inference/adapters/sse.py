@@ -9,13 +9,14 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class EventTooLargeError(Exception):
-    """An event went on for longer than EVENT_MAX_BYTES."""
+    """An event went on for longer than it may."""
 
 
 class EventSplitter:
     """Cut a byte stream into events, wherever its chunks were cut: inside a character, a line end, or the BOM."""
 
-    def __init__(self) -> None:
+    def __init__(self, event_max_bytes: int = EVENT_MAX_BYTES) -> None:
+        self._event_max_bytes = event_max_bytes
         self._buffer = bytearray()
         self._searched = 0
         self._after_return = False
@@ -27,7 +28,7 @@ class EventSplitter:
             data = self._unified(data)
         self._buffer += data
         blocks = self._cut()
-        if len(self._buffer) > EVENT_MAX_BYTES:
+        if len(self._buffer) > self._event_max_bytes:
             raise EventTooLargeError
         return blocks
 

@@ -4,13 +4,13 @@ import asyncio
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import aiohttp
 
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
-from inference.adapters.sse import EventSplitter, data_of
+from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt, Stream, StreamBroken
 
@@ -22,13 +22,24 @@ _DRAIN_SECONDS = 1.0
 _draining: set[asyncio.Task[None]] = set()
 
 
-class EventStream(Stream):
+class HttpStream(Stream):
+    """The body of one response, read as it comes."""
+
+    @abstractmethod
+    async def begin(self) -> None:
+        """Wait for the first of it, so that a call which fails before it can still be answered by a status. Raises what
+        breaks it."""
+
+
+class EventStream(HttpStream):
     """A stream of server-sent events: a subclass translates them and says which one is the last."""
+
+    event_max_bytes: ClassVar[int] = EVENT_MAX_BYTES
 
     def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
         self._attempt = attempt
         self._response = response
-        self._splitter = EventSplitter()
+        self._splitter = EventSplitter(self.event_max_bytes)
         self._ready: deque[Chunk] = deque()
         self._read_bytes = 0
         self._ended = False
@@ -39,7 +50,7 @@ class EventStream(Stream):
         """Rewrite one event's data for the client; None where it is the end. Raises StreamBroken or NotJSONError."""
 
     async def begin(self) -> None:
-        """Wait for the first event, so that a call which fails before it can still be answered by a status."""
+        """Wait for the first event."""
         while not (self._ready or self._ended or self._broken):
             await self._read()
         if self._broken and not self._ready:

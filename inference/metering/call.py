@@ -2,18 +2,19 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from billing.operations.closings import Evidence, OpenCall
+from billing.operations.closings import Evidence, OpenCall, Takeover
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import NotReady
 from inference.metering import journal
 from inference.metering.checks import Checked
 from inference.metering.journal import Entry
-from inference.rules.plan import CallPlan, DeploymentTarget
+from inference.rules.fallback import Fallback
+from inference.rules.plan import CallPlan, DeploymentTarget, longest_seconds
 
 log = logging.getLogger("inference.calls")
 
@@ -23,6 +24,7 @@ class Call:
     """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task.
 
     `generation_id` names the upstream's own record of the call, where it told one and its records are looked up.
+    `fallback` is the model that has taken the call over, and whose prices it is charged at.
     """
 
     checked: Checked
@@ -30,6 +32,7 @@ class Call:
     deployment: DeploymentTarget | None = None
     client_left: bool = False
     generation_id: str | None = None
+    fallback: Fallback | None = None
 
     @classmethod
     def begin(cls, checked: Checked) -> "Call":
@@ -56,6 +59,22 @@ class Call:
         )
 
     @property
+    def longest_seconds(self) -> float:
+        """Bound how long it can take until the call is answered or its stream has begun, by whoever takes it over too."""
+        fallback = self.checked.request.fallback
+        return self.plan.longest_seconds + (longest_seconds(fallback.model.deployments) if fallback else 0.0)
+
+    def fall_back(self) -> bool:
+        """Let the other model take the call over from here on. False where there is none."""
+        fallback = self.checked.request.fallback
+        if fallback is None:
+            return False
+        self.fallback = fallback
+        self.checked = replace(self.checked, model=fallback.model, price=fallback.price, request=fallback.request)
+        del self.plan
+        return True
+
+    @property
     def usage_id(self) -> str:
         """Return the call's id, which its hold and its usage record have as well."""
         return self.checked.usage_id
@@ -63,7 +82,9 @@ class Call:
     @property
     def reference(self) -> OpenCall:
         """Return what a closing needs to know of the call."""
-        return OpenCall(self.checked.principal.owner, self.usage_id, self.deployment.id if self.deployment else None)
+        deployment, fallback = self.deployment.id if self.deployment else None, self.fallback
+        takeover = Takeover(fallback.model.name, fallback.price.id) if fallback else None
+        return OpenCall(self.checked.principal.owner, self.usage_id, deployment, takeover)
 
     @property
     def hold_microusd(self) -> int:

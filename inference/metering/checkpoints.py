@@ -18,7 +18,7 @@ from billing.operations.closings import Evidence
 from billing.rules.quantities import Quantities
 from gateway.core import database
 from gateway.core.api.background import spawn
-from gateway.core.contract.errors import ApiError, NotReady
+from gateway.core.contract.errors import ApiError, ConsentRequired, NotReady
 from gateway.core.database import BatchFunction, Element
 from inference.metering.call import Call
 from organizations.rules.access import denial
@@ -53,13 +53,17 @@ class Checkpoints:
         self._note_at = 0.0
         self.ending: ApiError | None = None
 
-    def note(self) -> None:
-        """Note in the journal, with the first chunk and then now and then, what was delivered so far."""
-        now = time.monotonic()
-        if now < self._note_at:
-            return
+    def begin(self) -> None:
+        """Begin to check in. The first note does so by itself."""
         if self._timer is None:
             self._check_in_after(min(FIRST_SECONDS, settings.STREAM_CHECKPOINT_SECONDS))
+
+    def note(self, *, at_once: bool = False) -> None:
+        """Note in the journal, with the first chunk and then now and then, or `at_once`, what was delivered so far."""
+        now = time.monotonic()
+        if now < self._note_at and not at_once:
+            return
+        self.begin()
         self._note_at = now + NOTE_SECONDS
         call = self._call
         evidence = call.evidence(self._used())
@@ -102,6 +106,8 @@ def _check_in(running: Call, evidence: Evidence) -> Element[ApiError | None]:
         "session_id": principal.session_id,
         "org_id": principal.org_id,
         "product": principal.product,
+        "client_id": principal.client_id,
+        "consent": running.checked.route.consent,
     }
     return Element(CHECK_IN, principal.owner, orjson.dumps(arguments), lambda answer, body: _refusal(answer["outcome"]))
 
@@ -112,4 +118,6 @@ def _refusal(answer: str) -> ApiError | None:
             return refusal(answer)
         case "closed":
             return NotReady()
+        case "consent_withdrawn":
+            return ConsentRequired("The consent was withdrawn.")
     return denial(answer)

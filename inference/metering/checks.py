@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from accounts.authentication import Verified, verify
+from accounts.queries import consents
 from accounts.rules.principal import Principal
 from billing.rules.prices import PriceError
 from gateway.core.api.access import require_scope
 from gateway.core.api.offload import offload
-from gateway.core.contract.errors import ApiError, InvalidRequest, ModelNotFound, ModelUnavailable
+from gateway.core.contract.errors import ApiError, ConsentRequired, InvalidRequest, ModelNotFound, ModelUnavailable
 from gateway.core.contract.ids import new_id
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
@@ -113,6 +114,8 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
     route = arrival.route
     if route.name not in model.routes:
         raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
+    if route.consent and not await consents.stands(arrival.principal, route.consent):
+        raise ConsentRequired
     request = await offload(route.check, body, model) if body.is_large else route.check(body, model)
     if isinstance(request, PendingRequest):
         return await request.load(arrival.principal, arrival.http.take_memory)

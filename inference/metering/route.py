@@ -7,6 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from accounts.rules.principal import Principal
 from billing.operations import closings
+from gateway.core.api.multipart import Form
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import infer
 from gateway.core.database import BatchFunction
@@ -27,6 +28,9 @@ class MeteredRequest(Protocol):
     request_id: str
 
     def read_body(self, limit_bytes: int) -> Awaitable[bytes]: ...
+
+    def read_form(self, limit_bytes: int) -> Awaitable[Form]:
+        """Read a multipart body instead; its file is on disk until the answer is out, and for as long as a call keeps it."""
 
     def take_memory(self, size_bytes: int) -> None:
         """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""
@@ -75,6 +79,7 @@ class MeteredRoute(Generic[Read, Valid]):
     - `endpoints` serve it, by the name of an upstream's adapter; see `Endpoints`.
     - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
     - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
+    - `consent` is the kind of consent that its callers need, and need to keep while a session is open.
     """
 
     name: Route
@@ -87,3 +92,4 @@ class MeteredRoute(Generic[Read, Valid]):
     scopes: Callable[[str], tuple[str, ...]] = lambda model: (infer(model),)
     terms: Callable[[Headers], Terms] = read_terms
     close_function: BatchFunction = closings.CLOSE
+    consent: str | None = None

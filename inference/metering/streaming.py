@@ -7,6 +7,8 @@ No database connection is held while it runs. However it ends, its money is look
 - the upstream breaks off: an error event, and review by what was delivered
 - the client leaves, or may not go on: the upstream call is cancelled, and what was delivered is charged
 
+A stream of raw bytes cannot tell an error: where it ends early, its connection is cut once the money is looked after.
+
 What cannot be counted breaks the stream off; words that cannot be written, or kept, are left out. Neither keeps the money
 from being looked after.
 """
@@ -19,6 +21,7 @@ from typing import Any, TypeVar
 from billing.rules.prices import PriceError
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.background import spawn
+from gateway.core.api.lean import Incomplete
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid
 from inference.metering import closing
 from inference.metering.answers import Recording, receipt_comment, receipt_headers
@@ -43,7 +46,7 @@ class StreamRun:
         self._meter = request.meter()
         self._format = request.stream_format(call.plan.public_model, call.plan.public_id, self._meter)
         self.headers = {
-            "Content-Type": self._format.media_type,
+            "Content-Type": stream.media_type or self._format.media_type,
             **receipt_headers(call.usage_id, call.hold_microusd, None),
         }
         self._checkpoints = Checkpoints(call, self._meter.delivered, self._hang_up)
@@ -77,6 +80,8 @@ class StreamRun:
         except StreamBroken as error:
             broken = error
         yield await self._end(broken)
+        if (broken or self._checkpoints.ending) and not self._format.tells_errors:
+            raise Incomplete
 
     async def _end(self, broken: StreamBroken | None) -> bytes:
         if self._checkpoints.ending:
@@ -143,8 +148,11 @@ class StreamRun:
         return await asyncio.shield(spawn(self._hang_up_and(ending)))
 
     async def _hang_up_and(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
-        await self._stream.close()
-        return await ending
+        try:
+            await self._stream.close()
+            return await ending
+        finally:
+            self._call.checked.request.end()
 
     def _reported(self) -> tuple[Quantities, int, str]:
         """Return the upstream's own count, its cost, and that it is the upstream's."""

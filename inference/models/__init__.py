@@ -1,9 +1,10 @@
-"""The catalogue's rows, and stored responses."""
+"""The catalogue's rows, representations, and stored responses."""
 
 from inference.models.alias import Alias
 from inference.models.deployment import Deployment
 from inference.models.raw_model import RawModel
+from inference.models.representation import Representation
 from inference.models.stored_response import StoredResponse
 from inference.models.upstream import Upstream
 
-__all__ = ["Alias", "Deployment", "RawModel", "StoredResponse", "Upstream"]
+__all__ = ["Alias", "Deployment", "RawModel", "Representation", "StoredResponse", "Upstream"]

@@ -5,8 +5,8 @@ A snapshot older than `CATALOGUE_TTL_SECONDS` is still used while a thread takes
 `AGE_MAX_SECONDS` is not, so a change is seen by every process within 15 s even where the database is slow.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
@@ -21,27 +21,65 @@ AGE_MAX_SECONDS = 12.0
 
 
 @dataclass(frozen=True, slots=True)
+class Choices:
+    """What an app above decides about models, by their names.
+
+    `selected` maps an alias that has no model of its own to the one that it stands for, None where the operator has chosen
+    none. `fallbacks` maps a model to the one that may take its calls over where their route allows that.
+    """
+
+    selected: Mapping[str, str | None] = field(default_factory=dict)
+    fallbacks: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Every configured model by name."""
+    """Every configured model by name, and what was chosen among them."""
 
     models: Mapping[str, ServedModel]
+    choices: Choices = field(default_factory=Choices)
 
     def find(self, name: str, issuer: str) -> ServedModel | None:
-        """Find the alias or raw model of this name as a caller of this integration may know it."""
-        model = self.models.get(name)
+        """Find the alias or raw model of this name as a caller of this integration may know it. An alias that stands for
+        another gives that one, under its own name."""
+        model = self.models.get(self._chosen(name) or "")
         if model is None:
             return unconfigured(name)
         return model if model.is_visible_to(issuer) else None
 
+    def shown(self, name: str, issuer: str) -> ServedModel | None:
+        """Find what is enabled, as this caller may know it, under the name that was asked for."""
+        model = self.models.get(self._chosen(name) or "")
+        if model is None or not model.enabled or not model.is_visible_to(issuer):
+            return None
+        return replace(model, name=name)
+
     def listed(self, issuer: str) -> list[ServedModel]:
         """List what is enabled, as this caller may know it, by name."""
-        visible = (model for model in self.models.values() if model.enabled and model.is_visible_to(issuer))
-        return sorted(visible, key=lambda model: model.name)
+        names = sorted({*self.models, *self.choices.selected})
+        return [model for name in names if (model := self.shown(name, issuer))]
+
+    def _chosen(self, name: str) -> str | None:
+        return self.choices.selected.get(name, name)
 
 
 def known_names() -> frozenset[str]:
     """Name every model that somebody could call, now or once it is configured."""
     return frozenset(current_sync().models) | frozenset(ALIAS_ROUTES)
+
+
+_choosers: list[Callable[[], Choices]] = []
+
+
+def register_choices(read: Callable[[], Choices]) -> None:
+    """Register a function that reads what an app above decides about models. Such apps call it at start-up."""
+    _choosers.append(read)
+
+
+def _choices() -> Choices:
+    read = [chooser() for chooser in _choosers]
+    selected = {name: model for each in read for name, model in each.selected.items()}
+    return Choices(selected, {name: model for each in read for name, model in each.fallbacks.items()})
 
 
 def read() -> Catalogue:
@@ -53,7 +91,7 @@ def read() -> Catalogue:
     models = [rows.of_alias(alias, versions) for alias in aliases]
     models += [rows.of_raw_model(raw, versions) for raw in raw_models]
     # An alias wins over a raw model of the same name: it is reversed so that aliases are written last.
-    return Catalogue({model.name: model for model in reversed(models)})
+    return Catalogue({model.name: model for model in reversed(models)}, _choices())
 
 
 _snapshot = Snapshot(

@@ -9,7 +9,8 @@ from gateway.core.contract.errors import ImageRejected
 from gateway.core.contract.limits import IMAGE_MAX_BYTES
 from gateway.core.outbound.public_addresses import is_public_https
 
-CHAT_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+STILL_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
+CHAT_TYPES = STILL_TYPES | {"image/gif"}
 
 _HEAD = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
 _HEAD_MAX_CHARACTERS = 100
@@ -34,7 +35,7 @@ def is_inline(url: str) -> bool:
     return url[:5].lower() == "data:"
 
 
-def read_data_url(url: str, types: frozenset[str], param: str) -> Image:
+def read_data_url(url: str, types: frozenset[str], param: str, max_bytes: int = IMAGE_MAX_BYTES) -> Image:
     """Read an image out of a data URL, or raise ImageRejected naming the member."""
     head = _HEAD.match(url[:_HEAD_MAX_CHARACTERS])
     if head is None:
@@ -43,13 +44,13 @@ def read_data_url(url: str, types: frozenset[str], param: str) -> Image:
         data = base64.b64decode(url[head.end() :], validate=True)
     except (binascii.Error, ValueError):  # ValueError: a character beyond ASCII
         raise ImageRejected("The image's data is not base64.", param=param) from None
-    return read_image(data, types, param)
+    return read_image(data, types, param, max_bytes)
 
 
-def read_image(data: bytes, types: frozenset[str], param: str) -> Image:
+def read_image(data: bytes, types: frozenset[str], param: str, max_bytes: int = IMAGE_MAX_BYTES) -> Image:
     """Tell an image's type from its bytes, or raise ImageRejected naming the member."""
-    if len(data) > IMAGE_MAX_BYTES:
-        raise ImageRejected(f"An image may have {IMAGE_MAX_BYTES} bytes.", param=param)
+    if len(data) > max_bytes:
+        raise ImageRejected(f"An image may have {max_bytes} bytes.", param=param)
     media_type = _media_type(data)
     if media_type not in types:
         raise _rejected(types, param)

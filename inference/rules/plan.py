@@ -1,6 +1,6 @@
 """What a metered call may try: the deployments of its alias, and everything that an attempt at one of them needs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
@@ -51,8 +51,7 @@ class CallPlan(Generic[Sent]):
     @property
     def longest_seconds(self) -> float:
         """Bound how long it can take until this call is answered or its stream has begun, retries included."""
-        longest = max((at.upstream.timeout_seconds for at in self.deployments), default=0.0)
-        return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
+        return longest_seconds(self.deployments)
 
     def attempt_at(self, deployment: DeploymentTarget) -> Attempt[Sent]:
         """Build one attempt of this call at one of its deployments."""
@@ -66,6 +65,12 @@ class CallPlan(Generic[Sent]):
             self.on_send,
             self.on_generation,
         )
+
+
+def longest_seconds(deployments: Iterable[DeploymentTarget]) -> float:
+    """Bound how long a call to these deployments can take until it is answered, retries included."""
+    longest = max((at.upstream.timeout_seconds for at in deployments), default=0.0)
+    return RETRY_WINDOW_SECONDS + UPSTREAM_CONNECT_MAX_SECONDS + longest
 
 
 def endpoint_for(route: Route, endpoints: Endpoints, deployment: DeploymentTarget) -> Endpoint[Any] | None:

@@ -5,11 +5,14 @@ Each route has a class of its own for it, which also holds what its endpoints se
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import ApiError
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
+
+if TYPE_CHECKING:
+    from inference.rules.fallback import Fallback
 
 
 class BoundedRequest(ABC):
@@ -34,10 +37,21 @@ class BoundedRequest(ABC):
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
         """Render an answer for the client. `usage_is_known` is False where its charge is left to review."""
 
+    @property
+    def fallback(self) -> "Fallback | None":
+        """Return who takes the call over where its own model says that it is overloaded; nobody unless a route says so."""
+        return None
+
     def kept(self, answer: Answer) -> Mapping[str, Any]:
         """Return what the closing statement keeps of an answer that the client gets, for the SQL function that the route
         closes with, whether its charge is known or left to review."""
         return {}
+
+    def begin(self) -> None:  # noqa: B027 - most requests need nothing
+        """Keep what the request needs beyond the client's stay: its call begins."""
+
+    def end(self) -> None:  # noqa: B027
+        """Let go of it: the call is closed, and nothing of it is sent any more. Called once for each `begin`."""
 
 
 class StreamMeter(ABC):
@@ -69,6 +83,11 @@ class StreamFormat(ABC):
     """How a route's stream is laid out for the client, whoever serves it."""
 
     media_type = EVENT_STREAM_TYPE
+
+    @property
+    def tells_errors(self) -> bool:
+        """Return whether a client learns from the stream itself that it ended early."""
+        return self.media_type == EVENT_STREAM_TYPE
 
     @property
     @abstractmethod

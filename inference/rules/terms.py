@@ -21,7 +21,7 @@ class Terms:
     max_cost_microusd: int
 
 
-def read_terms(headers: Iterable[tuple[bytes, bytes]]) -> Terms:
+def read_terms(headers: Iterable[tuple[bytes, bytes]], *, is_key_needed: bool = True) -> Terms:
     """Read both headers, lower-case names as ASGI gives them, or raise the error that names the first at fault."""
     keys, costs = [], []
     for name, value in headers:
@@ -29,11 +29,16 @@ def read_terms(headers: Iterable[tuple[bytes, bytes]]) -> Terms:
             keys.append(value)
         elif name == _COST:
             costs.append(value)
-    if not keys:
+    if not keys and is_key_needed:
         raise IdempotencyKeyRequired(param=IDEMPOTENCY_KEY)
     if not costs:
         raise MaxCostRequired(param=MAX_COST)
-    return Terms(_idempotency_key(keys), _max_cost(costs))
+    return Terms(_idempotency_key(keys) if keys else None, _max_cost(costs))
+
+
+def read_terms_with_optional_key(headers: Iterable[tuple[bytes, bytes]]) -> Terms:
+    """Read both headers as `read_terms`; a call without a key is not repeatable."""
+    return read_terms(headers, is_key_needed=False)
 
 
 def within(cost_microusd: int, max_cost_microusd: int) -> int:

@@ -81,12 +81,14 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Overloaded:
-    """An explicit overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds;
-    `cause` is for the log."""
+    """An overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds; `cause` is for the
+    log. `is_explicit`: the answer names an overload in its body, so that another model may take the call over where its
+    route allows that."""
 
     retry_after: float | None = None
     alarm: Alarm | None = None
     cause: str | None = field(default=None, compare=False)
+    is_explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +122,10 @@ Outcome = Answer | Rejected | Overloaded | Unreachable | Failed | Ambiguous
 class Stream(ABC):
     """An open upstream stream. Iterating ends normally only when the upstream said that it is done; a cut, a timeout
     or garbage raises `StreamBroken`. `on_end` hears once how the upstream ended it: whole, or broken off. A client that
-    left is not told of."""
+    left is not told of. `media_type` is the upstream's own, where the client gets that; None for a stream of ours."""
 
     on_end: OnEnd | None = None
+    media_type: str | None = None
 
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Chunk]: ...

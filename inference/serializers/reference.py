@@ -43,6 +43,22 @@ MODEL: Schema = {"type": "string", "description": "An alias, or a raw model that
 ANYTHING: Schema = {}
 
 USAGE = optional(object_of("", prompt_tokens=COUNT, completion_tokens=COUNT, total_tokens=COUNT))
+MANIFEST = object_of(
+    "alias provider model revision dimensions quantization normalized input_type",
+    alias=TEXT,
+    provider=TEXT,
+    model=TEXT,
+    revision=TEXT,
+    dimensions=COUNT,
+    quantization={"type": "string", "enum": ["float", "int8"]},
+    normalized={"type": "boolean"},
+    input_type=optional({"type": "string", "enum": ["query", "document"]}),
+)
+MANIFEST_ID: Schema = {
+    "type": "string",
+    "description": "Hex SHA-256 of the manifest's compact, key-sorted JSON without `input_type`. Compare vectors only if theirs "
+    "are equal.",
+}
 MODEL_ANSWER = object_of(
     "id object created owned_by routes pricing authorized",
     id=TEXT,

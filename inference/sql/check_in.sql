@@ -7,9 +7,11 @@
 --   usage_id, evidence: what was delivered, as billing_note_delivery takes it
 --   alive_seconds: without another check-in for so long, the call counts as lost
 --   did, session_id, org_id, product: whose live access is asked for
+--   client_id, consent: the consent that the call needs, null where it needs none
 --
 -- `answer` has `outcome`: 'ok'; 'closed' (somebody else has decided on the call); 'suspended' or 'session_revoked'
--- (accounts_liveness); or, for an organization's token, the reason of organizations_access why its access has ended.
+-- (accounts_liveness); for an organization's token, the reason of organizations_access why its access has ended; or
+-- 'consent_withdrawn'.
 CREATE OR REPLACE FUNCTION inference_check_in_calls(p_check_ins json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,7 +21,7 @@ BEGIN
   FOR v_stream IN
     SELECT c.* FROM ROWS FROM (json_to_recordset(p_check_ins) AS (
              usage_id text, evidence jsonb, alive_seconds double precision, did text, session_id text, org_id text,
-             product text
+             product text, client_id text, consent text
            )) WITH ORDINALITY c
      ORDER BY c.ordinality
   LOOP
@@ -31,6 +33,13 @@ BEGIN
       IF v_outcome = 'ok' AND v_stream.org_id IS NOT NULL THEN
         SELECT CASE a.reason WHEN 'allowed' THEN 'ok' ELSE a.reason END INTO v_outcome
           FROM organizations_access(v_stream.org_id, v_stream.did, v_stream.product) a;
+      END IF;
+      IF v_outcome = 'ok' AND v_stream.consent IS NOT NULL AND EXISTS (
+        SELECT FROM accounts_consent c JOIN accounts_account a ON a.id = c.account_id
+         WHERE a.did = v_stream.did AND c.client_id = v_stream.client_id AND c.kind = v_stream.consent
+           AND c.withdrawn_at IS NOT NULL)
+      THEN
+        v_outcome := 'consent_withdrawn';
       END IF;
     END IF;
     answer := json_build_object('outcome', v_outcome);

@@ -9,7 +9,7 @@ from gateway.core.api.access import authenticated_only
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import infer
 from gateway.core.contract.errors import ModelNotFound
-from inference.metering.served import routes_of
+from inference.metering.served import routes, routes_of
 from inference.queries import catalogue
 from inference.rules.model import ServedModel
 from inference.serializers.models import render_model
@@ -30,13 +30,20 @@ class ModelViewSet(ApiViewSet):
     @authenticated_only
     def retrieve(self, request: Request, model: str) -> Response:
         """Show one of them."""
-        found = catalogue.current_sync().models.get(model)
-        if found is None or not found.enabled or not found.is_visible_to(caller(request).client_id):
+        found = catalogue.current_sync().shown(model, caller(request).client_id)
+        if found is None:
             raise ModelNotFound(param="model")
         return Response(_rendered(found, request))
 
 
+def _may_call(model: ServedModel, request: Request) -> bool:
+    """Return whether the token has the scopes of one of the model's routes."""
+    served, allows = routes(), caller(request).allows
+    needed = [served[name][0].scopes(model.name) for name in routes_of(model)] or [(infer(model.name),)]
+    return any(all(allows(scope) for scope in scopes) for scopes in needed)
+
+
 def _rendered(model: ServedModel, request: Request) -> dict[str, object]:
     price = model.price_at(timezone.now())
-    authorized = caller(request).allows(infer(model.name))
+    authorized = _may_call(model, request)
     return render_model(model, routes_of(model), price.components if price else {}, authorized=authorized)

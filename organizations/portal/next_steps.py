@@ -42,8 +42,8 @@ def _of_wallet(wallet: WalletBalance) -> Iterator[Step]:
 def _of_bills(joined: list[Membership]) -> Iterator[Step]:
     for one in joined:
         if one.organization.is_past_due and one.role in MONEY_MANAGERS:
-            path = reverse("organization_wallet", args=[one.organization_id])
-            yield Step(f"{one.organization.name} has an overdue bill.", "Open its wallet", path)
+            path = reverse("organization_invoices", args=[one.organization_id])
+            yield Step(f"{one.organization.name} has an overdue bill.", "Open its invoices", path)
 
 
 def _of_account(account: Account, joined: list[Membership]) -> Iterator[Step]:

@@ -12,6 +12,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from accounts.models import Account
@@ -40,6 +41,7 @@ TABS = (
 MONEY_TABS = (
     ("organization_wallet", "Wallet"),
     ("organization_payments", "Payments"),
+    ("organization_invoices", "Invoices"),
     ("organization_budgets", "Budgets"),
     ("organization_usage", "Usage"),
 )
@@ -95,9 +97,9 @@ def show(request: HttpRequest, membership: Membership, tab: str, **context: Any)
     return render(request, f"organizations/{template}.html", {**frame, **context}, status=status)
 
 
-def back_to(name: str, membership: Membership, query: str = "") -> HttpResponse:
-    """Lead to a page of the same organization (303, by the portal's middleware)."""
-    response = redirect(name, org_id=membership.organization_id)
+def back_to(name: str, membership: Membership, query: str = "", **parts: str) -> HttpResponse:
+    """Lead to a page of the same organization (303, by the portal's middleware); `parts` are what else its address has."""
+    response = redirect(reverse(name, kwargs={"org_id": membership.organization_id, **parts}))
     response["Location"] += f"?{query}" if query else ""
     return response
 

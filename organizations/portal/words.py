@@ -55,6 +55,7 @@ ACTIONS = {
     "budget.set": "set a budget of {limitMicrousd} per month for {scope}",
     "top_up.begin": "started a top-up of {amountMicrousd}",
     "payment_method.begin": "started to save a payment method",
+    "invoice.pay": "had invoice {subject} charged",
     "budget.disable": "turned off a budget for {scope}",
     "external_mapping.set": "assigned the billing of the seats of {subject} to {externalOrgId} ({mode})",
 }

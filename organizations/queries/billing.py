@@ -1,10 +1,11 @@
-"""What an organization's owner and billing roles see: wallet, credits, budgets and seats."""
+"""What an organization's owner and billing roles see: wallet, credits, budgets, invoices and seats."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from billing.models import Budget
-from billing.queries import budgets, reports, wallets
+from billing.models import Budget, Invoice
+from billing.queries import budgets, invoices, reports, wallets
 from billing.queries.wallets import WalletBalance
 from organizations.models import Organization
 from organizations.queries import seat_estimate
@@ -18,6 +19,7 @@ class OrganizationBilling:
     organization: Organization
     wallet: WalletBalance
     budgets: list[Budget]
+    invoices: Sequence[Invoice]
     seats: SeatEstimate
 
 
@@ -29,5 +31,6 @@ def view(organization: Organization, now: datetime) -> OrganizationBilling:
         organization=organization,
         wallet=wallets.view(owner, now),
         budgets=list(budgets.of_organization(organization.pk)),
+        invoices=invoices.report_of(organization.pk),
         seats=seat_estimate.estimate(organization.pk, now),
     )

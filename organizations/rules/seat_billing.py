@@ -4,7 +4,7 @@ Times are aware datetimes, intervals half-open; an interval without an end is st
 """
 
 import calendar
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -48,6 +48,35 @@ def billable_seat_days(enabled: Iterable[Interval], seats: Iterable[Interval], d
 def month_cost_microusd(price_microusd: int, seat_days: int, days_in_month: int) -> int:
     """Price a product's month: multiplied first, divided once, rounded half up once."""
     return (2 * price_microusd * seat_days + days_in_month) // (2 * days_in_month)
+
+
+@dataclass(frozen=True, slots=True)
+class SeatMonth:
+    """A product that an organization had enabled in a month, and all that its cost follows from.
+
+    The estimate and the invoice both ask it, so what is accrued and projected is what the invoice will say.
+    """
+
+    product: str
+    price_microusd: int
+    is_externally_billed: bool
+    enabled: Sequence[Interval]
+    seats: Sequence[Interval]
+    days: Sequence[date]
+
+    def seat_days(self, until: date | None = None) -> int:
+        """Count the billable seat-days of the month, or of its days up to and with `until`."""
+        return billable_seat_days(self.enabled, self.seats, [day for day in self.days if until is None or day <= until])
+
+    def cost_microusd(self, until: date | None = None) -> int:
+        """Return what these seat-days cost; nothing where an outside provider bills them."""
+        if self.is_externally_billed:
+            return 0
+        return month_cost_microusd(self.price_microusd, self.seat_days(until), len(self.days))
+
+    def billable_seats(self, day: date) -> int:
+        """Return the seats that one day is billed for."""
+        return billable_seat_days(self.enabled, self.seats, [day])
 
 
 class _Peaks:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from billing.models import InvoiceStatus
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
 from billing.rules.budgets import BudgetScope, spent_microusd
 from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
@@ -97,19 +98,19 @@ class InvoiceLineResponse(serializers.Serializer[Any]):
     """One product's seats of one month."""
 
     product = serializers.CharField()
-    seatDays = serializers.IntegerField()
-    amountMicrousd = serializers.IntegerField()
+    seatDays = serializers.IntegerField(source="seat_days")
+    amountMicrousd = serializers.IntegerField(source="amount_microusd")
 
 
 class InvoiceResponse(serializers.Serializer[Any]):
-    """Seats of one month; metered calls are paid from the wallet and never invoiced."""
+    """Seats of one month; metered calls are paid from the wallet and never invoiced. A draft has no number yet."""
 
-    invoiceId = serializers.CharField()
-    number = serializers.CharField()
-    status = serializers.ChoiceField(["draft", "open", "paid", "void", "past_due"])
-    periodStart = serializers.DateTimeField()
-    periodEnd = serializers.DateTimeField()
-    totalMicrousd = serializers.IntegerField()
+    invoiceId = serializers.CharField(source="id")
+    number = serializers.CharField(allow_null=True)
+    status = serializers.ChoiceField(InvoiceStatus.values)
+    periodStart = serializers.DateTimeField(source="period_start")
+    periodEnd = serializers.DateTimeField(source="period_end")
+    totalMicrousd = serializers.IntegerField(source="total_microusd")
     lines = InvoiceLineResponse(many=True)
 
 
@@ -120,6 +121,6 @@ class OrganizationBillingResponse(serializers.Serializer[Any]):
     wallet = OrganizationWalletResponse()
     credits = OrganizationCreditResponse(source="wallet.credits", many=True)
     budgets = BudgetResponse(many=True)
-    invoices = InvoiceResponse(many=True, default=[])
+    invoices = InvoiceResponse(many=True)
     pastDue = serializers.BooleanField(source="organization.is_past_due")
     seatEstimate = SeatEstimateResponse(source="seats")

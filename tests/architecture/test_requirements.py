@@ -17,6 +17,8 @@ NAMED = {
     "pyjwt": "docs/decisions/0007-own-proof-check.md",
     "redis": "gateway/settings/base.py",
 }
+# What only `requirements-local-model.txt` installs, and is imported only where the setting asks for it.
+OPTIONAL = PROJECT_DIR / "inference" / "adapters" / "local_model"
 HOUSE = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
 
 
@@ -24,6 +26,8 @@ def imported(package: str) -> set[str]:
     """Return the top-level names from outside the project that a package imports anywhere."""
     names = set()
     for path in (PROJECT_DIR / package).rglob("*.py"):
+        if OPTIONAL in path.parents and PROJECT_DIR / package != OPTIONAL:
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
@@ -47,6 +51,7 @@ def pinned(file: str) -> dict[str, str]:
     ("package", "file"),
     [
         *((package, "requirements.txt") for package in SERVICE),
+        ("inference/adapters/local_model", "requirements-local-model.txt"),
         ("bench", "requirements-dev.txt"),
         ("clients", "requirements-dev.txt"),
         ("tests", "requirements-dev.txt"),

@@ -62,4 +62,5 @@ def _payments(provider: FakeStripe) -> dict[str, str]:
         "STRIPE_SECRET_KEY": provider.secret_key,
         "STRIPE_WEBHOOK_SECRET": provider.webhooks.secret,
         "STRIPE_API_BASE": provider.origin,
+        "SEAT_COLLECTION_FROM": "2020-01",
     }

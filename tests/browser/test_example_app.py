@@ -24,7 +24,7 @@ def test_serves_the_page_with_a_strict_policy(app: httpx.Client, house: AppHouse
     assert page.status_code == 200
     assert page.headers["Content-Security-Policy"] == (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        f"connect-src 'self' {house.base_url}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        f"connect-src 'self' {house.base_url} {house.base_url.replace('http', 'ws', 1)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     )
     assert app.get("/src/index.js").headers["Content-Type"] == "text/javascript; charset=utf-8"

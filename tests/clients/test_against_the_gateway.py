@@ -1,9 +1,12 @@
 """The client and the OpenAI SDK against a real gateway, over real sockets, with the demo model behind it."""
 
+import base64
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
+import cohere
+import httpx
 import httpx2
 import openai
 import pytest
@@ -17,7 +20,8 @@ WEATHER: Any = {
     "type": "function",
     "function": {"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}},
 }
-SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:persona")
+MODELS = ("fast", "embedding", "image", "persona", "rerank")
+SCOPES = ("wallet:read", "usage:read", *(f"infer:{model}" for model in MODELS))
 
 
 @pytest.fixture
@@ -69,6 +73,31 @@ def test_tools(sdk: OpenAI) -> None:
     (call,) = answer.choices[0].message.tool_calls or []
     assert call.type == "function"
     assert call.function.name == "weather"
+
+
+def test_an_image_whole_and_streamed(sdk: OpenAI, gateway: Gateway, receipts: list[Receipt]) -> None:
+    before = gateway.wallet()
+    asked: Any = {"model": "image", "prompt": "A badger", "size": "1024x1024", "quality": "low"}
+    (image,) = sdk.images.generate(**asked).data or []
+    events = list(sdk.images.generate(**asked, stream=True, partial_images=1))
+    assert base64.b64decode(image.b64_json or "").startswith(b"\x89PNG\r\n\x1a\n")
+    assert [event.type for event in events] == ["image_generation.partial_image", "image_generation.completed"]
+    assert events[-1].b64_json == image.b64_json
+    assert [receipt.charge_microusd for receipt in receipts] == [11_000, 11_000]
+    assert spent(gateway, before) == 22_000
+
+
+def test_coheres_client_reranks_by_the_auth_for_httpx(gateway: Gateway) -> None:
+    before = gateway.wallet()
+    documents = ["Rain on Tuesday.", "Badgers eat earthworms."]
+    options: Any = {"additional_headers": call_headers(max_cost_microusd=100, idempotency_key=uuid.uuid4().hex)}
+    with httpx.Client(auth=gateway.httpx_auth, timeout=30) as http:
+        client = cohere.Client(api_key="unused", base_url=gateway.base_url, httpx_client=http)
+        found = client.rerank(
+            model="rerank", query="What do badgers eat?", documents=documents, top_n=1, request_options=options
+        )
+    assert [result.index for result in found.results] == [1]
+    assert spent(gateway, before) == 15
 
 
 def test_embeddings_as_numbers_and_as_the_sdks_own_base64(sdk: OpenAI) -> None:
@@ -165,6 +194,40 @@ def test_an_empty_wallet_pays_for_nothing(demo_house: DemoHouse) -> None:
     ):
         sdk.chat.completions.create(model="fast", messages=MESSAGES)
     assert (refused.value.status_code, refused.value.code) == (402, "insufficient_funds")
+
+
+def test_a_judgement_has_its_identity_and_its_receipt(demo_house: DemoHouse) -> None:
+    judge = demo_house.sign_in("wallet:read", "judgement:evaluate")
+    before = judge.wallet()
+    questions: dict[str, dict[str, Any]] = {
+        "grounded": {"type": "noul", "instructions": "Does it open?"},
+        "tone": {"type": "choice", "instructions": "Which tone?", "criteria": {"calm": "Quiet", "rude": "Loud"}},
+    }
+    first, again = (
+        judge.judge({"answer": "It opens."}, questions, max_cost_microusd=1000, idempotency_key="same-judgement")
+        for _ in range(2)
+    )
+    assert first.identity == "judgement-backend-a/demo-word-overlap-1"
+    assert first.answers.keys() == questions.keys()
+    assert first.probability("grounded") + first.probability("grounded", "false") == pytest.approx(1)
+    assert first.probability("tone", "calm") == first.answers["tone"]["probabilities"]["calm"]
+    assert first.receipt is not None
+    assert again.receipt is not None
+    assert (first.fallback, first.receipt.replayed, again.receipt.replayed, again.id) == (None, False, True, first.id)
+    assert spent(judge, before) == first.receipt.charge_microusd
+
+
+def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_house: DemoHouse) -> None:
+    judge = demo_house.sign_in("judgement:evaluate")
+    image = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 20).decode()
+    asked = {"clear": {"type": "noul", "instructions": "Is it clear?"}}
+    seen = judge.judge(
+        "A photo.", asked, max_cost_microusd=2000, model="judgement-vision", images=[image], allow_fallback=True
+    )
+    assert seen.identity.startswith("judgement-backend-c/")
+    with pytest.raises(GatewayError) as refused:
+        judge.judge("A photo.", asked, max_cost_microusd=2000, images=[image])
+    assert (refused.value.code, refused.value.param) == ("images_unsupported", "images")
 
 
 def test_a_product_cannot_speak_for_a_stranger(demo_house: DemoHouse) -> None:

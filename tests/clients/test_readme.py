@@ -19,6 +19,12 @@ def example_of(readme: Path) -> str:
     return found.group(1)
 
 
+def amounts_of(label: str, text: str) -> list[int]:
+    """Return the micro-USD that the receipts of a text have under a label."""
+    found = re.findall(rf"{label} +\$[\d.]+ +([\d,]+) micro-USD", text)
+    return [int(amount.replace(",", "")) for amount in found]
+
+
 @pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
 def test_the_example_is_short_and_runs(demo_house: DemoHouse, readme: Path, tmp_path: Path) -> None:
     example = example_of(readme)
@@ -40,14 +46,24 @@ def test_the_example_is_short_and_runs(demo_house: DemoHouse, readme: Path, tmp_
 def test_the_demo_tells_each_step_and_what_it_cost(demo_house: DemoHouse) -> None:
     told = demo_house.run("manage.py", "demo")
     assert told.returncode == 0, told.stderr
-    for step in ("1. Sign in", "2. Ask", "3. Receipt use_", "4. Ask again"):
-        assert step in told.stdout
-    before, hold, charge, after = (
-        int(re.search(rf"{label} +\$[\d.]+ +([\d,]+) micro-USD", told.stdout).group(1).replace(",", ""))  # type: ignore[union-attr]
-        for label in ("wallet before", "hold", "charge", "wallet after")
+    steps = (
+        "1. Sign in",
+        "2. Ask",
+        "3. Receipt use_",
+        "4. Ask again",
+        "5. Respond",
+        "9. Rerank",
+        "10. Draw",
+        "11. Audio",
     )
-    assert before - charge == after
-    assert 0 < charge <= hold
+    for step in (*steps, "12. Judge: judgement-backend-a/demo-word"):
+        assert step in told.stdout
+    receipts = [amounts_of(label, told.stdout) for label in ("wallet before", "hold", "charge", "wallet after")]
+    assert [len(column) for column in receipts] == [11] * 4
+    for before, hold, charge, after in zip(*receipts, strict=True):
+        assert before - charge == after
+        assert 0 < charge <= hold
+    assert re.search(r"Rerank: .*\n.*\n +0\.\d\d  Most badgers eat earthworms\.\n", told.stdout)
     assert "replayed: yes, charged $0.000000" in told.stdout
 
 

@@ -23,7 +23,8 @@ class Command:
         options = list(zip(rest[::2], rest[1::2], strict=True))
         self.headers = dict(value.split(": ", 1) for name, value in options if name == "-H")
         self.bodies = [value for name, value in options if name == "-d"]
-        assert {name for name, _ in options} <= {"-H", "-d"}
+        self.fields = dict(value.split("=", 1) for name, value in options if name == "-F")
+        assert {name for name, _ in options} <= {"-H", "-d", "-F"}
 
 
 @pytest.mark.parametrize(("method", "path"), DESCRIBED, ids=map(" ".join, DESCRIBED))
@@ -32,7 +33,11 @@ def test_a_sample(method: str, path: str) -> None:
     command = Command(operation)
     named = path.replace("{", "$").replace("}", "")
     assert command.method == method
-    assert command.url.lower() == f"https://gateway.example{named}"
+    needed = [
+        each["name"] for each in operation.get("parameters", ()) if each.get("in") == "query" and each.get("required")
+    ]
+    query = "?" + "&".join(f"{name}=${name}" for name in needed) if needed else ""
+    assert command.url.lower() == f"https://gateway.example{named}{query}"
     assert ("Authorization" in command.headers) == bool(operation["security"])
     assert command.headers.get("Authorization", "DPoP $ACCESS_TOKEN") == "DPoP $ACCESS_TOKEN"
     _check_parameters(command, operation)
@@ -42,7 +47,9 @@ def test_a_sample(method: str, path: str) -> None:
 def _check_parameters(command: Command, operation: dict[str, Any]) -> None:
     parameters = operation.get("parameters", ())
     required = {
-        parameter["name"] for parameter in parameters if parameter.get("required") and parameter["in"] != "path"
+        parameter["name"]
+        for parameter in parameters
+        if parameter.get("required") and parameter["in"] not in ("path", "query")
     }
     metered = {"$ref": "#/components/parameters/MaxCost"} in parameters
     wanted = {"Idempotency-Key", "x-service-max-cost-microusd"} if metered else set()
@@ -52,6 +59,10 @@ def _check_parameters(command: Command, operation: dict[str, Any]) -> None:
 
 def _check_body(command: Command, operation: dict[str, Any]) -> None:
     content = operation.get("requestBody", {"content": {}})["content"]
+    if form := content.get("multipart/form-data"):
+        assert ("Content-Type" not in command.headers, command.bodies) == (True, [])  # curl's own, with its boundary
+        validate(command.fields, form["schema"])
+        return
     assert [command.headers.get("Content-Type")] == (list(content) or [None])
     assert len(command.bodies) == len(content)
     for (media, described), text in zip(content.items(), command.bodies, strict=True):

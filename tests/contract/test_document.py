@@ -33,12 +33,14 @@ def test_what_a_route_asks_of_its_caller_is_in_it() -> None:
 
 
 def test_metered_routes_describe_their_headers() -> None:
-    metered = {key for key, route in MAPPED.items() if route.access.model}
-    assert ("POST", "/v1/chat/completions") in metered
+    metered = {key for key, route in MAPPED.items() if route.access.model or route.access.metered}
+    without_key = {key for key, route in MAPPED.items() if route.access.metered}
+    assert {("POST", "/v1/chat/completions"), ("POST", "/v1/judgement")} <= metered
     for key, operation in DESCRIBED.items():
         named = {parameter.get("$ref", "").rpartition("/")[2] for parameter in operation.get("parameters", ())}
-        assert ({"IdempotencyKey", "MaxCost"} <= named) == (key in metered), key
-        success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+        name = "OptionalIdempotencyKey" if key in without_key else "IdempotencyKey"
+        assert ({name, "MaxCost"} <= named) == (key in metered), key
+        success = next(answer for status, answer in operation["responses"].items() if status.startswith(("1", "2")))
         assert ("x-service-usage-id" in success.get("headers", {})) == (key in metered), key
 
 
@@ -98,7 +100,7 @@ def test_it_names_the_address_of_this_gateway() -> None:
 def test_every_answer_but_an_empty_one_has_its_shape() -> None:
     for key, operation in DESCRIBED.items():
         for status, answer in operation["responses"].items():
-            assert ("content" in answer) == (status != "204"), key
+            assert ("content" in answer) == (status not in ("101", "204")), key
 
 
 def test_a_body_that_a_route_reads_is_required() -> None:

@@ -11,7 +11,7 @@ from account_gateway_client import Gateway, call_headers
 from tests.contract.document import answer_schema, operations, validate
 from tests.support.demo_house import DemoHouse
 
-SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:persona")
+SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:audio", "infer:persona")
 CHAT: dict[str, Any] = {"model": "fast", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 20}
 
 
@@ -69,6 +69,19 @@ def test_chat_and_embeddings(gateway: Gateway) -> None:
         "POST", "/v1/embeddings", json={"model": "embedding", "input": ["a", "b"]}, headers=metering()
     )
     check(embeddings, "POST", "/v1/embeddings", 200)
+
+
+def test_audio(gateway: Gateway) -> None:
+    speech = {"model": "audio", "input": "Hello.", "voice": "alloy", "response_format": "wav"}
+    spoken = gateway.request("POST", "/v1/audio/speech", json=speech, headers=metering())
+    assert (spoken.status_code, spoken.headers["Content-Type"]) == (200, "audio/wav")
+    answer_schema(operations()["POST", "/v1/audio/speech"], 200, "audio/*")
+    for path in ("/v1/audio/transcriptions", "/v1/audio/translations"):
+        file = {"file": ("a.wav", spoken.content)}
+        answer = gateway.request("POST", path, data={"model": "audio"}, files=file, headers=metering())
+        assert check(answer, "POST", path, 200)["usage"] == {"type": "duration", "seconds": 1}
+        refused = gateway.request("POST", path, json={"model": "audio"}, headers=metering())
+        assert check(refused, "POST", path, 415)["error"]["code"] == "unsupported_media_type"
 
 
 def test_a_stream_is_of_events_that_parse_and_ends_with_its_receipt(gateway: Gateway) -> None:

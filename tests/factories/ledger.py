@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
 from billing.operations import budgets, ledger, reviews, seals
-from tests.factories import payments
+from tests.factories import invoicing, payments
 from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
 
 PICTURES = {"image": {"1024x1024/high": "40000.5", "1024x1024/low": "10000"}}
@@ -22,7 +22,7 @@ def furnish() -> dict[str, str]:
     rows |= _money(purse, org, now)
     seals.seal_until(timezone.now())
     rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse)
-    rows |= _open_calls(purse, org)
+    rows |= _open_calls(purse, org) | _invoices()
     for name, one in (("purse", purse), ("org", org), ("other", other)):
         rows[f"{name}_wallet"] = Wallet.objects.get(owner_key=one.key).id
     rows["price"] = str(PriceVersion.objects.get(alias="fast").pk)
@@ -112,6 +112,18 @@ def _prices(purse: Purse) -> dict[str, str]:
     settle(speech, 3, quantities={"input_characters": 900_001})
     settle(cached, 10, quantities={"input_tokens": 30, "cached_input_tokens": 10, "output_tokens": 10})
     return {"pictures": pictures, "speech": speech, "cached": cached}
+
+
+def _invoices() -> dict[str, str]:
+    """Invoice seats: one paid and credited in part, one past due, one of a few cents, one that is a draft still."""
+    paid = invoicing.paid("org_seats", months_ago=4)
+    invoicing.credit(paid, 1_000_000)
+    return {
+        "paid_invoice": paid.pk,
+        "past_due_invoice": invoicing.refused("org_seats", months_ago=3).pk,
+        "small_invoice": invoicing.issued("org_seats", months_ago=2, price=300_000).pk,
+        "draft_invoice": invoicing.drafted("org_seats", months_ago=1).pk,
+    }
 
 
 def _open_calls(purse: Purse, org: Purse) -> dict[str, str]:

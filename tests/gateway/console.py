@@ -15,8 +15,10 @@ from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
 from integrations.models import CIRepository, CIRun, EvolutionJob, Project, SandboxRun
+from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
+from tests.factories import invoicing
 from tests.factories.billing import Purse, review, settle
 from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
@@ -40,6 +42,9 @@ def furnish(folder: Path) -> None:
     make_payments()
     make_ci_run()
     make_executions()
+    AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
+    invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
+    invoicing.refused("org_acme")
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:

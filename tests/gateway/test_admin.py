@@ -67,7 +67,7 @@ def test_every_table_of_the_apps_is_there() -> None:
         ),
         *("integrations.integrationswitch", "integrations.project", "integrations.sandboxrun"),
         "integrations.sandboxsettings",
-        *("judgement.judgementfallback", "judgement.judgementsettings"),
+        *("judgement.answercount", "judgement.judgementfallback", "judgement.judgementsettings"),
         *("account.emailaddress", "mfa.authenticator", "socialaccount.socialaccount", "usersessions.usersession"),
     }
 
@@ -125,8 +125,18 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
-    *("cirun", "evolutionjob", "sandboxrun", "checkout", "externalmapping", "providerevent"),
-    *("budget", "devicesession", "loss", "reservation", "signingkey", "transfer", "usagerecord", "wallet"),
+    *("cirun", "evolutionjob", "sandboxrun", "checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
+    *(
+        "answercount",
+        "budget",
+        "devicesession",
+        "loss",
+        "reservation",
+        "signingkey",
+        "transfer",
+        "usagerecord",
+        "wallet",
+    ),
     *(
         "authenticator",
         "emailaddress",

@@ -83,16 +83,21 @@ def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
 
 def pages(table: tuple[str, str]) -> Iterator[tuple[str, str]]:
     """Yield kind and address of each of the table's pages, for a row that is there."""
-    root, row = reverse("admin:{}_{}_changelist".format(*table)), row_of(table)
+    root = reverse("admin:{}_{}_changelist".format(*table))
     for template in templates():
         kind = template.removeprefix(root).strip("/")
         if template.startswith(root) and kind != "{object_id}":  # the last leads on to "change", whoever asks
+            row = row_of(table, kind.rpartition("/")[2])
             yield kind.rpartition("/")[2], template.replace("{object_id}", str(row.pk)).replace("{id}", str(row.pk))
 
 
-def row_of(table: tuple[str, str]) -> Any:
-    """Give a row; of those that an operator decides about, one that waits."""
-    waiting = {"reservation": {"state": "review"}, "checkout": {"status": "review"}}
+def row_of(table: tuple[str, str], kind: str = "") -> Any:
+    """Give a row; of those that an operator decides about, one that waits for this decision."""
+    waiting = {
+        "reservation": {"state": "review"},
+        "checkout": {"status": "review"},
+        "invoice": {"status": "paid" if kind == "credit" else "past_due"},
+    }
     return rows(table).filter(**waiting.get(table[1], {})).first()
 
 

@@ -42,7 +42,9 @@ def change(model: Any, **fields: Any) -> None:
 def test_a_route_that_is_deployed_and_priced_can_be_called() -> None:
     assert obstacles("fast")[CHAT] == ()
     assert obstacles("vendor/large-2")[CHAT] == ()
-    assert obstacles("image") == {"images.generations": ("this gateway does not have this route",)}
+    assert obstacles("image") == {"/v1/images/generations": ()}
+    Alias.objects.create(name="talk", options={"routes": ["realtime"]})
+    assert obstacles("talk") == {"realtime": ("this gateway does not have this route",)}
 
 
 def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -> None:
@@ -130,9 +132,9 @@ def test_the_list_sums_up_what_can_be_called(operator: Client) -> None:
     assert summed == {
         "fast": "yes",
         "part": "partly",
-        "image": "no",
-        "judgement-backend-b": "no",
-        "judgement-backend-c": "no",
+        "image": "yes",
+        "judgement-backend-b": "yes",
+        "judgement-backend-c": "yes",
     }
 
 

@@ -9,7 +9,8 @@ from django.core.management import call_command
 from billing.models import PriceVersion
 from inference.models import Alias, Upstream
 from judgement.models import JudgementSettings
-from tests.gateway.config_files import apply_text
+from tests.gateway.config_files import apply_file, apply_text
+from tests.gateway.test_apply import DEMO
 
 pytestmark = pytest.mark.django_db
 
@@ -94,6 +95,31 @@ def test_a_start_without_a_file_enables_judgement_too() -> None:
     out = StringIO()
     call_command("apply", stdout=out)
     assert out.getvalue().splitlines()[-1] == "environment applied: 5 created."
+
+
+def test_it_takes_the_place_of_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGEMENT_BACKEND_A_API_KEY", "")
+    assert apply_file(DEMO).code == 0
+    assert served_by() == "demo"
+    monkeypatch.setenv("JUDGEMENT_BACKEND_A_API_KEY", "sk-judge")
+    for _ in range(2):
+        assert apply_file(DEMO).code == 0
+        assert served_by() == BACKEND
+        assert str(JudgementSettings.objects.get().text_backend) == BACKEND
+    assert apply_file(DEMO).summary.endswith(" unchanged.")
+    monkeypatch.setenv("JUDGEMENT_BACKEND_A_API_KEY", "")
+    assert apply_file(DEMO).code == 0
+    assert served_by() == "demo"
+
+
+def test_it_takes_the_place_of_the_demo_at_the_first_start() -> None:
+    assert apply_file(DEMO).code == 0
+    assert served_by() == BACKEND
+    assert PriceVersion.objects.get(alias=BACKEND).components == {"input_token": "0.042"}
+
+
+def served_by() -> str:
+    return str(Alias.objects.get(name=BACKEND).deployments.get().upstream)
 
 
 def test_without_it_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from gateway.celery import app
 from gateway.schedule import INTERVAL_SECONDS
 from inference.models import StoredResponse
 from integrations.models import EvolutionJob, Project, SandboxRun
+from judgement.models import AnswerCount
 from tests.factories.accounts import make_account
 from tests.factories.billing import ANSWER, Purse, settle
 from tests.integrations.test_projects import project
@@ -38,8 +39,21 @@ SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "
 # Books: what was agreed, paid and done; nothing is ever deleted.
 BOOKS = {
     *("billing_budget", "billing_checkout", "billing_credit_lot", "billing_external_mapping", "billing_loss"),
+    *(
+        "billing_invoice",
+        "billing_invoice_line",
+        "billing_invoice_payment",
+        "billing_credit_note",
+        "billing_seat_price",
+    ),
     *("billing_price_version", "billing_reservation", "billing_seal", "billing_transfer", "billing_usage_record"),
-    *("billing_wallet", "django_admin_log", "organizations_auditentry", "organizations_entitlement"),
+    *(
+        "billing_takeover",
+        "billing_wallet",
+        "django_admin_log",
+        "organizations_auditentry",
+        "organizations_entitlement",
+    ),
     *("organizations_entitlementinterval", "organizations_invitation", "organizations_membership"),
     *("organizations_organization", "organizations_seat", "organizations_seatinterval"),
 }
@@ -120,6 +134,9 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         id=name, owner_kind="account", owner_key="did:a", status="failed", created_at=at, finished_at=at
     ),
     "integrations_sandboxrun": sandbox_run,
+    "judgement_answercount": lambda at, name: AnswerCount.objects.create(
+        identity=name, kind="noul", day=(at - timedelta(days=60)).date(), bucket=0, shard=0, count=1
+    ),
     "inference_stored_response": lambda at, name: StoredResponse.objects.create(
         id=name, owner_kind="account", owner_key="did:a", response="{}", input_items="[]", created_at=at, expires_at=at
     ),

@@ -31,6 +31,13 @@ def test_speaks_to_a_gateway_that_asks_for_nonces(house: DemoHouse, assertion: s
     assert found["usage"][0]["usageId"] == first["usageId"]
 
 
+def test_each_method_of_a_model_route_calls_it(house: DemoHouse, assertion: str) -> None:
+    images = "/v1/images/generations"
+    paths = {"embeddings": "/v1/embeddings", "images": images, "imageStream": images, "rerank": "/v1/rerank"}
+    found = run_script("ours.js", house.base_url, assertion)["elsewhere"]
+    assert found == {method: ["insufficient_scope", path] for method, path in paths.items()}
+
+
 def test_errors_say_what_the_gateway_said(house: DemoHouse, assertion: str) -> None:
     refusals = run_script("ours.js", house.base_url, assertion)["refusals"]
     assert refusals["model"][:3] == ["GatewayError", 403, "insufficient_scope"]

@@ -14,13 +14,14 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.operations import suspension
-from billing.models import Budget, Checkout
+from billing.models import Budget, Checkout, Invoice, InvoicePayment
 from gateway.core.api.json import dumps
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry, Entitlement, Invitation, Membership, Organization, Seat
 from organizations.operations import budgets, invitations, members
 from organizations.rules.roles import Role
+from tests.factories import invoicing
 from tests.factories.accounts import Caller
 from tests.factories.organizations import Team, account
 from tests.factories.payments import top_up
@@ -31,7 +32,7 @@ pytestmark = pytest.mark.django_db
 
 ROOTS = ("/v1/organizations/{org_id}", "/api/organizations/{org_id}", "/organizations/{org_id}")
 PATHS = sorted(path for path in templates() if path.startswith(ROOTS))
-IDS = {"membership_id": "mem", "invitation_id": "inv", "budget_id": "bud", "transaction_id": "txn"}
+IDS = {"membership_id": "mem", "invitation_id": "inv", "budget_id": "bud", "transaction_id": "txn", "invoice_id": "inv"}
 BODIES = (
     {"role": "member"},
     {"maxSeats": 1},
@@ -81,6 +82,7 @@ class House:
             "invitation_id": invitation.id,
             "budget_id": budget.id,
             "transaction_id": payment.pk,
+            "invoice_id": invoicing.refused(self.team.id).pk,
         }
 
     def state(self) -> list[Any]:
@@ -90,6 +92,10 @@ class House:
         rows += [
             Organization.objects.filter(pk=self.team.id),
             Seat.objects.filter(membership__organization=self.team.id),
+        ]
+        rows += [
+            Invoice.objects.filter(org_id=self.team.id),
+            InvoicePayment.objects.filter(invoice__org_id=self.team.id),
         ]
         rows += [Budget.objects.filter(wallet__owner_key=self.team.id), Checkout.objects.filter(owner_key=self.team.id)]
         return [list(each.order_by("pk").values()) for each in rows]
@@ -119,7 +125,7 @@ class Asker:
             headers = self.caller.headers(method, path) if path.startswith("/v1/") else {}
             answer = self.client.generic(method, path, dumps(body), content_type="application/json", headers=headers)
         chain = getattr(answer, "redirect_chain", None)
-        text = re.sub(r'(req_\w+|name="csrfmiddlewaretoken" value="\w+")', "", answer.content.decode())
+        text = re.sub(r'(req_\w+|name="csrfmiddlewaretoken" value="\w+")', "", answer.content.decode(errors="replace"))
         return (chain[0][1] if chain else answer.status_code), text
 
 

@@ -40,7 +40,8 @@ STATEMENTS = {
     ("PUT", "/{org}/products/studio/seats/{bob}", None): 12,
     ("DELETE", "/{org}/products/studio/seats/{bob}", None): 9,
     ("GET", "/{org}/access?product=studio", None): 4,
-    ("GET", "/{org}/billing", None): 9,
+    # Of these, the invoices, the dated prices of seats and who bills them elsewhere are one each.
+    ("GET", "/{org}/billing", None): 12,
     ("GET", "/{org}/billing/members", None): 3,
     ("GET", "/{org}/usage?month=current", None): 8,
     # The first budget of a subject sums its month in two parts, the long one before the wallet is locked, and then asks

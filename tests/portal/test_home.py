@@ -120,7 +120,7 @@ class TestHome:
         team = Team("owner")
         team.join("member", Role.MEMBER)
         Organization.objects.update(is_past_due=True)
-        assert ("Open its wallet", f"/organizations/{team.id}/wallet") in steps_of(signed_in(account("owner")))
+        assert ("Open its invoices", f"/organizations/{team.id}/invoices") in steps_of(signed_in(account("owner")))
         assert "overdue" not in text_of(signed_in(account("member")).get("/"))
 
 

@@ -18,6 +18,7 @@ from organizations.operations import members, organizations, products, seats
 from organizations.portal import words
 from organizations.portal.pages import MONEY, TABS
 from organizations.rules.roles import Role
+from tests.factories import invoicing
 from tests.factories.billing import Purse, settle
 from tests.factories.organizations import Team, account, product
 from tests.support.stripe import FakeStripe
@@ -569,6 +570,7 @@ class TestLog:
             (("products", "studio", "disable"), {}),
             (("invitations",), {"role": "member"}),
             (("budgets",), {"limit": "2"}),
+            (("invoices", invoicing.issued(house.team.id).pk, "pay"), {}),
             (("rename",), {"name": "Acme and Sons"}),
         ]:
             house.post("owner", *parts, **form)

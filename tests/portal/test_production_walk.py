@@ -9,7 +9,8 @@ import pytest
 from pytest_django import Settings
 
 from accounts.models import Product
-from inference.urls import metered_urlpatterns
+from inference import urls as model_urls
+from judgement import urls as judgement_urls
 from tests.factories.accounts import make_account
 from tests.gateway.every_url import templates
 from tests.portal.test_production import ARGUMENTS, ENVIRONMENT, PORTAL, submit
@@ -18,7 +19,7 @@ from tests.support.processes import gateway_process
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PATHS = sorted({re.sub(r"\{\w+\}", "1", template) for template in templates()} - {"/healthz"})
-METERED = {f"/{pattern.pattern}" for pattern in metered_urlpatterns}
+METERED = {f"/{pattern.pattern}" for urls in (model_urls, judgement_urls) for pattern in urls.metered_urlpatterns}
 EVIL = "evil.example"
 NAMING_ANOTHER = (
     {"Host": EVIL},

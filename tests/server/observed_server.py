@@ -40,6 +40,7 @@ async def serve() -> None:
         application,
         port=int(os.environ["PORT"]),
         http="gateway.server.protocol:Bounded",
+        ws="gateway.server.sockets:BoundedSocket",
         log_level="warning",
         access_log=False,
     )

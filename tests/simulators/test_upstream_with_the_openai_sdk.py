@@ -7,7 +7,10 @@ from typing import Any, TypeAlias
 import openai
 import pytest
 
+from tests.factories.audio import wav
 from tests.support.upstream import FakeUpstream
+from tests.support.upstream.audio import TEXT, sound
+from tests.support.upstream.behaviours import Behaviour
 from tests.support.upstream.tokens import count_text
 
 Sdk: TypeAlias = Any
@@ -223,3 +226,37 @@ def test_a_body_without_messages_names_them(upstream: FakeUpstream, sdk: Sdk) ->
     with pytest.raises(openai.BadRequestError) as raised:
         sdk.post("/chat/completions", body={"model": "small-1"}, cast_to=object)
     assert raised.value.param == "messages"
+
+
+def test_speech_is_bytes_or_events_that_hold_the_same(upstream: FakeUpstream, sdk: Sdk) -> None:
+    asked = {"model": "small-1", "input": "Hello.", "voice": "alloy"}
+    assert sdk.audio.speech.create(**asked, response_format="wav").content == sound(Behaviour())
+    with sdk.audio.speech.with_streaming_response.create(**asked) as answer:
+        assert b"".join(answer.iter_bytes()) == sound(Behaviour())
+    assert [entry.outcome for entry in upstream.ledger] == ["complete", "complete"]
+
+
+@pytest.mark.parametrize("route", ["transcriptions", "translations"])
+def test_a_file_is_measured_and_answered_in_the_layout_that_was_asked_for(
+    upstream: FakeUpstream, sdk: Sdk, route: str
+) -> None:
+    ask = getattr(sdk.audio, route).create
+    file = ("a.wav", wav(1.5))
+    assert ask(model="small-1", file=file).text == TEXT
+    assert ask(model="small-1", file=file, response_format="verbose_json").duration == 1.5
+    assert ask(model="small-1", file=file, response_format="srt").startswith("1\n00:00:00,000 --> ")
+    [first, *_] = upstream.ledger
+    assert first.body["file"] | {"sha256": ""} == {
+        "name": "a.wav",
+        "type": "audio/x-wav",
+        "size": 48_044,
+        "sha256": "",
+        "seconds": 1.5,
+    }
+
+
+def test_a_transcription_streams_its_words_and_then_its_usage(upstream: FakeUpstream, sdk: Sdk) -> None:
+    with sdk.audio.transcriptions.create(model="small-1", file=("a.wav", wav(1.5)), stream=True) as stream:
+        *deltas, done = list(stream)
+    assert "".join(event.delta for event in deltas) == done.text == TEXT
+    assert done.usage.seconds == 2

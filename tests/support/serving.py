@@ -23,6 +23,7 @@ class RunningGateway:
             port=0,
             loop="uvloop",
             http="gateway.server.protocol:Bounded",
+            ws="gateway.server.sockets:BoundedSocket",
             log_level="warning",
             access_log=False,
         )

@@ -11,6 +11,7 @@ import orjson
 
 from tests.factories.accounts import make_account
 from tests.factories.proofs import BASE_URL, ISSUER, Signer, mint_token
+from tests.support.forms import Form
 from tests.support.upstream import FakeUpstream
 
 CHAT = "/v1/chat/completions"
@@ -45,10 +46,12 @@ class Caller:
         content: bytes | None = None,
         **options: Any,
     ) -> httpx.Response:
-        """Send a metered request; an empty key is replaced by a new one, None leaves a header out."""
+        """Send a metered request, of JSON or a `Form`; an empty key is replaced by a new one, None leaves a header out."""
         sent: dict[str, Any] = {**self.headers(path), "Content-Type": "application/json"}
         sent["Idempotency-Key"] = key if key != "" else uuid.uuid4().hex
         sent["x-service-max-cost-microusd"] = None if max_cost is None else str(max_cost)
+        if isinstance(body, Form):
+            sent["Content-Type"], content = body.content_type, body.content
         sent |= headers or {}
         present = {name: value for name, value in sent.items() if value is not None}
         data = orjson.dumps(body) if content is None else content
@@ -110,6 +113,7 @@ class Stage:
         self.origin = origin
         self.upstream = upstream
         self.api_key = api_key
+        self.vectors: Any = None  # an upstream of vectors, where a test has one
         self.client = httpx.Client(timeout=30)
 
     def close(self) -> None:

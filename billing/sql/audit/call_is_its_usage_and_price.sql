@@ -3,7 +3,8 @@
 --
 -- Costs are whole pico-USD (billing/rules/prices.py): summed exactly, rounded up once. An image's size and quality are
 -- not stored, so any of the prices of its kind will do. What an operator decided, or an upstream's record without
--- quantities, is within the hold and came out of a review.
+-- quantities, is within the hold and came out of a review. A call that another model took over costs what that one's
+-- price says.
 WITH price AS MATERIALIZED (
   SELECT p.id, p.alias, n.request,
          coalesce(n.input_token, 0) AS input_token, coalesce(n.cached, n.input_token, 0) AS cached,
@@ -48,7 +49,8 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
   FULL JOIN usage u ON u.reservation_id = r.id
   FULL JOIN cash t ON t.source = r.id
   LEFT JOIN billing_wallet w ON w.id = r.wallet_id
-  LEFT JOIN price p ON p.id = r.price_version_id
+  LEFT JOIN billing_takeover o ON o.reservation_id = r.id
+  LEFT JOIN price p ON p.id = coalesce(o.price_version_id, r.price_version_id)
  CROSS JOIN LATERAL (
    SELECT (coalesce(u.input_tokens, 0) - u.cached - u.audio_in) * p.input_token + u.cached * p.cached
           + u.audio_in * p.audio_in + (coalesce(u.output_tokens, 0) - u.audio_out) * p.output_token
@@ -65,7 +67,8 @@ SELECT coalesce(r.id, u.reservation_id, t.source), f.faults
                                         t.amount_microusd) END,
      CASE WHEN w.id IS NULL AND r.id IS NOT NULL THEN 'no such wallet' END,
      CASE WHEN p.id IS NULL AND r.id IS NOT NULL THEN 'no such price' END,
-     CASE WHEN p.alias <> r.model THEN format('model %s at the price of %s', r.model, p.alias) END,
+     CASE WHEN p.alias <> coalesce(o.model, r.model)
+          THEN format('model %s at the price of %s', coalesce(o.model, r.model), p.alias) END,
      CASE WHEN r.org_id IS DISTINCT FROM CASE WHEN w.owner_kind = 'organization' THEN w.owner_key END AND w.id IS NOT NULL
           THEN format('of organization %s, wallet of %s', r.org_id, w.owner_key) END,
      CASE WHEN r.hold_microusd > r.max_cost_microusd

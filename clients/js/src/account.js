@@ -4,6 +4,7 @@ import { Caller } from "./caller.js";
 import { ContextTokens } from "./context_tokens.js";
 import * as metered from "./metered.js";
 import { Organizations } from "./organizations.js";
+import { RealtimeSession } from "./realtime.js";
 import { receiptOf } from "./receipts.js";
 import { postJson } from "./session.js";
 import { Stream } from "./stream.js";
@@ -11,6 +12,14 @@ import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
 const EMBEDDINGS = "/v1/embeddings";
+const CONTEXTUAL_EMBEDDINGS = "/v1/embeddings/contextual";
+const LATE_INTERACTION = "/v1/late-interaction/score";
+const IMAGES = "/v1/images/generations";
+const RERANK = "/v1/rerank";
+const SPEECH = "/v1/audio/speech";
+const TRANSCRIPTIONS = "/v1/audio/transcriptions";
+const TRANSLATIONS = "/v1/audio/translations";
+const JUDGEMENT = "/v1/judgement";
 
 export class Account {
   /** @param {Caller} caller */
@@ -72,6 +81,59 @@ export class Account {
     return this.post(EMBEDDINGS, body, options);
   }
 
+  /** Ask for embeddings of chunks in the context of their documents: `{data, receipt}`. */
+  contextualEmbeddings(body, options) {
+    return this.post(CONTEXTUAL_EMBEDDINGS, body, options);
+  }
+
+  /** Have documents scored by late interaction: `{data, receipt}`. */
+  lateInteraction(body, options) {
+    return this.post(LATE_INTERACTION, body, options);
+  }
+
+  /** Ask for images, as base64: `{data, receipt}`. */
+  images(body, options) {
+    return this.post(IMAGES, body, options);
+  }
+
+  /** Ask for an image as a stream: partial images where `partial_images` says so, then the image. */
+  imageStream(body, options) {
+    return this.stream(IMAGES, body, options);
+  }
+
+  /** Ask for documents in the order of their relevance to a query: `{data, receipt}`. */
+  rerank(body, options) {
+    return this.post(RERANK, body, options);
+  }
+
+  /**
+   * Have a text spoken: `{data, receipt}` with the sound as a Blob. The receipt has no charge; the usage record has it.
+   * Throws GatewayUnreachable where the sound breaks off.
+   */
+  async speech(body, options) {
+    const { response } = await metered.send(this.caller, SPEECH, body, options);
+    return { data: await reach(() => response.blob(), "The gateway"), receipt: receiptOf(response.headers) };
+  }
+
+  /** Have a file transcribed, a FormData with `file` and `model`: `{data, receipt}`. */
+  transcribe(form, options) {
+    return this.post(TRANSCRIPTIONS, form, options);
+  }
+
+  /** Have a file translated into English, likewise. */
+  translate(form, options) {
+    return this.post(TRANSLATIONS, form, options);
+  }
+
+  /**
+   * Ask typed questions about a state: `{data, receipt}`. `data.model` is the identity that thresholds belong to.
+   * @param {object} body
+   * @param {metered.CallOptions} options
+   */
+  judge(body, options) {
+    return this.post(JUDGEMENT, body, options);
+  }
+
   /**
    * Make a metered call whose answer is JSON.
    * @param {string} path
@@ -92,6 +154,15 @@ export class Account {
   async stream(path, body, options) {
     const { response, idempotencyKey } = await metered.send(this.caller, path, { ...body, stream: true }, options);
     return new Stream(response, idempotencyKey);
+  }
+
+  /**
+   * Open a live session: hear its events with `for await`, say something with `send`. It is held for its maximum, and
+   * what it used is charged once it is over.
+   * @param {import("./realtime.js").RealtimeOptions} options
+   */
+  connectRealtime(options) {
+    return RealtimeSession.open(this.caller, options);
   }
 
   /**

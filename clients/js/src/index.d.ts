@@ -87,6 +87,40 @@ export interface UsageRecord {
   idempotencyKey: string | null;
 }
 
+export interface Question {
+  type: "noul" | "choice" | "score";
+  instructions: string;
+  /** A description by label; a noul's, "true" and "false", may be left out, a score's labels are numbers. */
+  criteria?: Record<string, string>;
+}
+
+export interface JudgementRequest {
+  /** The default text backend where left out. */
+  model?: string;
+  state: string | Record<string, string>;
+  questions: Record<string, Question>;
+  /** At most four https or data URLs, where the backend takes images. */
+  images?: string[];
+  allow_fallback?: boolean;
+}
+
+export interface Judgement {
+  id: string;
+  /** `<alias>/<version>` of the backend that answered: thresholds belong to it, and to no other. */
+  model: string;
+  answers: Record<
+    string,
+    {
+      type: "noul" | "choice" | "score";
+      answer: boolean | string | number;
+      probabilities: Record<string, number>;
+    }
+  >;
+  fallback: { from: string; to: string; reason: "overloaded" } | null;
+  usage: { input_tokens: number | null };
+  created: number;
+}
+
 export interface Checkout {
   provider: string;
   transactionId: string;
@@ -226,6 +260,28 @@ export class Stream implements AsyncIterable<any> {
   text(): AsyncGenerator<string, void, undefined>;
 }
 
+export interface RealtimeOptions {
+  /** An alias that serves sessions; "realtime" where left out. */
+  model?: string;
+  /** The most that the session may cost. */
+  maxCostMicrousd: number;
+  /** Characters of a subprotocol only: letters, digits and !#$%&'*+-.^_`|~ */
+  idempotencyKey?: string;
+}
+
+/** A live session. Iterating it gives the vendor's events and the gateway's own, until it is over. */
+export class RealtimeSession implements AsyncIterable<any> {
+  readonly idempotencyKey: string;
+  /** The latest `service.usage`: what the session has cost so far. */
+  usage: { usageId: string; chargeMicrousd: number; holdMicrousd: number } | null;
+  /** Why the session is over, once it is; 4402 where its maximum is spent. */
+  closed: { code: number; reason: string } | null;
+  /** Send an event of the vendor's realtime protocol. */
+  send(event: object): void;
+  close(): void;
+  [Symbol.asyncIterator](): AsyncGenerator<any, void, undefined>;
+}
+
 export class Account {
   readonly organizations: Organizations;
   /** Send any request to the gateway with token and proof; answers as the browser's own `fetch` does. */
@@ -240,10 +296,25 @@ export class Account {
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
+  contextualEmbeddings(body: object, options: CallOptions): Promise<Answer>;
+  lateInteraction(body: object, options: CallOptions): Promise<Answer>;
+  images(body: object, options: CallOptions): Promise<Answer>;
+  imageStream(body: object, options: CallOptions): Promise<Stream>;
+  rerank(body: object, options: CallOptions): Promise<Answer>;
+  /** Have a text spoken; the sound comes as a Blob, and its charge is in the usage record. */
+  speech(body: object, options: CallOptions): Promise<Answer<Blob>>;
+  /** Have a file transcribed: a form with `file` and `model`. */
+  transcribe(form: FormData, options: CallOptions): Promise<Answer>;
+  /** Have a file translated into English. */
+  translate(form: FormData, options: CallOptions): Promise<Answer>;
+  /** Ask typed questions about a state. Needs `judgement:evaluate`. */
+  judge(body: JudgementRequest, options: CallOptions): Promise<Answer<Judgement>>;
   /** Any metered route whose answer is JSON. */
   post<T = any>(path: string, body: object | FormData, options: CallOptions): Promise<Answer<T>>;
   /** Any metered route that streams. */
   stream(path: string, body: object, options: CallOptions): Promise<Stream>;
+  /** Open a live session over a WebSocket. It renews its own token. */
+  connectRealtime(options: RealtimeOptions): Promise<RealtimeSession>;
   /** The same, acting for an organization: its wallet pays, its seats count. */
   inOrganization(orgId: string, options?: { product?: string }): Account;
 }

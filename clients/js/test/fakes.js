@@ -1,5 +1,20 @@
 /** What a browser and a gateway give, small enough to look through. */
 
+import { Account } from "../src/account.js";
+import { Caller } from "../src/caller.js";
+import { ProofKey } from "../src/keys.js";
+import { Transport } from "../src/transport.js";
+
+const key = await ProofKey.generate();
+const tokens = { token: async () => "personal", renew: async () => "renewed" };
+
+/** An account over a gateway that answers from a list. */
+export function accountOver(...answers) {
+  const gateway = answering(...answers);
+  const transport = new Transport({ baseUrl: "https://g.example", key: async () => key, fetch: gateway.fetch });
+  return { account: new Account(new Caller(transport, tokens)), gateway };
+}
+
 /** A store in memory. */
 export class MemoryStore {
   scope = "test";

@@ -1,19 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Account } from "../src/account.js";
-import { Caller } from "../src/caller.js";
-import { ProofKey } from "../src/keys.js";
-import { Transport } from "../src/transport.js";
-import { answering, json, refusal } from "./fakes.js";
-
-const key = await ProofKey.generate();
-const tokens = { token: async () => "personal", renew: async () => "renewed" };
-
-function accountOver(...answers) {
-  const gateway = answering(...answers);
-  const transport = new Transport({ baseUrl: "https://g.example", key: async () => key, fetch: gateway.fetch });
-  return { account: new Account(new Caller(transport, tokens)), gateway };
-}
+import { accountOver, json, refusal } from "./fakes.js";
 
 const ROUTES = [
   [(o) => o.list(), "GET /v1/organizations"],

@@ -2,6 +2,7 @@
 
 from account_gateway_client.errors import ClientError, ForeignOrigin, GatewayError, GatewayUnreachable, UnsafeRetry
 from account_gateway_client.gateway import Gateway
+from account_gateway_client.judgements import Judgement
 from account_gateway_client.keys import ProductKey, ProofKey
 from account_gateway_client.products import ProductServer
 from account_gateway_client.proofs import dpop_proof
@@ -17,6 +18,7 @@ __all__ = [
     "Gateway",
     "GatewayError",
     "GatewayUnreachable",
+    "Judgement",
     "ProductKey",
     "ProductServer",
     "ProofKey",

@@ -1,11 +1,14 @@
 """One account at one gateway."""
 
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import requests
 
+from account_gateway_client import judgements
 from account_gateway_client.answers import json_of, reaching
+from account_gateway_client.judgements import Judgement
 from account_gateway_client.requests_auth import DPoPRequestsAuth
 from account_gateway_client.signing import RequestSigner
 from account_gateway_client.tokens import TokenSource
@@ -92,6 +95,32 @@ class Gateway:
         """
         body = {"amountMicros": amount_microusd, "idempotencyKey": idempotency_key or uuid.uuid4().hex}
         return json_of(self.request("POST", "/v1/billing/checkout", json=body))
+
+    def judge(
+        self,
+        state: str | Mapping[str, str],
+        questions: Mapping[str, Mapping[str, Any]],
+        *,
+        max_cost_microusd: int,
+        model: str | None = None,
+        images: Sequence[str] = (),
+        allow_fallback: bool = False,
+        idempotency_key: str | None = None,
+    ) -> Judgement:
+        """Ask typed questions about a state. With a key, the same request gets the same answer, and pays once.
+
+        `model` is an alias; the default text backend's where it is left out. `images` are https or data URLs.
+        """
+        sent = judgements.request_of(
+            state,
+            questions,
+            max_cost_microusd=max_cost_microusd,
+            model=model,
+            images=images,
+            allow_fallback=allow_fallback,
+            idempotency_key=idempotency_key,
+        )
+        return Judgement.of(self.request("POST", judgements.PATH, **sent))
 
     def _get(self, path: str) -> dict[str, Any]:
         return json_of(self.request("GET", path))

@@ -26,11 +26,14 @@ class Access:
     """What an action requires of its caller. `roles` is SPEC's column of organization roles, for the reference and
     tests.
 
-    `model` says that the capability is `infer:<the body's model>`, which the action itself checks.
+    `model` says that the capability is `infer:<the body's model>`, which the action itself checks, as it does all that a
+    metered call needs. `metered` says the latter of an action with a capability of its own, to which callers may leave out
+    the idempotency key.
     """
 
     public: bool = False
     model: bool = False
+    metered: bool = False
     capability: Capability | None = None
     roles: tuple[str, ...] = ()
 
@@ -43,6 +46,11 @@ def requires(capability: Capability, *, roles: tuple[str, ...] = ()) -> Callable
 def requires_model(action: Action) -> Action:
     """Declare that the action needs a token that carries `infer:<alias>` for the model that its body names."""
     return _declare(Access(model=True))(action)
+
+
+def requires_metered(capability: Capability) -> Callable[[Action], Action]:
+    """Declare that the action is a metered call that needs a token with the capability, whichever model its body names."""
+    return _declare(Access(metered=True, capability=capability))
 
 
 def authenticated_only(action: Action) -> Action:

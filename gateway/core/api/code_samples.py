@@ -11,6 +11,7 @@ from gateway.core.contract import headers
 
 CODE_SAMPLES = "x-codeSamples"
 FORM = "application/x-www-form-urlencoded"
+FORM_WITH_FILES = "multipart/form-data"
 MAX_COST_EXAMPLE_MICROUSD = 20_000
 # Values for members of a body, where the schema does not say what one looks like.
 VALUES: dict[str, Any] = {
@@ -62,8 +63,16 @@ def add_code_samples(result: dict[str, Any], **context: Any) -> dict[str, Any]:
 def _curl(method: str, url: str, operation: Schema, schemas: Schema) -> str:
     """Write the command. What differs between callers stands as a shell variable: `$ORG_ID`, `$ACCESS_TOKEN`."""
     address = re.sub(r"\{(\w+)\}", lambda found: f"${found[1].upper()}", url)
+    address += _query(operation)
     sent = (f'-H "{line}"' for line in _headers(operation))
     return " \\\n  ".join((f'curl -X {method} "{address}"', *sent, *_data(operation, schemas)))
+
+
+def _query(operation: Schema) -> str:
+    """Write the query that the operation cannot do without."""
+    parameters = (each for each in operation.get("parameters", ()) if each.get("in") == "query")
+    named = [f"{each['name']}=${each['name'].upper()}" for each in parameters if each.get("required")]
+    return f"?{'&'.join(named)}" if named else ""
 
 
 def _headers(operation: Schema) -> list[str]:
@@ -73,7 +82,7 @@ def _headers(operation: Schema) -> list[str]:
     lines = [f"Authorization: {headers.DPOP} $ACCESS_TOKEN"] if proven else []
     if proven or any(parameter.get("name") == headers.DPOP for parameter in parameters):
         lines.append(f"{headers.DPOP}: $PROOF")
-    if reference("parameters", METERED_PARAMETERS[0]) in parameters:
+    if reference("parameters", METERED_PARAMETERS[-1]) in parameters:
         lines += [f"{headers.IDEMPOTENCY_KEY}: $(uuidgen)", f"{headers.MAX_COST}: {MAX_COST_EXAMPLE_MICROUSD}"]
     return lines
 
@@ -84,6 +93,8 @@ def _data(operation: Schema, schemas: Schema) -> list[str]:
         return []
     media, content = next(iter(operation["requestBody"]["content"].items()))
     body = _example("", content["schema"], schemas)
+    if media == FORM_WITH_FILES:  # curl writes the header, as it chooses the boundary
+        return [f"-F {shlex.quote(f'{name}={value}')}" for name, value in body.items()]
     text = urlencode(body) if media == FORM else json.dumps(body, ensure_ascii=False)
     return [f'-H "Content-Type: {media}"', f"-d {shlex.quote(text)}"]
 

@@ -20,6 +20,7 @@ from gateway.core.api.schema_components import (
     ERROR_HEADERS,
     METERED_ANSWER_HEADERS,
     METERED_PARAMETERS,
+    REPEATABLE_PARAMETERS,
     REQUEST_ID_PARAMETER,
     SECURITY,
     reference,
@@ -46,7 +47,6 @@ PROTECTED = (errors.InvalidToken, errors.InvalidDpopProof, errors.UseDpopNonce, 
 TOKEN_ROUTE = (errors.InvalidGrant, errors.InvalidScope, errors.InvalidDpopProof, errors.UseDpopNonce)
 BODY = (errors.InvalidRequest, errors.InvalidJson, errors.RequestTooLarge, errors.UnsupportedMediaType)
 METERED = (
-    errors.IdempotencyKeyRequired,
     errors.MaxCostRequired,
     errors.InsufficientFunds,
     errors.BudgetExceeded,
@@ -136,10 +136,11 @@ class GatewaySchema(AutoSchema):
 
     @property
     def _is_metered(self) -> bool:
-        return self._access.model
+        return self._access.model or self._access.metered
 
     def _add_parameters(self, operation: Operation) -> None:
-        added = [REQUEST_ID_PARAMETER, *(METERED_PARAMETERS if self._is_metered else ())]
+        metered = REPEATABLE_PARAMETERS if self._access.metered else METERED_PARAMETERS
+        added = [REQUEST_ID_PARAMETER, *(metered if self._is_metered else ())]
         operation.setdefault("parameters", []).extend(reference("parameters", name) for name in added)
 
     def _add_answer_headers(self, operation: Operation) -> None:
@@ -174,6 +175,8 @@ class GatewaySchema(AutoSchema):
             yield errors.InvalidRequest
         if "{" in self.path:
             yield errors.NotFound
+        if self._access.model:
+            yield errors.IdempotencyKeyRequired
         if self._is_metered:
             yield from METERED
 

@@ -24,6 +24,13 @@ SECURITY_SCHEMES: dict[str, Any] = {
 
 REQUEST_ID_PARAMETER = "RequestId"
 METERED_PARAMETERS = ("IdempotencyKey", "MaxCost")
+REPEATABLE_PARAMETERS = ("OptionalIdempotencyKey", "MaxCost")
+_KEY_SCHEMA = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": IDEMPOTENCY_KEY_MAX_CHARACTERS,
+    "pattern": "^[ -~]+$",
+}
 PARAMETERS: dict[str, Any] = {
     REQUEST_ID_PARAMETER: {
         "name": headers.REQUEST_ID,
@@ -37,12 +44,14 @@ PARAMETERS: dict[str, Any] = {
         "required": True,
         "description": "Names this call. A second request with the same key and body gets the stored answer and is not "
         "charged, for 24 hours.",
-        "schema": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": IDEMPOTENCY_KEY_MAX_CHARACTERS,
-            "pattern": "^[ -~]+$",
-        },
+        "schema": _KEY_SCHEMA,
+    },
+    "OptionalIdempotencyKey": {
+        "name": headers.IDEMPOTENCY_KEY,
+        "in": "header",
+        "description": "Names this call, if you may want to repeat it. A second request with the same key and body gets the "
+        "stored answer and is not charged, for 24 hours. Without a key, every request is a new call.",
+        "schema": _KEY_SCHEMA,
     },
     "MaxCost": {
         "name": headers.MAX_COST,

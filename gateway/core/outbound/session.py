@@ -33,16 +33,30 @@ def session() -> aiohttp.ClientSession:
     return current
 
 
+def socket_session() -> aiohttp.ClientSession:
+    """Return the running loop's session for WebSockets, which live long: they take no places of other calls."""
+    return _socket_sessions.get()
+
+
 async def close_session() -> None:
-    """Close the running loop's session and its connections. Safe to call twice, or without a session."""
-    current = _sessions.pop()
-    if current is not None:
-        await current.close()
+    """Close the running loop's sessions and their connections. Safe to call twice, or without a session."""
+    for sessions in (_sessions, _socket_sessions):
+        if (current := sessions.pop()) is not None:
+            await current.close()
 
 
 def _open() -> aiohttp.ClientSession:
+    return _session(_connector())
+
+
+def _open_for_sockets() -> aiohttp.ClientSession:
+    connector = CarefulConnector(limit=0, keepalive_timeout=KEEPALIVE_SECONDS, ttl_dns_cache=30)
+    return _session(connector, middlewares=(_refuse_redirects,))
+
+
+def _session(connector: aiohttp.BaseConnector, **options: Any) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
-        connector=_connector(),
+        connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         headers={"User-Agent": "account-gateway"},
@@ -50,7 +64,19 @@ def _open() -> aiohttp.ClientSession:
         max_line_size=HEADER_LINE_MAX_BYTES,
         max_field_size=HEADER_FIELD_MAX_BYTES,
         max_headers=HEADERS_MAX,
+        **options,
     )
+
+
+async def _refuse_redirects(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
+    """Refuse to be sent elsewhere: the client follows a redirect of a handshake, and has no option for it."""
+    response = await send(request)
+    if 300 <= response.status < 400:
+        response.close()
+        raise aiohttp.WSServerHandshakeError(
+            response.request_info, (), status=response.status, message="redirect", headers=response.headers
+        )
+    return response
 
 
 class _Request(aiohttp.ClientRequest):
@@ -73,3 +99,4 @@ def _connector() -> aiohttp.TCPConnector:
 
 
 _sessions = PerLoop(_open)
+_socket_sessions = PerLoop(_open_for_sockets)

@@ -5,6 +5,8 @@ from django.conf import settings
 
 from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
 
+SOCKET_CLOSE_SECONDS = 1.0
+
 
 def answer_timeout(seconds: float) -> aiohttp.ClientTimeout:
     """Bound a call that is answered as a whole: `seconds` of silence, and about as long until the answer is
@@ -15,6 +17,11 @@ def answer_timeout(seconds: float) -> aiohttp.ClientTimeout:
 def stream_timeout(first_byte_seconds: float, whole_seconds: float) -> aiohttp.ClientTimeout:
     """Bound a stream until its first byte, and as a whole; see `idle_seconds` for the time between."""
     return _phases(silence=first_byte_seconds, whole=whole_seconds)
+
+
+def socket_timeout() -> aiohttp.ClientWSTimeout:
+    """Bound how long a WebSocket waits for the other side to say goodbye. Silence is the matter of pings."""
+    return aiohttp.ClientWSTimeout(ws_close=SOCKET_CLOSE_SECONDS)
 
 
 def idle_seconds(first_byte_seconds: float) -> float:

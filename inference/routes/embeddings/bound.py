@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
+from inference.routes.embeddings.represented_bound import BoundedRepresented, bound_represented
+from inference.routes.embeddings.represented_request import RepresentedRequest
 from inference.routes.embeddings.request import EmbeddingRequest
 from inference.rules.answer import Answer
 from inference.rules.json_body import BoundedJson
@@ -19,6 +21,11 @@ class BoundedEmbeddings(BoundedJson):
     asked: EmbeddingRequest
     prices: PriceBook
 
+    @property
+    def needs_preparing(self) -> bool:
+        """Return that there is nothing to fetch for it."""
+        return False
+
     def usage(self, answer: Answer) -> Quantities:
         """Read `prompt_tokens`; bytes and items are our own count."""
         usage = answer.usage or {}
@@ -27,8 +34,10 @@ class BoundedEmbeddings(BoundedJson):
 
 
 def bound_embeddings(
-    asked: EmbeddingRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
-) -> BoundedEmbeddings:
-    """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    asked: EmbeddingRequest | RepresentedRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedEmbeddings | BoundedRepresented:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError where an image has no price."""
+    if isinstance(asked, RepresentedRequest):
+        return bound_represented(asked, price, max_cost_microusd)
     hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
     return BoundedEmbeddings(hold, asked.body, asked.is_large, asked, price.prices)

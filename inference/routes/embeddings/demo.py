@@ -1,59 +1,50 @@
-"""Embeddings of the demo backend: hashed character n-grams, so that texts which share words lie near each other."""
+"""Embeddings of the demo backend: hashed character n-grams, so that texts which share words lie near each other, or the
+local model's."""
 
-import asyncio
 import base64
 from typing import Any
 
-from gateway.core.contract.errors import InvalidRequest
 from inference.adapters.demo.endpoint import DemoEndpoint
-from inference.adapters.demo.tokens import count_tokens
-from inference.adapters.demo.vectors import little_endian, vector_of
+from inference.adapters.demo.representations import embed
+from inference.adapters.demo.vectors import little_endian
 from inference.routes.embeddings.bound import BoundedEmbeddings
+from inference.routes.embeddings.represented_bound import BoundedRepresented
+from inference.routes.embeddings.represented_demo import represent
 from inference.rules.answer import Answer
 from inference.rules.upstream import Attempt
 
-DIMENSIONS = 256
-DIMENSIONS_MAX = 3072
-INPUT_MAX_TOKENS = 8192
 
-
-class DemoEmbeddings(DemoEndpoint[BoundedEmbeddings]):
+class DemoEmbeddings(DemoEndpoint[Any]):
     """Embeds texts, and lists of token numbers, which stand for themselves."""
 
-    async def answer(self, attempt: Attempt[BoundedEmbeddings]) -> Answer:
-        """Embed every input. The loop breathes between inputs: a large batch must not hold up other calls."""
-        texts = [_text(item) for item in attempt.request.asked.inputs]
-        dimensions = _dimensions(attempt)
-        counts = [_checked_count(text, index) for index, text in enumerate(texts)]
-        data = []
-        for index, text in enumerate(texts):
-            vector = _encoded(attempt, vector_of(text, dimensions))
-            data.append({"object": "embedding", "index": index, "embedding": vector})
-            await asyncio.sleep(0)
-        usage = {"prompt_tokens": sum(counts), "total_tokens": sum(counts)}
-        return Answer({"object": "list", "data": data, "model": attempt.public_model, "usage": usage}, usage)
+    async def answer(self, attempt: Attempt[BoundedEmbeddings | BoundedRepresented]) -> Answer:
+        """Embed every input, as the path of its request has it."""
+        request = attempt.request
+        if isinstance(request, BoundedRepresented):
+            return await represent(attempt, request)
+        return await _plain(attempt, request)
+
+
+async def _plain(attempt: Attempt[Any], request: BoundedEmbeddings) -> Answer:
+    texts = [_text(item) for item in request.asked.inputs]
+    embedded = await embed(texts, _dimensions(attempt, request))
+    as_base64 = request.body.get("encoding_format") == "base64"
+    data = [
+        {"object": "embedding", "index": index, "embedding": _encoded(vector.tolist(), as_base64)}
+        for index, vector in enumerate(embedded.vectors)
+    ]
+    usage = {"prompt_tokens": embedded.tokens, "total_tokens": embedded.tokens}
+    return Answer({"object": "list", "data": data, "model": attempt.public_model, "usage": usage}, usage)
 
 
 def _text(item: Any) -> str:
     return " ".join(map(str, item)) if isinstance(item, list) else str(item)
 
 
-def _checked_count(text: str, index: int) -> int:
-    count = count_tokens(text)
-    if count > INPUT_MAX_TOKENS:
-        code = {"code": "context_length_exceeded"}
-        raise InvalidRequest(f"Input {index} is longer than {INPUT_MAX_TOKENS} tokens.", param="input", details=code)
-    return count
+def _dimensions(attempt: Attempt[Any], request: BoundedEmbeddings) -> int | None:
+    wanted = request.body.get("dimensions", attempt.target.options.get("dimensions"))
+    return wanted if isinstance(wanted, int) else None
 
 
-def _dimensions(attempt: Attempt[BoundedEmbeddings]) -> int:
-    wanted = attempt.request.body.get("dimensions", attempt.target.options.get("dimensions", DIMENSIONS))
-    if not isinstance(wanted, int) or not 1 <= wanted <= DIMENSIONS_MAX:
-        raise InvalidRequest(f"dimensions must be 1 to {DIMENSIONS_MAX}.", param="dimensions")
-    return wanted
-
-
-def _encoded(attempt: Attempt[BoundedEmbeddings], vector: list[float]) -> list[float] | str:
-    if attempt.request.body.get("encoding_format") == "base64":
-        return base64.b64encode(little_endian(vector)).decode()
-    return vector
+def _encoded(vector: list[float], as_base64: bool) -> list[float] | str:
+    return base64.b64encode(little_endian(vector)).decode() if as_base64 else vector

@@ -2,6 +2,11 @@
 
 from inference.serializers import reference as shapes
 
+_IMAGE = shapes.object_of(
+    "type image_url",
+    type={"type": "string", "enum": ["image_url"]},
+    image_url=shapes.object_of("url", url=shapes.TEXT),
+)
 EMBEDDING_REQUEST = shapes.object_of(
     "model input",
     model=shapes.MODEL,
@@ -9,12 +14,17 @@ EMBEDDING_REQUEST = shapes.object_of(
         "oneOf": [
             shapes.TEXT,
             shapes.list_of(
-                {"oneOf": [shapes.TEXT, shapes.COUNT, shapes.list_of(shapes.COUNT)]}, minItems=1, maxItems=2048
+                {"oneOf": [shapes.TEXT, shapes.COUNT, shapes.list_of(shapes.COUNT), _IMAGE]}, minItems=1, maxItems=2048
             ),
         ]
     },
     dimensions=shapes.optional({"type": "integer", "minimum": 1}),
     encoding_format=shapes.optional({"type": "string", "enum": ["float", "base64"]}),
+    input_type=shapes.optional({"type": "string", "enum": ["query", "document"]}),
+    truncation=shapes.FLAG,
+    manifest_id=shapes.optional(
+        {**shapes.TEXT, "description": "Refused with 409 where the answer would have another."}
+    ),
 )
 VECTOR: shapes.Schema = {"oneOf": [shapes.list_of({"type": "number"}), shapes.TEXT]}
 EMBEDDING_ANSWER = shapes.object_of(
@@ -24,6 +34,8 @@ EMBEDDING_ANSWER = shapes.object_of(
     data=shapes.list_of(
         shapes.object_of("object index embedding", object=shapes.TEXT, index=shapes.COUNT, embedding=VECTOR)
     ),
+    manifest={**shapes.MANIFEST, "description": "Where the request selects a representation."},
+    manifest_id=shapes.MANIFEST_ID,
     usage=shapes.USAGE,
 )
 EMBEDDING_REQUEST["example"] = {"model": "embedding", "input": ["Hello"], "encoding_format": "float"}

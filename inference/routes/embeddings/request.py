@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.quantities import Quantities
-from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
+from gateway.core.contract.errors import InvalidRequest
 from inference.rules.json_body import JsonBody
 from inference.rules.members import read_count, refuse_members
 from inference.rules.model import ServedModel
 
 INPUTS_MAX = 2048
 DIMENSIONS_MAX = 65_536
-REPRESENTATION_MEMBERS = ("input_type", "manifest_id", "truncation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +30,18 @@ def read_request(sent: JsonBody, model: ServedModel) -> EmbeddingRequest:
     refuse_members(body)
     inputs = _inputs(body.get("input"))
     read_count(body, "dimensions", most=DIMENSIONS_MAX)
-    if body.get("encoding_format") not in (None, "float", "base64"):
-        raise InvalidRequest("encoding_format must be float or base64.", param="encoding_format")
-    if any(body.get(name) is not None for name in REPRESENTATION_MEMBERS):
-        raise ModelUnavailable("This model has no representation upstream.")
+    read_encoding(body)
     input_bytes = sum(_bytes_of(item) for item in inputs)
     bound = Quantities(input_tokens=sent.size_bytes, input_bytes=input_bytes, items=len(inputs))
     return EmbeddingRequest(body, sent.is_large, inputs, bound)
+
+
+def read_encoding(body: Mapping[str, Any]) -> str | None:
+    """Read `encoding_format`, or raise InvalidRequest."""
+    value = body.get("encoding_format")
+    if value is None or value in ("float", "base64"):
+        return value if isinstance(value, str) else None
+    raise InvalidRequest("encoding_format must be float or base64.", param="encoding_format")
 
 
 def _inputs(sent: Any) -> list[Any]:

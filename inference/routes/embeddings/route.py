@@ -1,18 +1,30 @@
 """What embeddings tell the metering core of themselves."""
 
 from gateway.core.contract.aliases import Route
-from inference.metering.json_route import read_json
+from inference.metering.json_route import read_json_with_images
 from inference.metering.route import MeteredRoute
+from inference.queries.representations import CLOSE_AND_NOTE
 from inference.routes.embeddings.bound import bound_embeddings
+from inference.routes.embeddings.check import Valid, check
 from inference.routes.embeddings.demo import DemoEmbeddings
+from inference.routes.embeddings.fetching import fetch_images
 from inference.routes.embeddings.openai import OpenAIEmbeddings
-from inference.routes.embeddings.request import read_request
+from inference.routes.embeddings.representation import RepresentationEmbeddings
+from inference.routes.embeddings.voyage import VoyageEmbeddings
+from inference.rules.json_body import JsonBody
 
-EMBEDDINGS = MeteredRoute(
+EMBEDDINGS: MeteredRoute[JsonBody, Valid] = MeteredRoute(
     name=Route.EMBEDDINGS,
     id_prefix="emb",
-    read=read_json,
-    check=read_request,
+    read=read_json_with_images,
+    check=check,
     bound=bound_embeddings,
-    endpoints={"openai": OpenAIEmbeddings(), "demo": DemoEmbeddings()},
+    prepare=fetch_images,
+    endpoints={
+        "openai": OpenAIEmbeddings(),
+        "representation": RepresentationEmbeddings(),
+        "voyage": VoyageEmbeddings(),
+        "demo": DemoEmbeddings(),
+    },
+    close_function=CLOSE_AND_NOTE,
 )

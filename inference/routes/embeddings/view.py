@@ -4,17 +4,20 @@ from django.http.response import HttpResponseBase
 
 from gateway.core.api.access import requires_model
 from gateway.core.api.lean import LeanRequest
+from gateway.core.api.schema import refuses
+from gateway.core.contract.errors import ManifestMismatch
 from inference.metering.viewset import MeteredViewSet
 from inference.routes.embeddings.reference import describe_embeddings
 from inference.routes.embeddings.route import EMBEDDINGS
 
 
 class EmbeddingViewSet(MeteredViewSet):
-    """Embeddings of texts or token lists."""
+    """Embeddings of texts, token lists or images."""
 
     route = EMBEDDINGS
 
     @describe_embeddings
+    @refuses(ManifestMismatch)
     @requires_model
     async def create(self, request: LeanRequest) -> HttpResponseBase:
         """Embed the input."""

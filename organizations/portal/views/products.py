@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.models import Product
@@ -72,7 +73,7 @@ def _page(request: HttpRequest, membership: Membership, status: int = 200, **ref
     had = {one.product_id: one for one in entitlements.with_counts().filter(organization=membership.organization)}
     rows = [(product, had.get(product.slug), usd(product.seat_price_microusd)) for product in _catalogue()]
     rows.sort(key=lambda row: not (row[1] and row[1].is_enabled))
-    elsewhere = external_mappings.products_of(membership.organization_id)
+    elsewhere = external_mappings.products_of(membership.organization_id, before=timezone.now())
     is_owner = membership.role == Role.OWNER
     context = {"rows": rows, "elsewhere": elsewhere, "is_owner": is_owner, "refused": refused}
     return show(request, membership, TAB, status=status, **context)

@@ -69,6 +69,15 @@ DAMAGE: Corruptions = {
         "nothing_is_orphaned",
         "UPDATE billing_reservation SET lot_ids[1] = 'crd_nobody' WHERE id = :settled",
     ),
+    "a takeover of a call that is not": (
+        "nothing_is_orphaned",
+        "INSERT INTO billing_takeover (reservation_id, model, price_version_id) VALUES ('use_nobody', 'fast', 1)",
+    ),
+    "a takeover at another model's price": (
+        "call_is_its_usage_and_price",
+        "INSERT INTO billing_takeover (reservation_id, model, price_version_id)"
+        " SELECT r.id, 'other', r.price_version_id FROM billing_reservation r WHERE r.id = :paid",
+    ),
     "a budget of a wallet that is not": ("nothing_is_orphaned", "UPDATE billing_budget SET wallet_id = 'wal_nobody'"),
     "a budget's hold raised": (
         "budget_is_its_calls",
@@ -202,4 +211,57 @@ DAMAGE: Corruptions = {
         "nothing_is_stale",
         "UPDATE billing_credit_lot SET expires_at = now() - interval '2 hours' WHERE id = :expiring_lot",
     ),
+    "an invoice lowered": (
+        "invoice_is_its_lines",
+        "UPDATE billing_invoice SET total_microusd = 19999999, due_microusd = 19990000 WHERE id = :paid_invoice",
+    ),
+    "a line raised with its invoice": (
+        "invoice_is_its_lines",
+        "UPDATE billing_invoice_line SET amount_microusd = 20010000 WHERE invoice_id = :draft_invoice",
+        "UPDATE billing_invoice SET total_microusd = 20010000, due_microusd = 20010000 WHERE id = :draft_invoice",
+    ),
+    "a line lost": ("invoice_is_its_lines", "DELETE FROM billing_invoice_line WHERE invoice_id = :past_due_invoice"),
+    "an invoice lost": (
+        "invoice_numbers_have_no_gaps",
+        "DELETE FROM billing_invoice_line WHERE invoice_id = :past_due_invoice",
+        "DELETE FROM billing_invoice_payment WHERE invoice_id = :past_due_invoice",
+        "DELETE FROM billing_invoice WHERE id = :past_due_invoice",
+    ),
+    "cents due that are not charged": (
+        "invoice_is_its_lines",
+        "UPDATE billing_invoice SET due_microusd = 300000 WHERE id = :small_invoice",
+    ),
+    "another month": (
+        "invoice_is_its_lines",
+        "UPDATE billing_invoice SET period_start = period_start + interval '1 day' WHERE id = :draft_invoice",
+    ),
+    "an invoice paid by nobody": (
+        "invoice_is_paid_once",
+        "UPDATE billing_invoice SET status = 'paid', paid_at = now(), next_attempt_at = NULL"
+        " WHERE id = :past_due_invoice",
+    ),
+    "a payment of an invoice lost": (
+        "invoice_is_paid_once",
+        "DELETE FROM billing_invoice_payment WHERE invoice_id = :paid_invoice",
+    ),
+    "a paid invoice opened again": (
+        "invoice_is_paid_once",
+        "UPDATE billing_invoice SET status = 'open', paid_at = NULL WHERE id = :paid_invoice",
+    ),
+    "a credit note raised": ("invoice_is_paid_once", "UPDATE billing_credit_note SET amount_microusd = 1000001"),
+    "more credited than was paid": (
+        "invoice_is_paid_once",
+        "UPDATE billing_credit_note SET amount_microusd = 20010000",
+    ),
+    "a credit note lost": ("invoice_is_paid_once", "DELETE FROM billing_credit_note"),
+    "a number left out": (
+        "invoice_numbers_have_no_gaps",
+        "UPDATE billing_invoice SET serial = 4 WHERE id = :small_invoice",
+    ),
+    "a number taken from an invoice": (
+        "invoice_numbers_have_no_gaps",
+        "UPDATE billing_invoice SET serial = NULL, issued_at = NULL, status = 'draft', next_attempt_at = NULL"
+        " WHERE id = :past_due_invoice",
+    ),
+    "the first credit note left out": ("invoice_numbers_have_no_gaps", "UPDATE billing_credit_note SET serial = 2"),
 }

@@ -187,18 +187,21 @@ async def test_a_refusal_that_is_the_operators_matter_alarms_without_a_secret(
 
 
 @pytest.mark.parametrize(
-    ("model", "retry_after"),
+    ("model", "retry_after", "is_explicit"),
     [
-        ("rate-limited", 1.0),
-        ("small-1?status=429", None),
-        ("overloaded", None),
-        ("small-1?status=503&error_message=The+engine+is+currently+overloaded", None),
-        ("small-1?status=503&retry_after_seconds=7", 7.0),
+        ("rate-limited", 1.0, False),
+        ("small-1?status=429", None, False),
+        ("small-1?status=429&error_code=overloaded", None, True),
+        ("overloaded", None, True),
+        ("small-1?status=503&error_message=The+engine+is+currently+overloaded", None, True),
+        ("small-1?status=503&retry_after_seconds=7", 7.0, False),
     ],
 )
-async def test_an_explicit_overload_is_one(upstream: FakeUpstream, model: str, retry_after: float | None) -> None:
+async def test_an_overload_is_explicit_where_the_body_says_so(
+    upstream: FakeUpstream, model: str, retry_after: float | None, is_explicit: bool
+) -> None:
     for outcome in await both_ways(chat(upstream.base_url, model)):
-        assert outcome == Overloaded(retry_after)
+        assert outcome == Overloaded(retry_after, is_explicit=is_explicit)
 
 
 async def test_an_exhausted_account_at_the_upstream_alarms(upstream: FakeUpstream) -> None:

@@ -5,6 +5,7 @@ import hashlib
 
 import pytest
 
+from gateway.core.api.multipart import Form
 from gateway.core.contract.errors import UnsupportedMediaType
 from inference.metering.json_route import read_json
 from inference.rules.json_body import JsonBody
@@ -24,6 +25,10 @@ class Request:
     async def read_body(self, limit_bytes: int) -> bytes:
         """Give the body."""
         return self.body
+
+    async def read_form(self, limit_bytes: int) -> Form:
+        """There is none."""
+        raise UnsupportedMediaType
 
     def take_memory(self, size_bytes: int) -> None:
         """There is room."""

@@ -1,6 +1,7 @@
 """No model route bypasses the metering core: each is found in the URL map, and holds, charges and refuses like every other."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,16 +12,65 @@ from inference.metering.viewset import MeteredViewSet
 from inference.urls import metered_urlpatterns
 from tests.contract.endpoints import MODEL, MODELS
 from tests.contract.routes import mapped_routes
-from tests.support.stage import Caller, Stage, ask, chat
+from tests.factories.audio import wav
+from tests.support.forms import form
+from tests.support.stage import PRICE, Caller, Stage, ask, chat
+from tests.support.vector_upstreams import RepresentationUpstream
 
 PATHS = sorted(route.path for route in mapped_routes() if route.access.model)
 
 # A small honest request for each route, by its path.
 BODIES: dict[str, Any] = {
+    "/v1/audio/speech": lambda model: {"model": model, "input": "Badgers sleep.", "voice": "alloy"},
+    "/v1/audio/transcriptions": lambda model: form(wav(2.5), [("model", model)]),
+    "/v1/audio/translations": lambda model: form(wav(2.5), [("model", model)]),
     "/v1/chat/completions": chat,
     "/v1/embeddings": lambda model: {"model": model, "input": "Say something about badgers."},
+    "/v1/embeddings/contextual": lambda model: {"model": model, "input_type": "query", "queries": ["Badgers?"]},
+    "/v1/late-interaction/score": lambda model: {
+        "model": model,
+        "query": "Badgers?",
+        "documents": [{"id": "a", "text": "They dig."}],
+    },
+    "/v1/images/generations": lambda model: {"model": model, "prompt": "A badger in the rain."},
+    "/v1/rerank": lambda model: {"model": model, "query": "badgers", "documents": ["Badgers dig.", "Foxes run."]},
     "/v1/responses": ask,
 }
+
+# What serves a route where it is not the vendor's own API, priced by its tokens.
+SERVED: dict[str, dict[str, Any]] = {
+    "/v1/audio/speech": {"price": {"input_character": "15"}},
+    "/v1/audio/transcriptions": {"price": {"audio_second": "100"}},
+    "/v1/audio/translations": {"price": {"audio_second": "100"}},
+    "/v1/images/generations": {"price": {"image": "40"}},
+    "/v1/rerank": {"adapter": "voyage", "price": {"input_kilobyte": "20"}},
+}
+
+
+BYTES = {"/v1/audio/speech"}
+"""Routes that answer with bytes, in which there is no place for the charge."""
+
+
+# What only an upstream of vectors serves.
+VECTORS = {"/v1/embeddings/contextual", "/v1/late-interaction/score"}
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Iterator[RepresentationUpstream]:
+    with RepresentationUpstream() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def _with_vectors(stage: Stage, vectors: RepresentationUpstream) -> None:
+    """Put an empty upstream of vectors beside the vendor's."""
+    vectors.asked.clear()
+    stage.vectors = vectors
+
+
+def keys_sent(stage: Stage) -> list[str | None]:
+    """List the idempotency keys of everything that arrived upstream."""
+    return [*(entry.caller_key for entry in stage.upstream.ledger), *(call.key for call in stage.vectors.asked)]
 
 
 def view_of(path: str) -> Any:
@@ -30,12 +80,20 @@ def view_of(path: str) -> Any:
 
 def model_for(stage: Stage, path: str, **fields: Any) -> str:
     view, _ = view_of(path)
-    return stage.model(max_output_tokens=20, options={"routes": [str(view.route.name)]}, **fields)
+    served = SERVED.get(path, {})
+    if fields.get("price", PRICE) is not None:
+        fields["price"] = served.get("price", PRICE)
+    if path in VECTORS:
+        upstream = stage.upstream_row(adapter="representation", base_url=stage.vectors.base_url)
+    else:
+        upstream = stage.upstream_row(adapter=served.get("adapter", "openai"))
+    options = {"routes": [str(view.route.name)]}
+    return stage.model(max_output_tokens=20, options=options, upstream=upstream, **fields)
 
 
 def assert_nothing_happened(stage: Stage, caller: Caller) -> None:
     assert caller.calls == []
-    assert len(stage.upstream.ledger) == 0
+    assert keys_sent(stage) == []
 
 
 def test_every_model_route_of_the_specification_that_exists_is_one_of_the_core() -> None:
@@ -63,16 +121,19 @@ def test_no_two_routes_have_a_name_in_common() -> None:
 @pytest.mark.parametrize("path", PATHS)
 def test_it_is_held_before_it_is_sent_and_charged_once(stage: Stage, path: str) -> None:
     alias, caller = model_for(stage, path), stage.caller(balance=10_000)
-    first, again = (caller.post(BODIES[path](alias), path=path, key="same") for _ in range(2))
+    first = caller.post(BODIES[path](alias), path=path, key="same")
+    sent = keys_sent(stage)
+    again = caller.post(BODIES[path](alias), path=path, key="same")
     call = caller.only_call
     assert (first.status_code, call.state) == (200, "settled")
-    assert first.headers["x-service-usage-id"] == call.id == stage.upstream.ledger.entries[0].caller_key
+    assert first.headers["x-service-usage-id"] == call.id == sent[0]
     assert first.headers["x-service-hold-microusd"] == str(call.hold_microusd)
-    assert first.headers["x-service-charge-microusd"] == str(call.charge_microusd)
+    charge = None if path in BYTES else str(call.charge_microusd)
+    assert first.headers.get("x-service-charge-microusd") == charge
     assert 0 < call.charge_microusd <= call.hold_microusd
     assert (again.content, again.headers["idempotent-replayed"]) == (first.content, "true")
     assert caller.wallet == {"balance": 10_000 - call.charge_microusd, "held": 0, "debt": 0}
-    assert len(stage.upstream.ledger) == 1
+    assert keys_sent(stage) == sent
 
 
 @pytest.mark.parametrize(
@@ -88,7 +149,7 @@ def test_it_is_held_before_it_is_sent_and_charged_once(stage: Stage, path: str) 
 def test_it_needs_a_proof_a_key_and_a_maximum(
     stage: Stage, path: str, options: dict[str, Any], status: int, code: str
 ) -> None:
-    price = {"input_token": "15", "output_token": "15"}
+    price = {"input_token": "15", "output_token": "15", "input_character": "15", "audio_second": "100"}
     alias, caller = model_for(stage, path, price=price), stage.caller()
     refused = caller.post(BODIES[path](alias), path=path, **options)
     assert (refused.status_code, refused.json()["error"]["code"]) == (status, code)

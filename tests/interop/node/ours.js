@@ -50,6 +50,10 @@ const refusals = {
 };
 const models = await account.models();
 const model = await account.model("fast");
-const embedded = await refusal(() => account.embeddings({ model: "embedding", input: "x" }, { maxCostMicrousd: 9 }));
 const usage = await account.usage({ limit: 2 });
-done({ sent, before, whole, text, again, receipts: [stream.receipt, replayed.receipt], after, refusals, models, model, embedded, usage });
+const elsewhere = {};
+for (const [method, model] of Object.entries({ embeddings: "embedding", images: "image", imageStream: "image", rerank: "rerank" })) {
+  const [, , code] = await refusal(() => account[method]({ model }, { maxCostMicrousd: 9 }));
+  elsewhere[method] = [code, sent.at(-1)[0]];
+}
+done({ sent, before, whole, text, again, receipts: [stream.receipt, replayed.receipt], after, refusals, models, model, elsewhere, usage });

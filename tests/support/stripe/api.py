@@ -93,7 +93,7 @@ class Api:
             return Answer(refusal.status, refusal.envelope())
         answer = known or self._work(request, operation, behaviour)
         await asyncio.sleep(behaviour.delay_seconds)
-        if known is None and (answer.status < 400 or behaviour.kept):
+        if known is None and (answer.status < 400 or answer.status == 402 or behaviour.kept):
             self.idempotency.finish(request, answer)
         return _error(behaviour) if behaviour.works and behaviour.status else answer
 
@@ -108,7 +108,8 @@ class Api:
                 done = operation(dataclasses.replace(request, params=params))
                 return Answer(200, expand(self.store, done, [] if self.ignores_expand else paths))
         except Refusal as refusal:
-            self.idempotency.abandon(request)
+            if not refusal.is_kept:
+                self.idempotency.abandon(request)
             return Answer(refusal.status, refusal.envelope())
 
     def _read(self, http: web.Request, raw: str, asked: Asked) -> Request:

@@ -14,10 +14,16 @@ class Refusal(Exception):
         kind: str = "invalid_request_error",
         code: str | None = None,
         param: str | None = None,
+        **members: Any,
     ) -> None:
         super().__init__(message)
         self.status = status
-        self.error = {"code": code, "message": message, "param": param, "type": kind}
+        self.error = {"code": code, "message": message, "param": param, "type": kind, **members}
+
+    @property
+    def is_kept(self) -> bool:
+        """Tell whether the idempotency key remembers it: work had begun, and a bank refused."""
+        return self.status == 402
 
     def envelope(self) -> dict[str, Any]:
         """Give the body; members that say nothing are left out, as the vendor does."""

@@ -12,6 +12,8 @@ class Keeping:
     def __init__(self, store: Store, events: Events) -> None:
         self.store = store
         self.events = events
+        self.answer = "succeeds"
+        """How the bank of a payment method that is kept from now on answers charges (`FakeStripe.answer_charges`)."""
 
     def customer(self, *, live: bool) -> Json:
         """Make a customer out of what was entered at checkout."""
@@ -23,7 +25,15 @@ class Keeping:
 
     def setup(self, *, live: bool, customer: str | None, metadata: Json) -> Json:
         """Keep a payment method for later."""
-        card = self.store.add("payment_method", live=live, card=dict(CARD), customer=customer, metadata={}, type="card")
+        card = self.store.add(
+            "payment_method",
+            live=live,
+            card=dict(CARD),
+            customer=customer,
+            metadata={},
+            type="card",
+            _answer=self.answer,
+        )
         intent = self.store.add(
             "setup_intent",
             live=live,

@@ -1,9 +1,15 @@
 """Payment intents and the charges that settle them."""
 
-from tests.support.stripe import lists
+import stripe
+
+from tests.support.stripe import lists, parameters
+from tests.support.stripe.errors import Refusal, missing
 from tests.support.stripe.events import Events
+from tests.support.stripe.forms import integer
 from tests.support.stripe.request import Request
-from tests.support.stripe.store import Json, Store, random_text
+from tests.support.stripe.store import Json, Store, random_text, snapshot
+
+AMOUNT_MIN_CENTS, AMOUNT_MAX_CENTS = 50, 99_999_999
 
 CARD = {"brand": "visa", "country": "US", "exp_month": 12, "exp_year": 2034, "funding": "credit", "last4": "4242"}
 
@@ -15,7 +21,60 @@ class Payments:
         self.store = store
         self.events = events
 
-    def begin(self, *, amount: int, currency: str, live: bool, customer: str | None, metadata: Json) -> Json:
+    def create(self, request: Request) -> Json:
+        """POST /v1/payment_intents: charge a kept payment method off-session, as its bank is told to answer."""
+        method, customer = self._kept(request)
+        intent = self.begin(
+            amount=_amount(request.params),
+            currency=request.params["currency"],
+            live=request.live,
+            customer=customer["id"],
+            metadata=request.params.get("metadata") or {},
+            method=method["id"],
+            description=request.params.get("description"),
+        )
+        match method["_answer"]:
+            case "succeeds":
+                self.settle(intent)
+            case "takes_its_time":
+                pass
+            case code:
+                self._refuse(intent, code)
+        return intent
+
+    def _kept(self, request: Request) -> tuple[Json, Json]:
+        """Find the payment method and the customer that a charge names; refuse what an off-session charge must not lack."""
+        params = request.params
+        parameters.check(params, stripe.params.PaymentIntentCreateParams)
+        for name in ("amount", "currency", "customer", "payment_method"):
+            if not params.get(name):
+                raise missing(name)
+        if (params.get("confirm"), params.get("off_session")) != ("true", "true"):
+            raise Refusal(400, "This stand-in charges off-session, confirmed at once.", param="confirm")
+        customer = self.store.find("customer", params["customer"], live=request.live, param="customer")
+        method = self.store.find("payment_method", params["payment_method"], live=request.live, param="payment_method")
+        if method["customer"] != customer["id"]:
+            raise Refusal(400, "The payment method does not belong to the customer.", param="payment_method")
+        return method, customer
+
+    def _refuse(self, intent: Json, code: str) -> None:
+        self.fail(intent, code)
+        message = intent["last_payment_error"]["message"]
+        own = {name: value for name, value in intent["last_payment_error"].items() if name == "decline_code"}
+        told = intent["last_payment_error"]["code"]
+        raise Refusal(402, message, kind="card_error", code=told, **own, payment_intent=snapshot(intent))
+
+    def begin(
+        self,
+        *,
+        amount: int,
+        currency: str,
+        live: bool,
+        customer: str | None,
+        metadata: Json,
+        method: str = "",
+        description: str | None = None,
+    ) -> Json:
         """Make an intent that a customer confirmed and no bank answered yet."""
         intent = self.store.add(
             "payment_intent",
@@ -30,12 +89,12 @@ class Payments:
             confirmation_method="automatic",
             currency=currency,
             customer=customer,
-            description=None,
+            description=description,
             last_payment_error=None,
             latest_charge=None,
             metadata=dict(metadata),
             next_action=None,
-            payment_method=f"pm_1{random_text(23)}",
+            payment_method=method or f"pm_1{random_text(23)}",
             payment_method_types=["card"],
             status="processing",
         )
@@ -50,16 +109,13 @@ class Payments:
         self.events.emit("payment_intent.succeeded", intent)
         return charge
 
-    def fail(self, intent: Json) -> Json:
-        """Let the bank refuse; the intent waits for another payment method."""
+    def fail(self, intent: Json, code: str = "card_declined") -> Json:
+        """Let the bank refuse; the intent waits for another payment method. A code of the bank's is a card's decline."""
         charge = self._charge(intent, status="failed", paid=False)
-        charge |= {"failure_code": "card_declined", "failure_message": "Your card was declined."}
+        error = _error_of(code)
+        charge |= {"failure_code": error["code"], "failure_message": error["message"]}
         intent |= {"status": "requires_payment_method", "latest_charge": charge["id"]}
-        intent["last_payment_error"] = {
-            "type": "card_error",
-            "code": "card_declined",
-            "message": "Your card was declined.",
-        }
+        intent["last_payment_error"] = error
         self.events.emit("charge.failed", charge)
         self.events.emit("payment_intent.payment_failed", intent)
         return charge
@@ -117,3 +173,18 @@ class Payments:
             refunded=False,
             status=status,
         )
+
+
+def _amount(params: Json) -> int:
+    amount = integer(params, "amount")
+    if amount is None or not AMOUNT_MIN_CENTS <= amount <= AMOUNT_MAX_CENTS:
+        raise Refusal(400, "Amount must be at least $0.50 usd.", code="amount_too_small", param="amount")
+    return amount
+
+
+def _error_of(code: str) -> Json:
+    if code == "authentication_required":
+        message = "Your card was declined. This transaction requires authentication."
+        return {"type": "card_error", "code": code, "decline_code": code, "message": message}
+    declined = {"type": "card_error", "code": "card_declined", "message": "Your card was declined."}
+    return declined if code == "card_declined" else {**declined, "decline_code": code}

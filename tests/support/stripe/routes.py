@@ -32,6 +32,7 @@ def add_routes(app: web.Application, api: Api, world: World, pages: Pages) -> No
     posts = {
         "/checkout/sessions": world.checkouts.create,
         "/checkout/sessions/{id}/expire": world.checkouts.expire,
+        "/payment_intents": world.payments.create,
         "/refunds": world.refunds.create,
     }
     gets = {

@@ -57,6 +57,11 @@ class FakeStripe(ServerThread):
         return list(self.api.asked)
 
     @property
+    def charges(self) -> list[Json]:
+        """List the charges that banks paid, newest first."""
+        return [snapshot(row) for row in self.store.every("charge") if row["paid"]]
+
+    @property
     def sessions(self) -> list[Json]:
         """List the checkout sessions, newest first."""
         return [snapshot(row) for row in self.store.every("checkout.session")]
@@ -85,6 +90,15 @@ class FakeStripe(ServerThread):
     def expire(self, session_id: str) -> Json:
         """Let a session expire."""
         return self._play(lambda: self.checkouts.end(self.store.any(session_id)))
+
+    def answer_charges(self, method_id: str, answer: str) -> None:
+        """Tell a kept payment method's bank how to answer charges: `succeeds`, `takes_its_time`, or a refusal's code."""
+        self.amend(method_id, _answer=answer)
+
+    def end_charge(self, intent_id: str, *, refused: str = "") -> Json:
+        """Let a bank that took its time pay, or refuse with a code."""
+        intent = self.store.any(intent_id)
+        return self._play(lambda: self.payments.fail(intent, refused) if refused else self.payments.settle(intent))
 
     def refund(self, of: str, *, amount: int | None = None, status: str = "succeeded") -> Json:
         """Refund a session, payment intent or charge, or so many cents of it."""
@@ -134,6 +148,7 @@ class FakeStripe(ServerThread):
         self.api.idempotency.forget()
         self.api.asked.clear()
         self.api.ignores_expand = False
+        self.keeping.answer = "succeeds"
 
     def _play(self, move: Any) -> Json:
         with self.store.lock:

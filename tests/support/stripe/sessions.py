@@ -10,13 +10,12 @@ from tests.support.stripe.errors import Refusal, missing
 from tests.support.stripe.events import Events
 from tests.support.stripe.forms import integer
 from tests.support.stripe.keeping import Keeping
-from tests.support.stripe.payments import Payments
+from tests.support.stripe.payments import AMOUNT_MAX_CENTS, AMOUNT_MIN_CENTS, Payments
 from tests.support.stripe.request import Request
 from tests.support.stripe.store import Json, Store, random_text
 
 OPEN_SECONDS_MIN, OPEN_SECONDS_MAX = 30 * 60, 24 * 60 * 60
 REFERENCE_CHARACTERS_MAX = 200
-AMOUNT_MIN_CENTS, AMOUNT_MAX_CENTS = 50, 99_999_999
 MODES = ("payment", "setup")
 
 

@@ -9,18 +9,28 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.scripts import Scripts
-from tests.support.upstream import chat, embeddings, errors, responses
+from tests.support.upstream import audio, chat, embeddings, errors, images, rerank, responses
 from tests.support.upstream.answers import Answer, answer
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script, from_model
 from tests.support.upstream.call import Call, PeerLeft
 from tests.support.upstream.delivery import cut_off, deliver_body, deliver_stream, stay_silent
 from tests.support.upstream.generations import Records
 from tests.support.upstream.ledger import Entry, Ledger
+from tests.support.upstream.realtime import Realtime
 from tests.support.upstream.stream import Frame, dumps
+from tests.support.upstream.tokens import count_text
 from tests.support.upstream.usage import ABSENT, Usage, report
 
 MAX_BODY_BYTES = 64 * 1024 * 1024
-PREFIXES = {"/chat/completions": "chatcmpl", "/responses": "resp", "/embeddings": "embd"}
+PREFIXES = {
+    **audio.PATHS,
+    "/chat/completions": "chatcmpl",
+    "/embeddings": "embd",
+    "/images/generations": "img",
+    "/rerank": "rerank",
+    "/responses": "resp",
+    "/v2/rerank": "rerank",
+}
 
 
 class Upstream:
@@ -33,12 +43,14 @@ class Upstream:
         self.gate = asyncio.Event()
         self.gate.set()
         self.records = Records(self.ledger, api_key)
+        self.realtime = Realtime(api_key)
 
     def application(self) -> web.Application:
         """Build the aiohttp application."""
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         for path in PREFIXES:
-            app.router.add_post(f"/v1{path}", self.serve)
+            app.router.add_post(path if path.startswith("/v2") else f"/v1{path}", self.serve)
+        app.router.add_get("/v1/realtime", self.realtime.serve)
         app.router.add_get("/v1/models", self.list_models)
         app.router.add_get("/_ledger", self.show_ledger)
         app.router.add_post("/_reset", self.reset)
@@ -48,10 +60,16 @@ class Upstream:
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         """Answer one model request as its behaviour says, and remember the truth."""
-        raw = await request.read()
-        if refusal := errors.refuse(request, raw, self.api_key):
-            return refusal
-        body = json.loads(raw)  # unlike orjson it reads integers of any length
+        body: Any
+        if request.content_type == "multipart/form-data":
+            if refusal := errors.refuse_key(request, self.api_key):
+                return refusal
+            body = await audio.read_form(request)
+        else:
+            raw = await request.read()
+            if refusal := errors.refuse(request, raw, self.api_key):
+                return refusal
+            body = json.loads(raw)  # unlike orjson it reads integers of any length
         script = self.scripts.take(request.path, body["model"])
         behaviour = script.behaviour if script else from_model(body["model"])
         call = Call(request, body, behaviour, self._remember(request, body, behaviour), self.gate)
@@ -63,7 +81,7 @@ class Upstream:
 
     async def _answer(self, call: Call) -> web.StreamResponse:
         await asyncio.sleep(call.behaviour.delay_ms / 1000)
-        if not call.streaming:
+        if not call.streaming and call.entry.path != audio.SPEECH:  # its bytes wait behind the first of them
             await call.gate.wait()
         if call.behaviour.hang == "before_headers":
             await stay_silent(call)
@@ -72,15 +90,22 @@ class Upstream:
         call.entry.status = call.behaviour.status
         if call.behaviour.status >= 400:
             call.entry.outcome = "refused"
-            return await deliver_body(call, *errors.render(call.behaviour))
+            return await deliver_body(call, *errors.render(call.behaviour, call.entry.path))
         response = await self._succeed(call)
         call.entry.outcome = "complete"
         return response
 
     async def _succeed(self, call: Call) -> web.StreamResponse:
+        if call.entry.path in audio.PATHS:
+            return await audio.serve(call)
         if call.entry.path.endswith("/embeddings"):
             rendered = embeddings.render(call.body, call.behaviour)
             return await self._send_json(call, rendered, tokens=0)
+        if call.entry.path.endswith("/rerank"):
+            rendered = rerank.render(call.entry.path, call.entry.id, call.body, call.behaviour)
+            return await self._send_json(call, rendered, tokens=0)
+        if call.entry.path == images.PATH:
+            return await self._draw(call)
         said = answer(call.body, call.behaviour)
         api = chat if call.entry.path.endswith("/chat/completions") else responses
         call.entry.finish_reason = said.finish_reason
@@ -92,6 +117,13 @@ class Upstream:
         rendered = api.render(call.entry.id, call.body, said, call.behaviour)
         return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
 
+    async def _draw(self, call: Call) -> web.StreamResponse:
+        call.entry.planned_tokens = images.tokens_of(call.body, call.behaviour)
+        if call.streaming:
+            return await deliver_stream(call, images.stream(call.body, call.behaviour))
+        rendered = images.render(call.body, call.behaviour)
+        return await self._send_json(call, rendered, tokens=call.entry.planned_tokens)
+
     async def _send_json(self, call: Call, rendered: Any, tokens: int) -> web.StreamResponse:
         call.entry.completion_tokens = tokens
         payload = errors.deform(dumps(rendered), call.behaviour.form)
@@ -99,18 +131,12 @@ class Upstream:
 
     def _remember(self, request: web.Request, body: Any, behaviour: Behaviour) -> Entry:
         path = request.path.removeprefix("/v1")
-        is_embedding = path == "/embeddings"
-        prompt_tokens = (
-            embeddings.count_inputs(embeddings.inputs_of(body))
-            if is_embedding
-            else answer(body, behaviour).prompt_tokens
-        )
         entry = Entry(
             id=self.ledger.new_id(PREFIXES[path]),
             path=path,
             model=body["model"],
-            stream=bool(body.get("stream")),
-            prompt_tokens=prompt_tokens,
+            stream=body.get("stream") in (True, "true") or body.get("stream_format") == "sse",
+            prompt_tokens=_prompt_tokens(path, body, behaviour),
             cached_tokens=behaviour.cached_tokens,
             idempotency_key=request.headers.get("Idempotency-Key"),
             client_request_id=request.headers.get("X-Client-Request-Id"),
@@ -143,6 +169,18 @@ class Upstream:
         behaviour = PRESETS[asked] if isinstance(asked, str) else Behaviour.parse(asked)
         self.scripts.add(Script(behaviour=behaviour, **given))
         return web.Response(status=204)
+
+
+def _prompt_tokens(path: str, body: Any, behaviour: Behaviour) -> int:
+    if path in audio.PATHS:
+        return 0
+    if path == "/embeddings":
+        return embeddings.count_inputs(embeddings.inputs_of(body))
+    if path == images.PATH:
+        return count_text(body["prompt"])
+    if path.endswith("/rerank"):
+        return rerank.count_pairs(body)
+    return answer(body, behaviour).prompt_tokens
 
 
 def _with_error_event(behaviour: Behaviour, said: Answer, frames: Iterator[Frame]) -> Iterator[Frame]:

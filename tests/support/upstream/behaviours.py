@@ -30,6 +30,8 @@ class Behaviour:
     """Tokens of a prediction that usage reports on top of the answer."""
     heard_tokens: int = 0
     """Prompt tokens that usage reports as sound."""
+    heard_seconds: float = 0.0
+    """Seconds that usage reports instead of the file's own."""
     spoken_tokens: int = 0
     """Output tokens of sound beside the words, for a request that asks for it."""
     calls: int = 1
@@ -52,6 +54,14 @@ class Behaviour:
     form: str = "json"
     """json, garbage, empty, array, html, truncated (a short body that claims to be whole),
     swapped (a stream where JSON was asked for, and the reverse)."""
+    shape: str = ""
+    """How a single route's answer is spoiled: a key of images.SPOILED or rerank.SPOILED."""
+    told: str = ""
+    """The size/quality that an answer says its images have; else what was asked for, or 1024x1024/medium."""
+    image_url: str = ""
+    """Where an answer's images are, in place of their data."""
+    image_bytes: int = 64
+    """How large an image is."""
     cut: str = ""
     """before_headers, mid_body, first_event, mid_event, mid_stream, before_done."""
     reset: bool = False

@@ -17,7 +17,7 @@ COALESCED_EVENTS = 5
 
 async def deliver_body(call: Call, payload: bytes, content_type: str) -> web.StreamResponse:
     """Send a whole body, or as much of it as the behaviour allows."""
-    response = await _open(call, content_type, length=len(payload))
+    response = await open_answer(call, content_type, length=len(payload))
     if call.behaviour.hang or call.behaviour.cut:
         await response.write(payload[: len(payload) // 2])
         await _stop(call)
@@ -28,7 +28,7 @@ async def deliver_body(call: Call, payload: bytes, content_type: str) -> web.Str
 
 async def deliver_stream(call: Call, frames: Iterator[Frame]) -> web.StreamResponse:
     """Send events one by one, counting each token once it is on its way."""
-    response = await _open(call, "text/event-stream; charset=utf-8")
+    response = await open_answer(call, "text/event-stream; charset=utf-8")
     writer = _EventWriter(call, response)
     for frame in frames:
         await writer.send(frame)
@@ -62,7 +62,8 @@ async def _stop(call: Call) -> None:
     await (stay_silent if call.behaviour.hang else cut_off)(call)
 
 
-async def _open(call: Call, content_type: str, length: int | None = None) -> web.StreamResponse:
+async def open_answer(call: Call, content_type: str, length: int | None = None) -> web.StreamResponse:
+    """Send the head of an answer."""
     response = web.StreamResponse(status=call.behaviour.status, headers=call.headers())
     response.headers["Content-Type"] = call.behaviour.content_type or content_type
     if call.behaviour.retry_after_seconds is not None:

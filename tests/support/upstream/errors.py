@@ -5,17 +5,26 @@ from typing import Any
 import orjson
 from aiohttp import web
 
+from tests.support.upstream import rerank
 from tests.support.upstream.behaviours import HOST, SECRET, Behaviour
 
 STREAM_MESSAGE = f"The server {HOST} had an error while processing your request."
 HTML = f"<html><body><h1>502 Bad Gateway</h1><hr>{HOST}</body></html>".encode()
+NEEDED = {
+    "/chat/completions": {"messages"},
+    "/images/generations": {"prompt"},
+    "/rerank": {"query", "documents"},
+    "/v2/rerank": {"query", "documents"},
+}
 TYPES = {401: "invalid_request_error", 429: "requests", 500: "server_error", 503: "server_error"}
 
 
-def render(behaviour: Behaviour) -> tuple[bytes, str]:
-    """Give an error's body and content type."""
+def render(behaviour: Behaviour, path: str) -> tuple[bytes, str]:
+    """Give an error's body and content type, as the vendor of a path words it."""
     if behaviour.form == "html":
         return HTML, "text/html"
+    if path.endswith("/rerank"):
+        return orjson.dumps(rerank.error_body(path, behaviour.error_message)), "application/json"
     return _body(
         behaviour.error_message,
         kind=TYPES.get(behaviour.status, "invalid_request_error"),
@@ -38,23 +47,32 @@ def deform(payload: bytes, form: str) -> bytes:
 
 def refuse(request: web.Request, raw: bytes, api_key: str | None) -> web.Response | None:
     """Refuse what the vendor refuses before any work: a wrong key, a body without its parts."""
-    if api_key and request.headers.get("Authorization") != f"Bearer {api_key}":
-        message = f"Incorrect API key provided: {SECRET}."
-        return _response(401, message, code="invalid_api_key")
+    if refusal := refuse_key(request, api_key):
+        return refusal
     try:
         body = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return _response(400, "We could not parse the JSON body of your request.")
-    needed = {"model", "messages" if request.path.endswith("/chat/completions") else "input"}
+        return _response(request, 400, "We could not parse the JSON body of your request.")
+    needed = {"model"} | NEEDED.get(request.path.removeprefix("/v1"), {"input"})
     missing = sorted(needed - set(body)) if isinstance(body, dict) else sorted(needed)
     if missing:
         message = f"Missing required parameter: '{missing[0]}'."
-        return _response(400, message, param=missing[0], code="missing_required_parameter")
+        return _response(request, 400, message, param=missing[0], code="missing_required_parameter")
     return None
 
 
-def _response(status: int, message: str, **members: Any) -> web.Response:
-    body = _body(message, kind="invalid_request_error", **members)
+def refuse_key(request: web.Request, api_key: str | None) -> web.Response | None:
+    """Refuse a wrong key."""
+    if api_key and request.headers.get("Authorization") != f"Bearer {api_key}":
+        return _response(request, 401, f"Incorrect API key provided: {SECRET}.", code="invalid_api_key")
+    return None
+
+
+def _response(request: web.Request, status: int, message: str, **members: Any) -> web.Response:
+    if request.path.endswith("/rerank"):
+        body = orjson.dumps(rerank.error_body(request.path.removeprefix("/v1"), message))
+    else:
+        body = _body(message, kind="invalid_request_error", **members)
     return web.Response(status=status, body=body, content_type="application/json")
 
 

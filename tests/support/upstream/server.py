@@ -12,6 +12,7 @@ from tests.support.upstream.app import Upstream
 from tests.support.upstream.behaviours import PRESETS, Behaviour, Script
 from tests.support.upstream.generations import Records
 from tests.support.upstream.ledger import Ledger
+from tests.support.upstream.realtime import Realtime
 
 
 class FakeUpstream(ServerThread):
@@ -38,6 +39,11 @@ class FakeUpstream(ServerThread):
     def records(self) -> Records:
         """Give the records of calls."""
         return self._upstream.records
+
+    @property
+    def realtime(self) -> Realtime:
+        """Give the sessions, and how they behave."""
+        return self._upstream.realtime
 
     @property
     def base_url(self) -> str:
@@ -74,10 +80,11 @@ class FakeUpstream(ServerThread):
         self.loop.call_soon_threadsafe(self._upstream.gate.set)
 
     def reset(self) -> None:
-        """Empty the ledger and forget every script."""
+        """Empty the ledger and forget every script and session."""
         self._upstream.ledger.clear()
         self._upstream.scripts.clear()
         self._upstream.records.reset()
+        self._upstream.realtime.reset()
 
     def application(self) -> web.Application:
         """Build the routes."""

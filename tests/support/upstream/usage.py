@@ -19,7 +19,7 @@ class Infinite(float):
 
 def _counted(usage: Usage) -> str:
     """Name the member that a form spoils: the output's count, or the input's where none is."""
-    names = ("completion_tokens", "output_tokens", "prompt_tokens")
+    names = ("completion_tokens", "output_tokens", "prompt_tokens", "total_tokens", "seconds")
     return next(name for name in names if name in usage)
 
 
@@ -32,7 +32,7 @@ def _completion(usage: Usage) -> int:
 
 
 def _partial(usage: Usage) -> Usage:
-    return {name: value for name, value in usage.items() if not name.endswith("_tokens")}
+    return {name: value for name, value in usage.items() if not name.endswith("_tokens") and name != "seconds"}
 
 
 FORMS: Mapping[str, Callable[[Usage], Any]] = {

@@ -1,7 +1,7 @@
 """Reads a request's body, bounded in bytes and time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from typing import Any
 
 from django.conf import settings
@@ -51,7 +51,23 @@ class BodyReader:
                     if not self.finished:
                         patience.reschedule(min(end, now() + settings.BODY_IDLE_SECONDS))
         except TimeoutError:
-            raise InvalidRequest("The body did not arrive in time.", headers={"Connection": "close"}) from None
+            raise _too_late() from None
+
+    async def pieces(self, limit_bytes: int) -> AsyncGenerator[bytes, None]:
+        """Yield the body as it comes, and keep nothing of it. Raises as `read`."""
+        if (self.announced_bytes or 0) > limit_bytes:
+            raise _too_large(limit_bytes)
+        now = asyncio.get_running_loop().time
+        end = now() + settings.BODY_SECONDS
+        while not self.finished:
+            try:
+                async with asyncio.timeout_at(min(end, now() + settings.BODY_IDLE_SECONDS)):
+                    await self._next()
+            except TimeoutError:
+                raise _too_late() from None
+            if self.size_bytes > limit_bytes:
+                raise _too_large(limit_bytes)
+            yield self._pieces.pop()
 
     async def _next(self) -> None:
         message = await self._receive()
@@ -68,6 +84,10 @@ def _announced_bytes(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
         if name == b"content-length":
             return int(value.lstrip(b"0")[:20] or 0) if value.isdigit() else 0  # 20 digits are enough for any limit
     return None
+
+
+def _too_late() -> InvalidRequest:
+    return InvalidRequest("The body did not arrive in time.", headers={"Connection": "close"})
 
 
 def _too_large(limit_bytes: int) -> RequestTooLarge:

@@ -18,7 +18,9 @@ from gateway.core.api.exceptions import answered
 from gateway.core.api.lean.bodies import BodyReader, ClientLeft, Receive
 from gateway.core.api.lean.disconnects import DisconnectWatch
 from gateway.core.api.lean.memory import BodyMemory, LargeBodies
-from gateway.core.api.lean.sending import Send, send_response
+from gateway.core.api.lean.sending import Send, cut, send_response
+from gateway.core.api.lean.streams import Incomplete
+from gateway.core.api.multipart import Form, boundary_of
 from gateway.core.api.request_ids import request_id_of_scope
 from gateway.core.api.responses import error_response
 from gateway.core.contract.errors import InvalidRequest, NotFound
@@ -60,6 +62,8 @@ class LeanHandler:
             await send_response(send, response)
         except ClientLeft:
             pass
+        except Incomplete:
+            await cut(scope, receive)
         except asyncio.CancelledError:
             if not watch.has_left:
                 raise
@@ -127,6 +131,14 @@ class LeanRequest(ASGIRequest):
         body = await self._memory.read(self._reader, limit_bytes)
         self._watch.watch()
         return body
+
+    async def read_form(self, limit_bytes: int) -> Form:
+        """Read a multipart body (once) with its file on disk, and watch from then on whether the client stays. Whoever
+        needs the file for longer than the answer takes keeps it."""
+        boundary = boundary_of([value for name, value in self.raw_headers if name == b"content-type"])
+        form = await self._memory.read_form(self._reader, boundary, limit_bytes)
+        self._watch.watch()
+        return form
 
     def take_memory(self, size_bytes: int) -> None:
         """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""

@@ -1,10 +1,12 @@
-"""Bounds the memory that large bodies take together, from their first byte to the end of their answers."""
+"""Bounds the memory, and the disk, that large bodies take together, from their first byte to the end of their answers."""
 
 from django.conf import settings
 
 from gateway.core.api.budget import ByteBudget
 from gateway.core.api.json_size import bound_values
 from gateway.core.api.lean.bodies import BodyReader
+from gateway.core.api.lean.uploads import Uploads
+from gateway.core.api.multipart import Form
 from gateway.core.api.offload import SMALL_BODY_BYTES, is_large, offload
 from gateway.core.contract.errors import NotReady
 from gateway.core.contract.limits import MODEL_JSON_VALUES_MAX
@@ -23,6 +25,7 @@ class LargeBodies:
     def __init__(self) -> None:
         self.arriving = ByteBudget(lambda: int(settings.LARGE_BODIES_MAX_BYTES * ARRIVING_PART))
         self.parsed = ByteBudget(lambda: int(settings.LARGE_BODIES_MAX_BYTES * (1 - ARRIVING_PART)))
+        self.uploads = Uploads()
 
 
 class BodyMemory:
@@ -32,6 +35,7 @@ class BodyMemory:
         self._bodies = bodies
         self._taken_bytes = 0
         self._uncounted_bytes = 0
+        self._form: Form | None = None
 
     async def read(self, reader: BodyReader, limit_bytes: int) -> bytes:
         """Return a body once there is room for what will be made of it. Raises as BodyReader.read, or NotReady."""
@@ -48,6 +52,11 @@ class BodyMemory:
             return await self._admit(await reader.read(limit_bytes))
         finally:
             self._bodies.arriving.give_back(expected)
+
+    async def read_form(self, reader: BodyReader, boundary: bytes, limit_bytes: int) -> Form:
+        """Return a form whose file is on disk, and is kept there until the answer is out. Raises as Uploads.receive."""
+        self._form = await self._bodies.uploads.receive(reader, boundary, limit_bytes)
+        return self._form
 
     def take(self, size_bytes: int) -> None:
         """Add to the share, or raise NotReady: whoever has a share and waited for more would wait in a ring.
@@ -67,6 +76,9 @@ class BodyMemory:
         if self._taken_bytes:
             self._bodies.parsed.give_back(self._taken_bytes)
             self._taken_bytes = 0
+        if self._form is not None:
+            self._form.file.let_go()
+            self._form = None
 
     async def _admit(self, body: bytes) -> bytes:
         if is_large(body):

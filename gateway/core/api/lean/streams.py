@@ -6,8 +6,13 @@ from typing import Protocol
 from django.http import StreamingHttpResponse
 
 
+class Incomplete(Exception):
+    """A stream ends here, before it is whole, and its bytes cannot say so: the connection is cut instead."""
+
+
 class Source(Protocol):
-    """Where a stream's bytes come from. `aclose` may be called at any time, and does not wait for anything."""
+    """Where a stream's bytes come from. `aclose` may be called at any time, and does not wait for anything. Iteration
+    may end with Incomplete."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 

@@ -1,0 +1,18 @@
+"""Consents: given on the consent page, withdrawn in the portal. A withdrawal counts at once, whatever a token says."""
+
+from datetime import datetime
+
+from accounts.models import Account, Consent
+
+
+def give(*, account: Account, client_id: str, kind: str, now: datetime) -> None:
+    """Record a consent, also one that was withdrawn before."""
+    Consent.objects.update_or_create(
+        account=account, client_id=client_id, kind=kind, defaults={"given_at": now, "withdrawn_at": None}
+    )
+
+
+def withdraw(*, account: Account, consent_id: int, now: datetime) -> bool:
+    """Withdraw one of the person's own consents; False where there is none that stands."""
+    standing = Consent.objects.filter(pk=consent_id, account=account, withdrawn_at__isnull=True)
+    return bool(standing.update(withdrawn_at=now))

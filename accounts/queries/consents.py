@@ -1,0 +1,25 @@
+"""Reads of consents, always of one person."""
+
+from django.db.models import QuerySet
+
+from accounts.models import Account, Consent
+from accounts.rules.principal import Principal
+from gateway.core.database import ledger_connection
+
+_WITHDRAWN = """
+SELECT 1 FROM accounts_consent c JOIN accounts_account a ON a.id = c.account_id
+ WHERE a.did = $1 AND c.client_id = $2 AND c.kind = $3 AND c.withdrawn_at IS NOT NULL
+"""
+
+
+def standing_of(account: Account) -> QuerySet[Consent]:
+    """List what a person has agreed to and not withdrawn, the newest first."""
+    return account.consents.filter(withdrawn_at__isnull=True).order_by("-given_at", "-pk")
+
+
+async def stands(principal: Principal, kind: str) -> bool:
+    """Return whether the caller's token carries a consent that was not withdrawn since."""
+    if kind not in principal.consents:
+        return False
+    async with ledger_connection() as connection:
+        return not await connection.run(_WITHDRAWN, [principal.did, principal.client_id, kind])

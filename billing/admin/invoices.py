@@ -1,0 +1,249 @@
+"""Invoices of seats: what they say, why one is not paid, and how one is corrected."""
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from unfold.decorators import action, display
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
+
+from billing.admin.forms import ReasonField, ReasonForm
+from billing.admin.owners import SEARCH_HELP
+from billing.models import (
+    UNPAID,
+    CreditNote,
+    Invoice,
+    InvoiceLine,
+    InvoicePayment,
+    InvoicePaymentStatus,
+    InvoiceStatus,
+    SeatPrice,
+)
+from billing.operations import invoice_payments, invoices
+from billing.rules import invoice_words
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, dialog, may_act, money
+from gateway.core.contract.amounts import usd
+from gateway.core.contract.errors import ApiError
+from gateway.core.contract.ids import new_id
+
+STATUS_COLOURS = {
+    InvoiceStatus.DRAFT.label: "default",
+    InvoiceStatus.OPEN.label: "info",
+    InvoiceStatus.PAST_DUE.label: "danger",
+    InvoiceStatus.PAID.label: "success",
+    InvoiceStatus.VOID.label: "default",
+}
+RIGHT = "billing.change_invoice"
+NUMBER = re.compile(r"INV-0*(\d{1,18})", re.IGNORECASE)
+NOTHING_TO_CHARGE = "Nothing was charged: no payment method is saved, or a charge is in progress."
+
+
+class CreditForm(BaseDialogForm):
+    """How much of an invoice to give back, and why. The hidden key makes a form that is sent twice credit once."""
+
+    amount_microusd = forms.IntegerField(
+        label="Amount in micro-USD",
+        min_value=1,
+        help_text="1 USD is 1,000,000 micro-USD.",
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    reason = ReasonField()
+    key = forms.RegexField(r"^cn_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("cn"))
+
+
+class LineInline(ReadOnlyInline):
+    """What was invoiced."""
+
+    price = money("Price per month", "price_microusd")
+    amount = money("Amount", "amount_microusd")
+
+    model = InvoiceLine
+    ordering = ("product",)
+    fields = ("product", "price", "seat_days", "amount")
+    readonly_fields = fields
+    show_change_link = False
+    hide_title = True
+
+
+class PaymentInline(ReadOnlyInline):
+    """Each charge, and why it was refused."""
+
+    amount = money("Amount", "amount_microusd")
+
+    model = InvoicePayment
+    verbose_name_plural = "Charges"
+    ordering = ("-created_at", "-id")
+    fields = ("id", "created_at", "status", "amount", "why", "payment_ref", "requested_by", "next_check_at")
+    readonly_fields = fields
+    show_change_link = False
+    hide_title = True
+
+    @display(description="Why it is not paid")
+    def why(self, payment: InvoicePayment) -> str:
+        """Give the provider's code, its text, and ours."""
+        if payment.status == InvoicePaymentStatus.FAILED:
+            code = payment.failure_code or ""
+            return f"{code}: {payment.failure_reason or invoice_words.failure(code)}"
+        return payment.failure_reason or ""
+
+
+class CreditNoteInline(ReadOnlyInline):
+    """What was given back."""
+
+    amount = money("Amount", "amount_microusd")
+
+    model = CreditNote
+    ordering = ("serial",)
+    fields = ("number", "created_at", "amount", "reason", "created_by")
+    readonly_fields = fields
+    show_change_link = False
+    hide_title = True
+
+
+@admin.register(Invoice)
+class InvoiceAdmin(ReadOnlyAdmin):
+    """Invoices. One that was not paid is made void here, and one that was is credited."""
+
+    organization = PartyColumn("Organization", "org_id", kind="organization")
+    total = money("Total", "total_microusd")
+    due = money("Charged", "due_microusd")
+
+    list_display = ("title", "organization", "month", "stage", "total", "issued_at", "paid_at", "next_attempt_at")
+    list_display_links = ("title",)
+    list_filter = ("status", "period_start")
+    search_fields = ("id__exact", "org_id__exact")
+    party_fields = ("org_id",)
+    search_help_text = f"{SEARCH_HELP} Or the number of an invoice."
+    ordering = ("-period_start", "-id")
+    actions_detail = ("charge_again", "credit", "void")
+    inlines = (LineInline, PaymentInline, CreditNoteInline)
+    fieldsets = (
+        (None, {"fields": ("title", "id", "organization", "month", "stage", "total", "due", "void_reason")}),
+        ("Timestamps", {"fields": ("created_at", "issued_at", "next_attempt_at", "paid_at", "voided_at")}),
+    )
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Find an invoice by its number, too."""
+        if number := NUMBER.fullmatch(search_term.strip()):
+            return queryset.filter(serial=int(number[1])), False
+        return super().get_search_results(request, queryset, search_term)
+
+    def has_charge_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Let operators with that right charge an invoice that is not paid."""
+        return may_act(request, RIGHT, Invoice.objects.filter(status__in=UNPAID), object_id)
+
+    def has_void_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Let operators with that right end an invoice that is not paid, or a draft."""
+        return may_act(request, RIGHT, Invoice.objects.filter(status__in=(*UNPAID, InvoiceStatus.DRAFT)), object_id)
+
+    def has_credit_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
+        """Let operators with that right credit an invoice of which something was collected."""
+        paid = Invoice.objects.filter(status=InvoiceStatus.PAID, due_microusd__gt=0)
+        return may_act(request, RIGHT, paid, object_id)
+
+    @action(
+        description="Charge again",
+        icon="credit_card",
+        permissions=["charge"],
+        dialog=dialog(
+            "Charge again",
+            "The payment method that the organization saved last is charged now, with what is due.",
+            "Charge",
+            ReasonForm,
+        ),
+    )
+    def charge_again(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """Try to collect the invoice now."""
+        did = str(getattr(request.user, "did", ""))
+        try:
+            payment = invoice_payments.pay_now(object_id, now=timezone.now(), requested_by=did)
+        except ApiError as error:
+            return self.leave_dialog(request, object_id, error.message, messages.ERROR)
+        if payment is None:
+            return self.leave_dialog(request, object_id, NOTHING_TO_CHARGE, messages.WARNING)
+        outcome = payment.failure_code or InvoicePaymentStatus(payment.status).label.lower()
+        return self.finish_dialog(request, form, object_id, f"Charged again, {outcome}")
+
+    @action(
+        description="Credit",
+        icon="redeem",
+        permissions=["credit"],
+        dialog=dialog(
+            "Credit this invoice",
+            "Part or all of what was paid is added to the organization's wallet as a credit, under a credit note with a "
+            "number of its own. The invoice stays as it is. This cannot be undone.",
+            "Credit",
+            CreditForm,
+        ),
+    )
+    def credit(self, request: HttpRequest, form: CreditForm, object_id: str) -> HttpResponse:
+        """Give some of a paid invoice back."""
+        asked = form.cleaned_data
+        is_new = not CreditNote.objects.filter(pk=asked["key"]).exists()
+        try:
+            note = invoices.credit(
+                object_id,
+                amount_microusd=asked["amount_microusd"],
+                reason=asked["reason"],
+                actor=str(getattr(request.user, "did", "")),
+                note_id=asked["key"],
+                now=timezone.now(),
+            )
+        except invoices.NotCorrectable as refusal:
+            return self.leave_dialog(request, object_id, str(refusal), messages.ERROR)
+        done = f"{'Credited' if is_new else 'Already credited'} {usd(note.amount_microusd)} as {note.number}"
+        return self.finish_dialog(request, form, object_id, done)
+
+    @action(
+        description="Void",
+        icon="cancel",
+        permissions=["void"],
+        dialog=dialog(
+            "Void this invoice",
+            "Nobody owes it any more, and its month is not invoiced again. Its number stays used. This cannot be undone.",
+            "Void",
+            ReasonForm,
+        ),
+    )
+    def void(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
+        """End an invoice that nobody paid."""
+        try:
+            invoices.void(object_id, reason=form.cleaned_data["reason"], now=timezone.now())
+        except invoices.NotCorrectable as refusal:
+            return self.leave_dialog(request, object_id, str(refusal), messages.ERROR)
+        return self.finish_dialog(request, form, object_id, "Made void")
+
+    @display(description="Invoice", ordering="serial")
+    def title(self, invoice: Invoice) -> str:
+        """Name it by its number, once it has one."""
+        return str(invoice)
+
+    @display(description="Month", ordering="period_start")
+    def month(self, invoice: Invoice) -> str:
+        """Name its month."""
+        return f"{invoice.period_start:%B %Y}"
+
+    @display(description="Status", label=STATUS_COLOURS)
+    def stage(self, invoice: Invoice) -> str:
+        """Say where in its life it is."""
+        return InvoiceStatus(invoice.status).label
+
+
+@admin.register(SeatPrice)
+class SeatPriceAdmin(ReadOnlyAdmin):
+    """What seats cost, and since when. The catalogue's pages set it."""
+
+    price = money("Price per month", "price_microusd")
+
+    list_display = ("product", "price", "effective_at")
+    search_fields = ("product__exact",)
+    search_help_text = "A complete product."
+    ordering = ("-effective_at", "-id")
+    fields = list_display

@@ -1,0 +1,39 @@
+"""Corrections of invoices that were paid."""
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField, MicrousdField
+from billing.models.invoice import Invoice
+from billing.rules.invoices import credit_number_of
+
+
+class CreditNote(models.Model):
+    """Gives part or all of a paid invoice back, as a credit in the organization's wallet; never changed.
+
+    The credit's source in the ledger is this note's id. Notes have numbers of their own, without gaps.
+    """
+
+    id = KeyField(primary_key=True)
+    invoice = models.ForeignKey(Invoice, models.PROTECT, related_name="credit_notes")
+    serial = models.BigIntegerField()
+    amount_microusd = MicrousdField()
+    reason = models.TextField()
+    created_by = KeyField()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_credit_note"
+        constraints = [
+            models.UniqueConstraint(fields=["serial"], name="credit_note_one_per_serial"),
+            models.CheckConstraint(condition=Q(amount_microusd__gt=0), name="credit_note_amount_min"),
+        ]
+
+    def __str__(self) -> str:
+        return self.number
+
+    @property
+    def number(self) -> str:
+        """Return its number."""
+        return credit_number_of(self.serial)

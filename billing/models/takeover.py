@@ -1,0 +1,28 @@
+"""A call that another model took over from the one that was asked."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField
+from billing.models.price_version import PriceVersion
+from billing.models.reservation import Reservation
+
+
+class Takeover(models.Model):
+    """Which model took a call over, and the price version that the call is charged at in place of its own.
+
+    The call's hold covers both prices. Rows are never changed; the audit prices their calls by them.
+    """
+
+    reservation = models.OneToOneField(
+        Reservation, models.PROTECT, primary_key=True, related_name="takeover", db_constraint=False
+    )
+    model = KeyField()
+    price_version = models.ForeignKey(PriceVersion, models.DO_NOTHING, db_index=False, db_constraint=False)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "billing_takeover"
+
+    def __str__(self) -> str:
+        return f"{self.reservation_id}: {self.model}"

@@ -1,0 +1,227 @@
+"""Collect invoices by the payment method that an organization saved, with nobody present.
+
+An attempt is committed before the provider is asked, and its id is the provider's idempotency key. Whoever finds one
+whose outcome is not known looks for its charge at the provider first, and repeats the request only where there is none.
+The provider is never asked while a transaction or a lock is held; what its record says is applied under the invoice's
+lock.
+"""
+
+import logging
+from datetime import datetime
+
+from django.db import transaction
+
+from billing.adapters import configured
+from billing.adapters.base import ChargeRequest, PaymentProvider, ProviderError, ProviderRejected
+from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
+from billing.operations.deadlines import deadline
+from billing.queries import invoices as queries
+from billing.queries import locked
+from billing.rules import invoices as rules
+from billing.rules.provider_records import KeptMethod, Payment
+from gateway.core.contract.errors import IntegrationUnavailable, RateLimited
+from gateway.core.contract.ids import new_id
+
+log = logging.getLogger("billing.invoice_payments")
+
+ROWS_MAX = 500
+RUN_SECONDS = 25.0
+AWAY = "The payment provider is not responding. If the charge was made, the invoice shows it within minutes."
+
+
+def collect(*, now: datetime) -> int:
+    """Charge every invoice whose turn it is; return how many attempts were begun. One that fails delays no other."""
+    is_over = deadline(RUN_SECONDS)
+    begun = 0
+    for invoice_id in queries.to_collect(now, ROWS_MAX):
+        if is_over():
+            break
+        try:
+            begun += pay(invoice_id, now=now) is not None
+        except (ProviderError, IntegrationUnavailable) as error:
+            log.warning("invoice %s will be collected later: %s", invoice_id, error)
+        except Exception:
+            log.exception("invoice %s could not be collected", invoice_id)
+    return begun
+
+
+def follow(*, now: datetime) -> int:
+    """Ask the provider about every attempt whose outcome is not known; return how many were asked about."""
+    provider = configured.provider()
+    if provider is None:
+        return 0
+    is_over, asked = deadline(RUN_SECONDS), 0
+    for payment in queries.undecided(provider.name, provider.is_live, now, ROWS_MAX):
+        if is_over():
+            break
+        try:
+            converge(payment, now=now)
+            asked += 1
+        except (ProviderError, IntegrationUnavailable) as error:
+            log.warning("invoice payment %s will be checked later: %s", payment.id, error)
+        except Exception:
+            log.exception("invoice payment %s could not be compared", payment.id)
+    return asked
+
+
+def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> InvoicePayment | None:
+    """Charge the saved payment method for an unpaid invoice; None where none is saved or there is nothing to charge.
+
+    Raises IntegrationUnavailable or a ProviderError where the provider does not answer; the attempt, if there is one by
+    then, is followed up.
+    """
+    provider = configured.require()
+    invoice = Invoice.objects.get(pk=invoice_id)
+    kept = _saved_method(provider, invoice.org_id)
+    if kept is None:
+        Invoice.objects.filter(pk=invoice_id, status__in=UNPAID).update(next_attempt_at=None)
+        return None
+    payment = _begin(provider, invoice_id, kept, now, requested_by)
+    return None if payment is None else _ask(provider, payment, now, is_new=True)
+
+
+def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePayment | None:
+    """Charge an unpaid invoice because somebody asks for it; None where nothing is saved or there is nothing to charge.
+
+    Raises RateLimited within a minute of the attempt before, so that nobody tries cards out, and IntegrationUnavailable
+    where the provider does not answer.
+    """
+    last = InvoicePayment.objects.filter(invoice=invoice_id).order_by("-created_at").first()
+    if last is not None and now - last.created_at < rules.BETWEEN_ATTEMPTS:
+        wait = rules.BETWEEN_ATTEMPTS - (now - last.created_at)
+        raise RateLimited(
+            "This invoice was charged just now.", headers={"Retry-After": str(int(wait.total_seconds()) + 1)}
+        )
+    try:
+        return pay(invoice_id, now=now, requested_by=requested_by)
+    except ProviderError as error:
+        log.warning("invoice %s will be collected later: %s", invoice_id, error)
+        raise configured.unavailable(AWAY) from error
+
+
+def converge(payment: InvoicePayment, *, now: datetime) -> InvoicePayment:
+    """Make an attempt and its invoice match the provider's record; repeating changes nothing.
+
+    Raises IntegrationUnavailable or a ProviderError where the provider does not answer; nothing is changed then.
+    """
+    return _ask(configured.require(), payment, now, is_new=False)
+
+
+def _saved_method(provider: PaymentProvider, org_id: str) -> KeptMethod | None:
+    checkout = queries.saved_method(org_id, provider.name, provider.is_live)
+    if checkout is None or checkout.session_ref is None:
+        return None
+    return provider.kept_method(checkout.session_ref)
+
+
+@transaction.atomic
+def _begin(
+    provider: PaymentProvider, invoice_id: str, kept: KeptMethod, now: datetime, requested_by: str | None
+) -> InvoicePayment | None:
+    """Write an attempt down; None where the invoice is not unpaid any more or another attempt is under way."""
+    invoice = locked.invoice(invoice_id)
+    if invoice.status not in UNPAID or invoice.payments.filter(status__in=PENDING).exists():
+        return None
+    invoice.next_attempt_at = None
+    invoice.save(update_fields=["next_attempt_at"])
+    return InvoicePayment.objects.create(
+        id=new_id("pay"),
+        invoice=invoice,
+        amount_microusd=invoice.due_microusd,
+        provider=provider.name,
+        is_live=provider.is_live,
+        customer_ref=kept.customer_ref,
+        method_ref=kept.method_ref,
+        requested_by=requested_by,
+        created_at=now,
+        next_check_at=now + rules.CHECK_MIN,
+    )
+
+
+def _ask(provider: PaymentProvider, payment: InvoicePayment, now: datetime, *, is_new: bool) -> InvoicePayment:
+    try:
+        record = _record(provider, payment, now, is_new)
+    except ProviderError:
+        _postpone(payment, now)
+        raise
+    return apply(payment.id, record, now)
+
+
+def _record(provider: PaymentProvider, payment: InvoicePayment, now: datetime, is_new: bool) -> Payment | str:
+    """Return the provider's record of an attempt, making its charge where there is none; else why there is none.
+
+    A request is repeated only as long as the provider keeps its key, so that no attempt is charged twice.
+    """
+    if payment.payment_ref is not None:
+        return provider.payment(payment.payment_ref)
+    found = None if is_new else provider.find_payment(payment.customer_ref, payment.id)
+    if found is not None:
+        return found
+    if now - payment.created_at > rules.KEY_KEPT:
+        return rules.NEVER_MADE
+    try:
+        return provider.charge(_request_for(payment))
+    except ProviderRejected as error:
+        log.error("invoice payment %s was rejected: %s", payment.id, error)
+        return rules.REJECTED
+
+
+def _request_for(payment: InvoicePayment) -> ChargeRequest:
+    return ChargeRequest(
+        payment_id=payment.id,
+        amount_microusd=payment.amount_microusd,
+        customer_ref=payment.customer_ref,
+        method_ref=payment.method_ref,
+        description=f"Invoice {payment.invoice.number}",
+    )
+
+
+@transaction.atomic
+def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayment:
+    """Apply the provider's record; where there is none, the attempt failed, with this code."""
+    invoice = locked.invoice(InvoicePayment.objects.values_list("invoice_id", flat=True).get(pk=payment_id))
+    payment = InvoicePayment.objects.get(pk=payment_id)
+    if payment.status not in PENDING:
+        return payment
+    if invoice.status not in UNPAID:
+        log.critical("invoice payment %s is of an invoice that is %s; look at the provider", payment.id, invoice.status)
+        return payment
+    payment.checked_at, payment.next_check_at = now, None
+    if isinstance(record, str):
+        _fail(invoice, payment, record, None, now)
+    else:
+        _judge(invoice, payment, record, now)
+    fields = ["status", "payment_ref", "failure_code", "failure_reason", "checked_at", "next_check_at"]
+    payment.save(update_fields=fields)
+    if payment.status == InvoicePaymentStatus.SUCCEEDED:
+        invoice.status, invoice.paid_at, invoice.next_attempt_at = InvoiceStatus.PAID, now, None
+        invoice.save(update_fields=["status", "paid_at", "next_attempt_at"])
+    return payment
+
+
+def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: datetime) -> None:
+    asked = rules.Charge(payment.id, payment.amount_microusd, payment.is_live)
+    verdict, fault = rules.judge(asked, record)
+    payment.payment_ref = payment.payment_ref or record.ref
+    if verdict is rules.Verdict.FAILED:
+        _fail(invoice, payment, rules.failure_of(record), record.failure_reason, now)
+        return
+    if verdict is rules.Verdict.REVIEW and payment.failure_reason != fault:
+        log.critical("invoice payment %s needs a decision; the invoice stays unpaid: %s", payment.id, fault)
+    payment.status, payment.failure_reason = InvoicePaymentStatus(verdict.value), fault
+    if verdict is not rules.Verdict.SUCCEEDED:
+        payment.next_check_at = now + rules.next_check(now - payment.created_at)
+
+
+def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | None, now: datetime) -> None:
+    """End an attempt, and the invoice's time: it is past due until it is paid."""
+    payment.status, payment.failure_code, payment.failure_reason = InvoicePaymentStatus.FAILED, code, reason
+    failures = invoice.payments.filter(status=InvoicePaymentStatus.FAILED).count() + 1
+    invoice.status, invoice.next_attempt_at = InvoiceStatus.PAST_DUE, rules.next_attempt(failures, now)
+    invoice.save(update_fields=["status", "next_attempt_at"])
+
+
+def _postpone(payment: InvoicePayment, now: datetime) -> None:
+    """Ask later about an attempt that the provider gave no answer for, less and less often."""
+    later = now + rules.next_check(now - payment.created_at)
+    InvoicePayment.objects.filter(pk=payment.id, status__in=PENDING).update(next_check_at=later)

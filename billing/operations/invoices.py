@@ -1,0 +1,162 @@
+"""Draft, issue and correct invoices of seats.
+
+What an invoice says is fixed with its draft. Issuing gives it the next number, in one transaction; an issued invoice is
+never changed: one that was not paid can be made void, one that was paid can be credited.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Max, Model, Q, Sum
+
+from billing.models import (
+    PENDING,
+    UNPAID,
+    CreditNote,
+    Invoice,
+    InvoiceLine,
+    InvoicePayment,
+    InvoicePaymentStatus,
+    InvoiceStatus,
+)
+from billing.operations import credits
+from billing.queries import invoices as queries
+from billing.queries import locked
+from billing.rules.invoices import LineItem, due_of
+from gateway.core.contract.amounts import usd
+from gateway.core.contract.ids import new_id
+
+log = logging.getLogger("billing.invoices")
+
+CREDIT_SOURCE = "credit_note"
+
+
+class NotCorrectable(Exception):
+    """Why an invoice cannot be made void or credited, in a sentence for the operator."""
+
+
+def draft(org_id: str, month: tuple[datetime, datetime], items: Sequence[LineItem], *, now: datetime) -> Invoice:
+    """Write a month down, before anybody owes it. Joins the caller's transaction, which keeps two from doing it."""
+    total = sum(item.amount_microusd for item in items)
+    start, end = month
+    invoice = Invoice.objects.create(
+        id=new_id("inv"),
+        org_id=org_id,
+        period_start=start,
+        period_end=end,
+        total_microusd=total,
+        due_microusd=due_of(total),
+        created_at=now,
+    )
+    InvoiceLine.objects.bulk_create(InvoiceLine(invoice=invoice, **item._asdict()) for item in items)
+    return invoice
+
+
+def is_billed(org_id: str, month_start: datetime) -> bool:
+    """Return whether a month has an invoice, be it void: what an operator ended is not made again by itself."""
+    return Invoice.objects.filter(org_id=org_id, period_start=month_start).exists()
+
+
+def issue_all(*, since: datetime, now: datetime) -> int:
+    """Issue the drafts of the months that begin at `since` or later; return how many."""
+    return sum(issue(invoice_id, now=now) for invoice_id in queries.drafts(since))
+
+
+@transaction.atomic
+def issue(invoice_id: str, *, now: datetime) -> bool:
+    """Give a draft its number, and make it due; False if it is no draft any more.
+
+    One of which nothing can be collected is paid with its issue.
+    """
+    invoice = locked.invoice(invoice_id)
+    if invoice.status != InvoiceStatus.DRAFT:
+        return False
+    invoice.serial = _next_serial(Invoice, "numbers of invoices")
+    invoice.issued_at = now
+    if invoice.due_microusd:
+        invoice.status, invoice.next_attempt_at = InvoiceStatus.OPEN, now
+    else:
+        invoice.status, invoice.paid_at = InvoiceStatus.PAID, now
+    invoice.save(update_fields=["serial", "issued_at", "status", "paid_at", "next_attempt_at"])
+    return True
+
+
+def mark_past_due(*, now: datetime) -> int:
+    """Mark the invoices that nobody paid in time; return how many."""
+    return queries.unpaid_too_long(now).update(status=InvoiceStatus.PAST_DUE)
+
+
+def hasten(org_id: str, *, now: datetime) -> None:
+    """Have an organization's unpaid invoices collected at the next run: it has saved a payment method."""
+    waiting = Invoice.objects.filter(Q(next_attempt_at__isnull=True) | Q(next_attempt_at__gt=now))
+    waiting.filter(org_id=org_id, status__in=UNPAID).update(next_attempt_at=now)
+
+
+@transaction.atomic
+def void(invoice_id: str, *, reason: str, now: datetime) -> None:
+    """End an invoice that nobody paid. Raises NotCorrectable where it is paid, void, or a charge is under way.
+
+    A charge in review does not keep it from that: the operator has seen the provider's record and decides.
+    """
+    invoice = locked.invoice(invoice_id)
+    if invoice.status in (InvoiceStatus.PAID, InvoiceStatus.VOID):
+        raise NotCorrectable(f"The invoice is {invoice.get_status_display().lower()}.")
+    undecided = InvoicePayment.objects.filter(invoice=invoice, status__in=PENDING)
+    if undecided.exclude(status=InvoicePaymentStatus.REVIEW).exists():
+        raise NotCorrectable("A payment is in progress. Wait for its outcome.")
+    invoice.status, invoice.voided_at, invoice.void_reason = InvoiceStatus.VOID, now, reason
+    invoice.next_attempt_at = None
+    invoice.save(update_fields=["status", "voided_at", "void_reason", "next_attempt_at"])
+    undecided.update(next_check_at=None)
+    log.warning("invoice %s of %s is void: %s", invoice, invoice.org_id, reason)
+
+
+@transaction.atomic
+def credit(
+    invoice_id: str, *, amount_microusd: int, reason: str, actor: str, note_id: str, now: datetime
+) -> CreditNote:
+    """Give part or all of a paid invoice back, as a credit in the organization's wallet, once per note id.
+
+    Raises NotCorrectable where the invoice is not paid, or less than the amount is left of what was collected.
+    """
+    invoice = locked.invoice(invoice_id)
+    before = CreditNote.objects.filter(pk=note_id).first()
+    if before is not None:
+        return before
+    if invoice.status != InvoiceStatus.PAID:
+        raise NotCorrectable("Only an invoice that was paid can be credited. Make it void instead.")
+    left = invoice.due_microusd - credited_microusd(invoice)
+    if not 0 < amount_microusd <= left:
+        raise NotCorrectable(f"At most {usd(left)} of this invoice can be credited.")
+    note = CreditNote.objects.create(
+        id=note_id,
+        invoice=invoice,
+        serial=_next_serial(CreditNote, "numbers of credit notes"),
+        amount_microusd=amount_microusd,
+        reason=reason,
+        created_by=actor,
+        created_at=now,
+    )
+    credits.grant(
+        "organization",
+        invoice.org_id,
+        amount_microusd=amount_microusd,
+        source_kind=CREDIT_SOURCE,
+        source_key=note.id,
+    )
+    return note
+
+
+def credited_microusd(invoice: Invoice) -> int:
+    """Sum up what was given back of an invoice."""
+    return invoice.credit_notes.aggregate(total=Sum("amount_microusd"))["total"] or 0
+
+
+def _next_serial(model: type[Model], series: str) -> int:
+    """Return the number after the last one. The lock is kept until the transaction ends, so that none is left out."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [series])
+    last: int | None = model._default_manager.aggregate(last=Max("serial"))["last"]  # noqa: SLF001 (documented)
+    return (last or 0) + 1

@@ -1,0 +1,82 @@
+"""Invoices, and what is still to be done about them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from billing.models import (
+    PENDING,
+    Checkout,
+    CheckoutKind,
+    CheckoutStatus,
+    Invoice,
+    InvoicePayment,
+    InvoiceStatus,
+    ProviderEvent,
+)
+from billing.queries.reports import bounded
+from billing.rules.invoices import GRACE
+from gateway.core.contract.limits import REPORT_INVOICES_MAX
+
+_UNDECIDED = Exists(InvoicePayment.objects.filter(invoice=OuterRef("pk"), status__in=PENDING))
+
+
+def of_organization(org_id: str) -> QuerySet[Invoice]:
+    """Return an organization's invoices with their lines, the newest month first."""
+    found = Invoice.objects.filter(org_id=org_id).prefetch_related("lines")
+    return found.order_by("-period_start", "-id")
+
+
+def report_of(org_id: str) -> Sequence[Invoice]:
+    """List all of an organization's invoices, or raise OrgReportLimit where there are more than one report shows."""
+    return bounded(of_organization(org_id), REPORT_INVOICES_MAX)
+
+
+def drafts(since: datetime) -> list[str]:
+    """Name the drafts of the months that begin at that time or later, the oldest month first."""
+    found = Invoice.objects.filter(status=InvoiceStatus.DRAFT, period_start__gte=since)
+    return list(found.order_by("period_start", "org_id").values_list("id", flat=True))
+
+
+def to_collect(now: datetime, limit: int) -> list[str]:
+    """Name the invoices whose payment is to be tried, the longest due first."""
+    found = Invoice.objects.filter(~_UNDECIDED, next_attempt_at__lte=now)
+    return list(found.order_by("next_attempt_at").values_list("id", flat=True)[:limit])
+
+
+def unpaid_too_long(now: datetime) -> QuerySet[Invoice]:
+    """Return the open invoices whose time to be paid is over, but those that a payment is under way for."""
+    return Invoice.objects.filter(~_UNDECIDED, status=InvoiceStatus.OPEN, issued_at__lte=now - GRACE)
+
+
+def undecided(provider: str, is_live: bool, now: datetime, limit: int) -> list[InvoicePayment]:
+    """Return the attempts that the provider is to be asked about with a key of this mode, the longest due first."""
+    rows = InvoicePayment.objects.filter(provider=provider, is_live=is_live, next_check_at__lte=now)
+    return list(rows.order_by("next_check_at")[:limit])
+
+
+def saved_method(org_id: str, provider: str, is_live: bool) -> Checkout | None:
+    """Return the checkout by which an organization last saved a payment method."""
+    return (
+        Checkout.objects.filter(
+            owner_kind="organization",
+            owner_key=org_id,
+            kind=CheckoutKind.PAYMENT_METHOD,
+            status=CheckoutStatus.COMPLETED,
+            provider=provider,
+            is_live=is_live,
+        )
+        .order_by("-created_at", "-id")
+        .first()
+    )
+
+
+def attempt_about(event: ProviderEvent) -> InvoicePayment | None:
+    """Find the attempt that an event is about by what the event itself says."""
+    meant = Q(payment_ref=event.object_ref)
+    if event.payment_ref is not None:
+        meant |= Q(payment_ref=event.payment_ref)
+    if event.transaction_id is not None:
+        meant |= Q(id=event.transaction_id)
+    return InvoicePayment.objects.filter(meant, provider=event.provider).first()

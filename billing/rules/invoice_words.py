@@ -1,0 +1,39 @@
+"""What became of an invoice, in plain words."""
+
+from billing.rules.invoices import AUTHENTICATION_REQUIRED, NEVER_MADE, REJECTED
+from billing.rules.payment_words import State
+
+STATES = {
+    "draft": State(
+        "Draft", "This month is over. The invoice has not been issued, and nothing is owed for it.", "Draft", ""
+    ),
+    "open": State("Open", "The saved payment method is charged automatically.", "Open", ""),
+    "past_due": State(
+        "Past due",
+        "Assigned seats stay assigned, but no more seats can be assigned until this invoice is paid.",
+        "Past due",
+        "bad",
+    ),
+    "paid": State("Paid", "Nothing more is owed for this month.", "Paid", "good"),
+    "void": State("Void", "The operator has cancelled this invoice. Nothing is owed for it.", "Void", ""),
+}
+
+FAILURES = {
+    "insufficient_funds": "There was not enough money on the card.",
+    "expired_card": "The card has expired. Save another payment method.",
+    AUTHENTICATION_REQUIRED: "The bank wants the card's owner to confirm. Save the payment method again: its page asks "
+    "for the confirmation, and the invoice is charged right after.",
+    NEVER_MADE: "The payment provider has no record of the charge. Nothing was charged.",
+    REJECTED: "The payment provider no longer accepts the saved payment method. Save it again.",
+}
+DECLINED = "The bank declined the charge."
+
+
+def state(status: str) -> State:
+    """Say what an invoice's status means to whoever pays."""
+    return STATES[status]
+
+
+def failure(code: str) -> str:
+    """Say why a charge was refused."""
+    return FAILURES.get(code, DECLINED)

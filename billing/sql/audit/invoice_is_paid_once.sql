@@ -1,0 +1,21 @@
+-- An invoice is paid when, and only when, one charge brought exactly what is due; what was credited of it is at most that,
+-- and is in the wallet of its organization as one credit for each note.
+SELECT coalesce(i.id, p.invoice_id), format('status %s, due %s, paid %s by %s charges', i.status, i.due_microusd,
+                                            coalesce(p.paid, 0), coalesce(p.charges, 0))
+  FROM billing_invoice i
+  FULL JOIN (SELECT invoice_id, sum(amount_microusd) AS paid, count(*) AS charges
+               FROM billing_invoice_payment WHERE status = 'succeeded' GROUP BY invoice_id) p ON p.invoice_id = i.id
+ WHERE i.id IS NULL OR coalesce(p.paid, 0) <> CASE i.status WHEN 'paid' THEN i.due_microusd ELSE 0 END OR p.charges > 1
+UNION ALL
+SELECT n.invoice_id, format('status %s, due %s, credited %s', i.status, i.due_microusd, n.credited)
+  FROM (SELECT invoice_id, sum(amount_microusd) AS credited FROM billing_credit_note GROUP BY invoice_id) n
+  LEFT JOIN billing_invoice i ON i.id = n.invoice_id
+ WHERE i.status IS DISTINCT FROM 'paid' OR n.credited > i.due_microusd
+UNION ALL
+SELECT coalesce(n.id, l.source_key), format('note of %s for %s, credit of %s for %s', n.amount_microusd, i.org_id,
+                                            l.granted_microusd, w.owner_key)
+  FROM billing_credit_note n
+  JOIN billing_invoice i ON i.id = n.invoice_id
+  FULL JOIN (SELECT * FROM billing_credit_lot WHERE source_kind = 'credit_note') l ON l.source_key = n.id
+  LEFT JOIN billing_wallet w ON w.id = l.wallet_id
+ WHERE (n.amount_microusd, 'organization', i.org_id) IS DISTINCT FROM (l.granted_microusd, w.owner_kind, w.owner_key)

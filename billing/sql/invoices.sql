@@ -1,0 +1,67 @@
+-- An invoice says for good what it said as a draft, and only goes on: issued, with the next number; paid, by a charge of
+-- exactly what is due; or void. The guards of guards.sql keep its rows; these look at what they say.
+
+-- The next number is the last one's successor. Whoever issues holds the lock until the transaction ends, so that a number
+-- that was given and rolled back is given again.
+CREATE OR REPLACE FUNCTION billing_invoice_only_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    IF NEW.status <> 'draft' THEN
+      RAISE EXCEPTION 'billing_invoice % must begin as a draft', NEW.id USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END IF;
+  IF OLD.status IN ('paid', 'void') OR OLD.serial IS NOT NULL
+      AND (NEW.serial, NEW.issued_at) IS DISTINCT FROM (OLD.serial, OLD.issued_at)
+      OR (OLD.status, NEW.status) IN (('open', 'draft'), ('past_due', 'draft'), ('past_due', 'open'))
+  THEN
+    RAISE EXCEPTION 'what billing_invoice % says is never changed', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  IF OLD.serial IS NULL AND NEW.serial IS NOT NULL THEN
+    PERFORM pg_advisory_xact_lock(hashtextextended('numbers of invoices', 0));
+    IF NEW.serial <> (SELECT coalesce(max(i.serial), 0) + 1 FROM billing_invoice i)
+       OR NEW.total_microusd <> (SELECT coalesce(sum(l.amount_microusd), 0) FROM billing_invoice_line l
+                                  WHERE l.invoice_id = NEW.id)
+    THEN
+      RAISE EXCEPTION 'billing_invoice % must have the next number, and lines that add up; a number is never changed', OLD.id
+        USING ERRCODE = 'restrict_violation';
+    END IF;
+  END IF;
+  IF NEW.status = 'paid' AND NEW.due_microusd > 0
+     AND NOT EXISTS (SELECT FROM billing_invoice_payment p WHERE p.invoice_id = NEW.id AND p.status = 'succeeded'
+                        AND p.amount_microusd = NEW.due_microusd)
+  THEN
+    RAISE EXCEPTION 'billing_invoice % is never paid without its payment', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER invoice_only_goes_on BEFORE INSERT OR UPDATE ON billing_invoice
+  FOR EACH ROW EXECUTE FUNCTION billing_invoice_only_goes_on();
+
+
+CREATE OR REPLACE FUNCTION billing_invoice_line_of_draft() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (SELECT i.status FROM billing_invoice i WHERE i.id = NEW.invoice_id) IS DISTINCT FROM 'draft' THEN
+    RAISE EXCEPTION 'what billing_invoice % says is never changed', NEW.invoice_id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER invoice_line_of_draft BEFORE INSERT ON billing_invoice_line
+  FOR EACH ROW EXECUTE FUNCTION billing_invoice_line_of_draft();
+
+
+CREATE OR REPLACE FUNCTION billing_invoice_payment_only_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD.status IN ('succeeded', 'failed')
+     OR OLD.payment_ref IS NOT NULL AND NEW.payment_ref IS DISTINCT FROM OLD.payment_ref
+     OR OLD.status <> 'creating' AND NEW.status = 'creating'
+  THEN
+    RAISE EXCEPTION 'what billing_invoice_payment % says is never changed', OLD.id USING ERRCODE = 'restrict_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER invoice_payment_only_goes_on BEFORE UPDATE ON billing_invoice_payment
+  FOR EACH ROW EXECUTE FUNCTION billing_invoice_payment_only_goes_on();

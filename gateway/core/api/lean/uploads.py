@@ -1,0 +1,68 @@
+"""Takes forms with a file from the network to the disk; little of them is in memory at any time."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import aclosing
+
+from django.conf import settings
+
+from gateway.core.api.budget import ByteBudget
+from gateway.core.api.lean.bodies import BodyReader
+from gateway.core.api.multipart import Form, FormReader
+from gateway.core.api.spooled import SpooledFile
+from gateway.core.contract.errors import NotReady
+
+_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="uploads")
+"""They parse, hash and write, beside the event loop: a disk may stall."""
+
+
+class Uploads:
+    """The disk that the uploads of a process share."""
+
+    def __init__(self) -> None:
+        self.disk = ByteBudget(lambda: int(settings.UPLOADS_MAX_BYTES))
+
+    async def receive(self, reader: BodyReader, boundary: bytes, limit_bytes: int) -> Form:
+        """Return a form once all of it is here; whoever gets it keeps its file. Raises as BodyReader.read, NotReady where
+        there is no disk, or InvalidRequest."""
+        share = min(limit_bytes, reader.announced_bytes or limit_bytes)
+        try:
+            await self.disk.take(share, settings.LARGE_BODY_WAIT_SECONDS)
+        except TimeoutError:
+            raise _not_ready("too many uploads") from None
+        try:
+            file = SpooledFile(on_free=lambda: self.disk.give_back(share))
+        except OSError as error:
+            self.disk.give_back(share)
+            raise _not_ready(str(error)) from error
+        try:
+            return await _read(FormReader(boundary, file), reader, limit_bytes)
+        except BaseException:
+            file.let_go()
+            raise
+
+
+async def _read(form: FormReader, reader: BodyReader, limit_bytes: int) -> Form:
+    loop = asyncio.get_running_loop()
+    try:
+        async with aclosing(reader.pieces(limit_bytes)) as pieces:
+            async for piece in pieces:
+                # Shielded: a thread that still writes must not find the file closed, or another's descriptor in its place.
+                await _finished(loop.run_in_executor(_threads, form.feed, piece))
+    except OSError as error:
+        raise _not_ready(str(error)) from error
+    return form.finish()
+
+
+async def _finished(work: "asyncio.Future[None]") -> None:
+    """Wait for work in a thread to its end, also where the request is cancelled meanwhile."""
+    try:
+        await asyncio.shield(work)
+    except asyncio.CancelledError:
+        await asyncio.wait([work])
+        raise
+
+
+def _not_ready(cause: str) -> NotReady:
+    headers = {"Retry-After": "5", "Connection": "close"}
+    return NotReady("There is no room for this upload now.", headers=headers, private=cause)

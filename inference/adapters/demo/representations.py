@@ -1,0 +1,79 @@
+"""Vectors of the demo: of hashed character n-grams, or of the local model where the setting asks for it."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gateway.core.contract.errors import InvalidRequest
+from inference.adapters.demo.tokens import count_tokens
+from inference.adapters.demo.vectors import vector_of
+from inference.adapters.local_model import serving
+from inference.adapters.representation.facts import Facts
+
+Floats = npt.NDArray[np.float32]
+
+DIMENSIONS = 256
+DIMENSIONS_MAX = 3072
+INPUT_MAX_TOKENS = 8192
+HASHED = "hashed-ngrams-1"
+"""The revision of vectors without a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of length 1, one for each text, with the tokens that all texts count, and what made them."""
+
+    vectors: list[Floats]
+    tokens: int
+    revision: str
+
+    @property
+    def facts(self) -> Facts:
+        """Return what an upstream would tell of them."""
+        return Facts(self.revision, len(self.vectors[0]), normalized=True)
+
+
+async def embed(texts: Sequence[str], dimensions: int | None, path: str = "input") -> Embedded:
+    """Embed texts in so many dimensions, or as many as there naturally are. Raises InvalidRequest or what the local model
+    raises; `path` names the list that the texts are."""
+    if serving.is_on():
+        return await _by_model(texts, dimensions, path)
+    wanted = within(dimensions or DIMENSIONS, DIMENSIONS_MAX)
+    counts = [_checked_count(text, index, path) for index, text in enumerate(texts)]
+    vectors = []
+    for text in texts:
+        vectors.append(np.array(vector_of(text, wanted), dtype=np.float32))
+        await asyncio.sleep(0)  # a large batch must not hold up other calls
+    return Embedded(vectors, sum(counts), HASHED)
+
+
+def within(dimensions: int, most: int) -> int:
+    """Return a number of dimensions, or raise InvalidRequest where there are not so many."""
+    if not 1 <= dimensions <= most:
+        raise InvalidRequest(f"dimensions must be 1 to {most}.", param="dimensions")
+    return dimensions
+
+
+async def _by_model(texts: Sequence[str], dimensions: int | None, path: str) -> Embedded:
+    wanted = within(dimensions or serving.DIMENSIONS, serving.DIMENSIONS)
+    tokens = await serving.tokens_of(texts, path)
+    vectors = [_shortened(vector, wanted) for vector in await serving.vectors_of(tokens)]
+    return Embedded(vectors, sum(len(at.numbers) for at in tokens), serving.NAME)
+
+
+def _shortened(vector: Floats, dimensions: int) -> Floats:
+    """Return a vector's first values, at length 1 again."""
+    head = vector[:dimensions]
+    length = float(np.linalg.norm(head))
+    return head / np.float32(length or 1)
+
+
+def _checked_count(text: str, index: int, param: str) -> int:
+    count = count_tokens(text)
+    if count > INPUT_MAX_TOKENS:
+        code = {"code": "context_length_exceeded"}
+        raise InvalidRequest(f"Input {index} is longer than {INPUT_MAX_TOKENS} tokens.", param=param, details=code)
+    return count

@@ -1,0 +1,107 @@
+"""Asks the local model from the event loop: one piece of work at a time in a thread of its own, with bounds on both."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.conf import settings
+
+from gateway.core.contract.errors import InputTooLarge, InvalidRequest, UpstreamOverloaded
+
+if TYPE_CHECKING:
+    from inference.adapters.local_model.bert import Array
+    from inference.adapters.local_model.model import Tokens
+
+NAME = "all-MiniLM-L6-v2"
+DIMENSIONS = 384
+TOKENS_MAX = 512
+CALL_TOKENS_MAX = 8192
+"""What one call may have in all; two ordinary cores take some seconds for it."""
+BATCH_TOKENS_MAX = 1024
+"""What is computed in one piece: other calls get their turn between pieces."""
+WAITING_MAX = 16
+
+Result = TypeVar("Result")
+
+_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="local-model")
+_waiting: set[object] = set()
+
+
+def is_on() -> bool:
+    """Return whether the demo is served by the local model."""
+    return bool(settings.LOCAL_MODEL)
+
+
+async def tokens_of(texts: Sequence[str], param: str | None = None) -> "list[Tokens]":
+    """Cut texts into tokens. Raises InvalidRequest naming `param` where one is longer than the model reads, InputTooLarge
+    where all are too many, or UpstreamOverloaded."""
+    found = await _run(lambda: _model().tokens(texts))
+    for index, tokens in enumerate(found):
+        if len(tokens.numbers) > TOKENS_MAX:
+            told = f"Input {index} is longer than the {TOKENS_MAX} tokens that the local model reads."
+            raise InvalidRequest(told, param=param, details={"code": "context_length_exceeded"})
+    if sum(len(tokens.numbers) for tokens in found) > CALL_TOKENS_MAX:
+        raise InputTooLarge(f"The local model takes {CALL_TOKENS_MAX} tokens in one request.")
+    return found
+
+
+async def vectors_of(texts: "Sequence[Tokens]") -> "list[Array]":
+    """Return a vector of length 1 for each text, in order. Raises UpstreamOverloaded."""
+    return await _in_batches(texts, lambda batch: list(_model().vectors(batch)))
+
+
+async def token_vectors_of(texts: "Sequence[Tokens]") -> "list[Array]":
+    """Return a matrix for each text, with a row of length 1 for each of its tokens. Raises UpstreamOverloaded."""
+    return await _in_batches(texts, lambda batch: _model().token_vectors(batch))
+
+
+async def similarities(query: str, documents: Sequence[str]) -> list[float]:
+    """Return the cosine of each document's vector with the query's, -1 to 1. What a document has beyond the model's limit
+    is not read. Raises as `tokens_of` where the query is too long or everything is too much."""
+    query_tokens = await tokens_of([query])
+    found = await _run(lambda: _model().tokens(documents))
+    cut = [tokens.first(TOKENS_MAX) for tokens in found]
+    if sum(len(tokens.numbers) for tokens in cut) > CALL_TOKENS_MAX:
+        raise InputTooLarge(f"The local model takes {CALL_TOKENS_MAX} tokens in one request.")
+    [asked, *vectors] = await vectors_of([*query_tokens, *cut])
+    return [float(vector @ asked) for vector in vectors]
+
+
+async def _in_batches(texts: "Sequence[Tokens]", compute: "Callable[[Sequence[Tokens]], list[Array]]") -> "list[Array]":
+    """Compute short texts with short ones, so that little is padded, and return the results in the texts' order."""
+    order = sorted(range(len(texts)), key=lambda index: len(texts[index].numbers))
+    results: dict[int, Any] = {}
+    for indices in _batches(order, texts):
+        found = await _run(compute, [texts[index] for index in indices])
+        results |= zip(indices, found, strict=True)
+    return [results[index] for index in range(len(texts))]
+
+
+def _batches(order: Sequence[int], texts: "Sequence[Tokens]") -> Iterator[list[int]]:
+    """Cut ascending lengths into batches of at most `BATCH_TOKENS_MAX`, padding included."""
+    batch: list[int] = []
+    for index in order:
+        if batch and (len(batch) + 1) * len(texts[index].numbers) > BATCH_TOKENS_MAX:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+async def _run(work: Callable[..., Result], *args: Any) -> Result:
+    """Run work in the model's thread, or raise UpstreamOverloaded where too much waits for it."""
+    if len(_waiting) >= WAITING_MAX:
+        raise UpstreamOverloaded("The local model is busy.", headers={"Retry-After": "1"})
+    _waiting.add(place := object())
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_thread, work, *args)
+    finally:
+        _waiting.discard(place)
+
+
+def _model() -> Any:
+    from inference.adapters.local_model.model import load  # its libraries are there only where it is wanted
+
+    return load()

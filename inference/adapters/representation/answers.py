@@ -1,0 +1,32 @@
+"""Builds the answer of a request for representations."""
+
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.representation.facts import Facts
+from inference.rules.answer import Answer
+from inference.rules.bounded_representation import BoundedRepresentation
+from inference.rules.representation import ContradictedError
+from inference.rules.upstream import Attempt
+
+
+def represented(attempt: Attempt[Any], facts: Facts, data: Any, usage: dict[str, Any] | None) -> Answer:
+    """Build an answer with its manifest; `usage` has `input_tokens`, and the client gets it in the vendor's words.
+
+    Raises NotJSONError where the vectors are of another representation than the request is bound to.
+    """
+    request: BoundedRepresentation = attempt.request
+    try:
+        known = request.representation.completed(facts.revision, facts.dimensions, facts.normalized)
+    except ContradictedError as error:
+        raise NotJSONError(str(error)) from error
+    tokens = usage["input_tokens"] if usage else None
+    body = {
+        "object": "list",
+        "model": attempt.public_model,
+        "data": data,
+        "manifest": known.manifest(request.input_type),
+        "manifest_id": known.manifest_id,
+        "usage": None if tokens is None else {"prompt_tokens": tokens, "total_tokens": tokens},
+    }
+    return Answer(body, usage)

@@ -1,0 +1,132 @@
+"""Several calls at one upstream that make one answer, one after the other."""
+
+import time
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import aiohttp
+
+from gateway.core.api.json_pieces import dumps_in_pieces
+from gateway.core.api.offload import LARGE_BODY_BYTES, offload
+from gateway.core.contract.errors import ModelUnavailable, UpstreamError
+from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.timeouts import answer_timeout
+from inference.adapters import errors
+from inference.adapters.exchange import (
+    ANSWER_MAX_BYTES,
+    NotJSONError,
+    Refusal,
+    is_json,
+    json_payload,
+    parse_object,
+    post,
+    read_refusal,
+)
+from inference.adapters.failures import outcome_of_exception
+from inference.rules.answer import Answer
+from inference.rules.bounded_representation import BoundedRepresentation
+from inference.rules.json_body import JSON_TYPE
+from inference.rules.upstream import Alarm, Ambiguous, Attempt, Endpoint, Outcome, Rejected, Stream
+
+Sent = TypeVar("Sent", bound=BoundedRepresentation)
+
+
+class RefusedError(Exception):
+    """The upstream answered a call of the conversation with something else than a 2xx."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        self.refusal = refusal
+        super().__init__(refusal.status)
+
+
+class Conversation:
+    """The calls of one attempt. `answers` counts those that were answered, `input_tokens` sums what they used: None where
+    one of them did not say. All of them together may take as long as one call elsewhere."""
+
+    def __init__(self, attempt: Attempt[Any]) -> None:
+        self._attempt = attempt
+        self._until = time.monotonic() + attempt.target.timeout_seconds
+        self.answers = 0
+        self.input_tokens: Any = 0
+
+    async def ask(self, path: str, body: dict[str, Any], *, is_large: bool) -> dict[str, Any]:
+        """Send one call and return the object that answers it. Raises RefusedError, NotJSONError, or as
+        `gateway.core.outbound.failures` lists."""
+        seconds = self._until - time.monotonic()
+        if seconds <= 0:
+            raise TimeoutError("the calls before took all the time")
+        written = await offload(dumps_in_pieces, body) if is_large else dumps_in_pieces(body)
+        phases = answer_timeout(seconds)
+        response = await post(self._numbered(), path, json_payload(written), accept=JSON_TYPE, phases=phases)
+        try:
+            return await self._read(response)
+        finally:
+            response.close()
+
+    def count(self, tokens: Any) -> None:
+        """Add what an answer says that it used. What is no count stays, for the route to find."""
+        known = self.input_tokens
+        is_sum = type(known) is int and type(tokens) is int and known >= 0 and tokens >= 0
+        if is_sum:
+            self.input_tokens = known + tokens
+        elif known is not None and type(known) is int and known >= 0:
+            self.input_tokens = tokens
+
+    @property
+    def usage(self) -> dict[str, Any] | None:
+        """Return the usage of all calls."""
+        return None if self.input_tokens is None else {"input_tokens": self.input_tokens}
+
+    def _numbered(self) -> Attempt[Any]:
+        """Give each further call an idempotency key of its own."""
+        attempt = self._attempt
+        return replace(attempt, usage_id=f"{attempt.usage_id}-{self.answers}") if self.answers else attempt
+
+    async def _read(self, response: aiohttp.ClientResponse) -> dict[str, Any]:
+        if response.status >= 300:
+            raise RefusedError(await read_refusal(response))
+        if response.status < 200 or not is_json(response):
+            raise NotJSONError(f"status {response.status}, content type {response.content_type}")
+        data = await read_bounded(response, ANSWER_MAX_BYTES)
+        body = await offload(parse_object, data) if len(data) > LARGE_BODY_BYTES else parse_object(data)
+        self.answers += 1
+        if body.get("error"):
+            raise NotJSONError("an error under a status of success")
+        return body
+
+
+class ConversingEndpoint(Endpoint[Sent]):
+    """A route whose answer is made of one call or several. Once one was answered, no failure of another is certain to have
+    cost nothing."""
+
+    @abstractmethod
+    async def converse(self, attempt: Attempt[Sent], conversation: Conversation) -> Answer:
+        """Make the calls and build the answer. Raises as `Conversation.ask`."""
+
+    def refused(self, attempt: Attempt[Sent], refusal: Refusal) -> Outcome:
+        """Read a complete answer that is not a 2xx."""
+        return errors.outcome_of(attempt, refusal)
+
+    async def send(self, attempt: Attempt[Sent]) -> Outcome:
+        """Make the calls and return what they add up to. Never raises but for cancellation."""
+        conversation = Conversation(attempt)
+        try:
+            return await self.converse(attempt, conversation)
+        except RefusedError as error:
+            outcome = self.refused(attempt, error.refusal)
+        except Exception as error:  # noqa: BLE001 - what is unknown is ambiguous, never a crash
+            outcome = outcome_of_exception(attempt, error)
+        return _in_doubt(outcome) if conversation.answers else outcome
+
+    async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
+        """Refuse: no route of representations streams."""
+        return Rejected(ModelUnavailable(), alarm=Alarm("no stream", "representations do not stream"))
+
+
+def _in_doubt(outcome: Outcome) -> Outcome:
+    """Return the outcome of a failure behind an answer that the upstream may charge for."""
+    if isinstance(outcome, Ambiguous):
+        return outcome
+    error = outcome.error if isinstance(outcome, Rejected) else UpstreamError(private=f"in part: {outcome}")
+    return Ambiguous(error, "failed in part")

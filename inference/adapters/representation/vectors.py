@@ -1,0 +1,115 @@
+"""Vectors in and out: read from an upstream's JSON or base64, checked, and written as the client asked for them."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from inference.adapters.exchange import NotJSONError
+
+Matrix = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Int8s = npt.NDArray[np.int8]
+
+FLOAT32_MAX = float(np.finfo(np.float32).max)
+FLOAT_BYTES = 4
+UNIT_TOLERANCE = 1e-6
+
+
+def read_matrix(rows: Any, count: int, dimensions: int | None = None) -> Matrix:
+    """Read `count` vectors of equal length, of `dimensions` where given. Raises NotJSONError."""
+    if not isinstance(rows, list) or len(rows) != count:
+        raise NotJSONError("not exactly one vector for each input")
+    try:
+        found = np.array(rows)
+    except ValueError as error:
+        raise NotJSONError("vectors of different lengths") from error
+    if found.ndim != 2 or found.dtype.kind not in "fi" or not (np.abs(found) <= FLOAT32_MAX).all():
+        raise NotJSONError("a vector that is no list of single-precision numbers")
+    if found.shape[1] == 0 or dimensions not in (None, found.shape[1]):
+        raise NotJSONError("vectors of other dimensions than asked for or told")
+    return found.astype(np.float64, copy=False)
+
+
+def as_matrix(vectors: "Sequence[npt.NDArray[Any]]") -> "npt.NDArray[Any]":
+    """Stack vectors. Raises NotJSONError where they have no common length, or a value that is no number."""
+    if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
+        raise NotJSONError("vectors of different lengths")
+    stacked = np.stack(vectors)
+    if not np.isfinite(stacked).all():
+        raise NotJSONError("a vector that is no list of numbers")
+    return stacked
+
+
+def read_int8s(rows: Any, count: int, dimensions: int) -> Int8s:
+    """Read `count` vectors of whole numbers from -128 to 127. Raises NotJSONError."""
+    found = read_matrix(rows, count, dimensions)
+    if (found != np.rint(found)).any() or found.min() < -128 or found.max() > 127:
+        raise NotJSONError("a vector that is no list of 8-bit numbers")
+    return found.astype(np.int8)
+
+
+def normalised(vectors: Matrix) -> Floats:
+    """Return vectors of length 1 in single precision. Raises NotJSONError where one has no length."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    if not (lengths > 0).all():
+        raise NotJSONError("a vector without a length")
+    off = np.abs(lengths - 1) > UNIT_TOLERANCE
+    return np.where(off, vectors / lengths, vectors).astype(np.float32)
+
+
+def decode_floats(value: Any) -> Floats:
+    """Read base64 of little-endian float32. Raises NotJSONError."""
+    data = _decoded(value)
+    if len(data) % FLOAT_BYTES:
+        raise NotJSONError("vectors that are not of single precision")
+    return np.frombuffer(data, dtype="<f4")
+
+
+def decode_matrices(values: Sequence[Any], counts: Sequence[int], dimensions: int) -> Floats:
+    """Read base64 of matrices of little-endian float32, row after row, `counts` rows each, into one array. Raises
+    NotJSONError."""
+    found = np.empty((sum(counts), dimensions), dtype="<f4")
+    first = 0
+    for value, count in zip(values, counts, strict=True):
+        data = _decoded(value)
+        if len(data) != count * dimensions * FLOAT_BYTES:
+            raise NotJSONError("a matrix of another size than its dimensions and offsets")
+        found[first : first + count] = np.frombuffer(data, dtype="<f4").reshape(count, dimensions)
+        first += count
+    return found
+
+
+def _decoded(value: Any) -> bytes:
+    if not isinstance(value, str):
+        raise NotJSONError("vectors that are no base64")
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise NotJSONError("vectors that are no base64") from error
+
+
+def write_vector(vector: "npt.NDArray[Any]", *, as_base64: bool = False) -> orjson.Fragment:
+    """Write one vector as a JSON array, or as a string of base64 of little-endian float32."""
+    if as_base64:
+        return orjson.Fragment(b'"%b"' % base64.b64encode(vector.astype("<f4").tobytes()))
+    return orjson.Fragment(orjson.dumps(np.ascontiguousarray(vector), option=orjson.OPT_SERIALIZE_NUMPY))
+
+
+def write_items(
+    vectors: "Sequence[npt.NDArray[Any]]", *, as_base64: bool = False, first: int = 0
+) -> list[dict[str, Any]]:
+    """Write vectors as the vendor's list of embeddings, whose indices begin with `first`."""
+    return [
+        {"object": "embedding", "index": index, "embedding": write_vector(vector, as_base64=as_base64)}
+        for index, vector in enumerate(vectors, first)
+    ]
+
+
+def written(items: list[dict[str, Any]]) -> orjson.Fragment:
+    """Write a list that is large beside the event loop, so that the answer around it costs nothing more."""
+    return orjson.Fragment(orjson.dumps(items))

@@ -1,0 +1,20 @@
+"""Reads what upstreams told of their representations. They are configurations, and nobody's own."""
+
+from gateway.core.database import BatchFunction, ledger_connection
+from inference.rules.representation import ContradictedError, Representation
+
+CLOSE_AND_NOTE = BatchFunction(0, "inference_close_representations")
+
+_TOLD = "SELECT revision, dimensions, normalized FROM inference_representation WHERE configuration = $1"
+
+
+async def as_last_answered(known: Representation) -> Representation | None:
+    """Return a representation with what its upstream's latest answer told; None where none has answered yet."""
+    if known.is_complete:
+        return known
+    async with ledger_connection() as connection:
+        rows = await connection.run(_TOLD, [known.configuration])
+    try:
+        return known.completed(*rows[0]) if rows else None
+    except ContradictedError:
+        return None

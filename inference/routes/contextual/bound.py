@@ -1,0 +1,26 @@
+"""A request for contextual embeddings with its hold."""
+
+from dataclasses import dataclass
+
+from billing.rules.prices import cost_microusd
+from inference.routes.contextual.request import ContextualRequest
+from inference.rules.bounded_representation import BoundedRepresentation
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.terms import within
+
+
+@dataclass(frozen=True)
+class BoundedContextual(BoundedRepresentation):
+    """A request for contextual embeddings as it is sent."""
+
+    asked: ContextualRequest
+
+
+def bound_contextual(
+    asked: ContextualRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedContextual:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
+    return BoundedContextual(
+        hold, asked.body, asked.is_large, asked.representation, asked.input_type, asked.bound, price.prices, asked
+    )

@@ -1,0 +1,60 @@
+"""Contextual embeddings of the demo: a chunk's vector leans towards its document's."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gateway.core.api.offload import offload
+from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.adapters.demo.representations import Floats, embed
+from inference.adapters.local_model import serving
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.facts import Facts
+from inference.adapters.representation.vectors import written
+from inference.routes.contextual.bound import BoundedContextual
+from inference.routes.contextual.groups import write_groups
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+CONTEXT_SHARE = np.float32(0.25)
+"""How much of a chunk's vector is the mean of its document's."""
+INT8_SCALE = 127
+
+
+class DemoContextual(DemoEndpoint[BoundedContextual]):
+    """Embeds chunks and queries. The local model has fewer dimensions: zeros follow its values."""
+
+    async def answer(self, attempt: Attempt[BoundedContextual]) -> Answer:
+        """Embed every group. Raises as `embed`."""
+        asked = attempt.request.asked
+        texts = [chunk for group in asked.groups for chunk in group]
+        path = "queries" if asked.are_queries else "documents"
+        embedded = await embed(texts, None if serving.is_on() else asked.dimensions, path)
+        groups = _grouped(embedded.vectors, [len(group) for group in asked.groups])
+        widened = [_widened(_in_context(group), asked.dimensions) for group in groups]
+        found = [_quantized(group) for group in widened] if asked.quantization == "int8" else widened
+        facts = Facts(embedded.revision, asked.dimensions, normalized=True).as_contextual(asked.quantization)
+        data = await offload(lambda: written(write_groups(found)))
+        return represented(attempt, facts, data, {"input_tokens": embedded.tokens})
+
+
+def _grouped(vectors: Sequence[Floats], counts: Sequence[int]) -> list[Floats]:
+    ends = np.cumsum(counts)
+    return np.split(np.stack(vectors), ends[:-1])
+
+
+def _in_context(group: Floats) -> Floats:
+    """Return the vectors of chunks with a share of their mean, at length 1 again; one alone stays as it is."""
+    mixed = group * (1 - CONTEXT_SHARE) + group.mean(axis=0) * CONTEXT_SHARE
+    lengths = np.linalg.norm(mixed, axis=1, keepdims=True)
+    result: Floats = np.where(lengths > 0, mixed / np.maximum(lengths, np.float32(1e-12)), group)
+    return result
+
+
+def _widened(group: Floats, dimensions: int) -> Floats:
+    return np.pad(group, ((0, 0), (0, dimensions - group.shape[1])))
+
+
+def _quantized(group: Floats) -> npt.NDArray[np.int8]:
+    return np.rint(group * INT8_SCALE).astype(np.int8)

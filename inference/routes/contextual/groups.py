@@ -1,0 +1,34 @@
+"""Puts the vectors of chunks back into their documents, as every endpoint answers with them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from inference.adapters.representation import vectors
+from inference.adapters.representation.batches import in_calls
+from inference.routes.contextual.request import ContextualRequest
+
+Group = tuple[str, ...]
+
+
+def groups_in_calls(groups: Sequence[Group]) -> Iterator[list[Group]]:
+    """Cut documents into what one call takes, each in one piece: its chunks are read together."""
+    sizes = [(sum(len(chunk.encode()) for chunk in group), len(group)) for group in groups]
+    return in_calls(groups, sizes)
+
+
+def read_vectors(asked: ContextualRequest, rows: Any, count: int) -> "npt.NDArray[Any]":
+    """Read the vectors of `count` chunks: 8-bit numbers, or floats that are brought to length 1. Raises NotJSONError."""
+    if asked.quantization == "int8":
+        return vectors.read_int8s(rows, count, asked.dimensions)
+    return vectors.normalised(vectors.read_matrix(rows, count, asked.dimensions))
+
+
+def write_groups(groups: "Sequence[npt.NDArray[Any]]", first: int = 0) -> list[dict[str, Any]]:
+    """Write the vectors of documents, a matrix each, as nested lists whose indices begin with `first`."""
+    return [
+        {"object": "list", "index": index, "data": vectors.write_items(list(np.atleast_2d(group)))}
+        for index, group in enumerate(groups, first)
+    ]

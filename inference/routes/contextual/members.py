@@ -1,0 +1,13 @@
+"""How contextual embeddings treat the members of a body."""
+
+from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
+
+_NOT_HERE = Member(Treatment.REFUSED, "Only /v1/embeddings pins a manifest.")
+_OTHERS = Member(Treatment.REFUSED, "Use documents or queries, dimensions and quantization.")
+_OTHER_NAMES = ("encoding_format", "input", "inputs", "output_dimension", "output_dtype", "revision")
+
+CONTEXTUAL_MEMBERS = {
+    **REFUSED_EVERYWHERE,
+    **dict.fromkeys(_OTHER_NAMES, _OTHERS),
+    "manifest_id": _NOT_HERE,
+}

@@ -1,0 +1,54 @@
+"""Contextual embeddings at upstreams that speak our own protocol."""
+
+from typing import Any
+
+from gateway.core.api.offload import offload
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.representation import vectors
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.conversation import Conversation
+from inference.adapters.representation.protocol import RepresentationEndpoint
+from inference.routes.contextual.bound import BoundedContextual
+from inference.routes.contextual.groups import Group, groups_in_calls, read_vectors, write_groups
+from inference.routes.contextual.request import ContextualRequest
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+
+class RepresentationContextual(RepresentationEndpoint[BoundedContextual]):
+    """`POST /embed/contextual`."""
+
+    async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
+        """Embed documents or queries in as many calls as they need, at one revision."""
+        asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
+        items: list[dict[str, Any]] = []
+        for groups in groups_in_calls(asked.groups):
+            answer = await calls.ask("/embed/contextual", _body(asked, groups))
+            if calls.facts is None or calls.facts.dimensions != asked.dimensions:
+                raise NotJSONError("vectors of other dimensions than asked for")
+            items += await offload(_read, asked, answer, groups, len(items))
+        assert calls.facts is not None, "there is at least one group"
+        data = await offload(vectors.written, items)
+        return represented(attempt, calls.facts.as_contextual(asked.quantization), data, conversation.usage)
+
+
+def _body(asked: ContextualRequest, groups: list[Group]) -> dict[str, Any]:
+    sent: dict[str, Any] = {"documents": [list(group) for group in groups]}
+    if asked.are_queries:
+        sent = {"queries": [query for group in groups for query in group]}
+    return {
+        "input_type": asked.input_type,
+        **sent,
+        "dimensions": asked.dimensions,
+        "quantization": asked.quantization,
+    }
+
+
+def _read(asked: ContextualRequest, answer: dict[str, Any], groups: list[Group], first: int) -> list[dict[str, Any]]:
+    rows = answer.get("embeddings")
+    if asked.are_queries:
+        return write_groups(list(read_vectors(asked, rows, len(groups))), first)
+    if not isinstance(rows, list) or len(rows) != len(groups):
+        raise NotJSONError("not exactly one list of vectors for each document")
+    found = [read_vectors(asked, row, len(group)) for row, group in zip(rows, groups, strict=True)]
+    return write_groups(found, first)

@@ -1,0 +1,25 @@
+"""What contextual embeddings tell the metering core of themselves."""
+
+from gateway.core.contract.aliases import Route
+from inference.metering.json_route import read_json
+from inference.metering.route import MeteredRoute
+from inference.queries.representations import CLOSE_AND_NOTE
+from inference.routes.contextual.bound import bound_contextual
+from inference.routes.contextual.demo import DemoContextual
+from inference.routes.contextual.representation import RepresentationContextual
+from inference.routes.contextual.request import read_request
+from inference.routes.contextual.voyage import VoyageContextual
+
+CONTEXTUAL = MeteredRoute(
+    name=Route.EMBEDDINGS_CONTEXTUAL,
+    id_prefix="emb",
+    read=read_json,
+    check=read_request,
+    bound=bound_contextual,
+    endpoints={
+        "representation": RepresentationContextual(),
+        "voyage": VoyageContextual(),
+        "demo": DemoContextual(),
+    },
+    close_function=CLOSE_AND_NOTE,
+)

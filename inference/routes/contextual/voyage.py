@@ -1,0 +1,49 @@
+"""Contextual embeddings at the vendor Voyage."""
+
+from typing import Any
+
+from gateway.core.api.offload import offload
+from inference.adapters.representation import vectors
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.conversation import Conversation, ConversingEndpoint
+from inference.adapters.representation.facts import Facts
+from inference.adapters.representation.voyage import count_usage, read_list
+from inference.routes.contextual.bound import BoundedContextual
+from inference.routes.contextual.groups import Group, groups_in_calls, read_vectors, write_groups
+from inference.routes.contextual.request import ContextualRequest
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+
+class VoyageContextual(ConversingEndpoint[BoundedContextual]):
+    """`POST /contextualizedembeddings`. The vendor's names of models are its revisions."""
+
+    async def converse(self, attempt: Attempt[BoundedContextual], conversation: Conversation) -> Answer:
+        """Embed documents or queries in as many calls as they need."""
+        request = attempt.request
+        asked, items = request.asked, list[dict[str, Any]]()
+        for groups in groups_in_calls(asked.groups):
+            body = {"model": attempt.model, **_body(asked, groups)}
+            answer = await conversation.ask("/contextualizedembeddings", body, is_large=request.is_large)
+            count_usage(conversation, answer)
+            items += await offload(_read, asked, answer, groups, len(items))
+        facts = Facts(request.representation.revision or attempt.model, asked.dimensions, normalized=True)
+        data = await offload(vectors.written, items)
+        return represented(attempt, facts.as_contextual(asked.quantization), data, conversation.usage)
+
+
+def _body(asked: ContextualRequest, groups: list[Group]) -> dict[str, Any]:
+    return {
+        "inputs": [list(group) for group in groups],
+        "input_type": asked.input_type,
+        "output_dimension": asked.dimensions,
+        "output_dtype": asked.quantization,
+    }
+
+
+def _read(asked: ContextualRequest, answer: dict[str, Any], groups: list[Group], first: int) -> list[dict[str, Any]]:
+    found = []
+    for document, group in zip(read_list(answer, len(groups)), groups, strict=True):
+        chunks = read_list(document, len(group))
+        found.append(read_vectors(asked, [chunk.get("embedding") for chunk in chunks], len(group)))
+    return write_groups(found, first)

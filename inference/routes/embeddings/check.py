@@ -1,0 +1,41 @@
+"""Checks an embedding request; one that pins a manifest has what its upstream answered last read first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import ManifestMismatch
+from inference.metering.route import PendingRequest
+from inference.queries.representations import as_last_answered
+from inference.routes.embeddings.represented_request import (
+    RepresentedRequest,
+    read_represented,
+    selects_representation,
+)
+from inference.routes.embeddings.request import EmbeddingRequest, read_request
+from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
+
+Valid = EmbeddingRequest | RepresentedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Pinning(PendingRequest[Valid]):
+    """A valid request that is bound to one representation."""
+
+    request: RepresentedRequest
+
+    async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> RepresentedRequest:
+        """Compare the manifest with the one that a call would have now. Raises ManifestMismatch."""
+        known = await as_last_answered(self.request.representation)
+        if known is None or known.manifest_id != self.request.manifest_id:
+            raise ManifestMismatch(param="manifest_id")
+        return replace(self.request, representation=known)
+
+
+def check(sent: JsonBody, model: ServedModel) -> Valid | Pinning:
+    """Validate a request, or raise the error that names the member at fault."""
+    if not selects_representation(sent.members, model):
+        return read_request(sent, model)
+    request = read_represented(sent, model)
+    return request if request.manifest_id is None else Pinning(request)

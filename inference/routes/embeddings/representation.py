@@ -1,0 +1,53 @@
+"""Embeddings at upstreams that speak our own protocol."""
+
+from typing import Any
+
+from gateway.core.api.offload import offload
+from inference.adapters.representation import vectors
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.batches import in_calls
+from inference.adapters.representation.conversation import Conversation
+from inference.adapters.representation.protocol import RepresentationEndpoint
+from inference.routes.embeddings.items import Input, sizes_of
+from inference.routes.embeddings.represented_bound import BoundedRepresented
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+
+class RepresentationEmbeddings(RepresentationEndpoint[BoundedRepresented]):
+    """`POST /embed`."""
+
+    async def converse(self, attempt: Attempt[BoundedRepresented], conversation: Conversation) -> Answer:
+        """Embed the inputs in as many calls as they need, at one revision."""
+        asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
+        items: list[dict[str, Any]] = []
+        for inputs in in_calls(asked.inputs, sizes_of(asked.inputs)):
+            answer = await calls.ask("/embed", _body(attempt, inputs))
+            assert calls.facts is not None, "told by every answer"
+            found = await offload(_read, answer, len(inputs), calls.facts.dimensions, asked.as_base64, len(items))
+            items += found
+        assert calls.facts is not None, "there is at least one input"
+        data = await offload(vectors.written, items)
+        return represented(attempt, calls.facts, data, conversation.usage)
+
+
+def _body(attempt: Attempt[BoundedRepresented], inputs: list[Input]) -> dict[str, Any]:
+    request = attempt.request
+    dimensions = request.asked.dimensions
+    body: dict[str, Any] = {
+        "input": [_part(item) for item in inputs],
+        "input_type": request.input_type,
+        "truncation": request.asked.truncation,
+    }
+    return body if dimensions is None else {**body, "dimensions": dimensions}
+
+
+def _part(item: Input) -> dict[str, Any]:
+    if isinstance(item, str):
+        return {"type": "text", "text": item}
+    return {"type": "image", "media_type": item.media_type, "data": item.base64}
+
+
+def _read(answer: dict[str, Any], count: int, dimensions: int, as_base64: bool, first: int) -> list[dict[str, Any]]:
+    matrix = vectors.read_matrix(answer.get("embeddings"), count, dimensions)
+    return vectors.write_items(list(matrix), as_base64=as_base64, first=first)

@@ -1,0 +1,49 @@
+"""A request for representations with its hold."""
+
+from dataclasses import dataclass, replace
+
+from billing.rules.prices import PriceBook, PriceError, cost_microusd
+from billing.rules.quantities import QUANTITY_MAX, Quantities
+from inference.routes.embeddings.items import images_of
+from inference.routes.embeddings.represented_request import RepresentedRequest
+from inference.rules.bounded_representation import BoundedRepresentation
+from inference.rules.model import PriceVersion
+from inference.rules.terms import within
+
+IMAGE_COMPONENTS = frozenset({"input_item", "input_token", "request"})
+"""Any of these gives an image a price; its bytes have none."""
+
+
+@dataclass(frozen=True)
+class BoundedRepresented(BoundedRepresentation):
+    """A request for representations as it is sent."""
+
+    asked: RepresentedRequest
+
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether an image is still to be fetched."""
+        return any(image.is_remote for image in images_of(self.asked.inputs))
+
+
+def bound_represented(asked: RepresentedRequest, price: PriceVersion, max_cost_microusd: int) -> BoundedRepresented:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs, or PriceError where images have no price."""
+    bound = _with_images(asked, price.prices)
+    hold = within(cost_microusd(bound, price.worst_case), max_cost_microusd)
+    return BoundedRepresented(
+        hold, asked.body, asked.is_large, asked.representation, asked.input_type, bound, price.prices, asked
+    )
+
+
+def _with_images(asked: RepresentedRequest, book: PriceBook) -> Quantities:
+    count = sum(1 for _ in images_of(asked.inputs))
+    if not count:
+        return asked.bound
+    if not IMAGE_COMPONENTS & book.components:
+        raise PriceError("an image has no price: neither input_item nor input_token")
+    if asked.image_tokens is None:
+        if book.needs_token_usage:
+            raise PriceError("an image's tokens cannot be bounded without the alias's context_tokens")
+        return asked.bound
+    tokens = (asked.bound.input_tokens or 0) + count * asked.image_tokens
+    return replace(asked.bound, input_tokens=min(tokens, QUANTITY_MAX))

@@ -1,0 +1,86 @@
+"""What an embedding request asks for where it selects a representation. SPEC: Embedding rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.quantities import Quantities
+from gateway.core.contract.errors import InvalidRequest
+from inference.routes.embeddings.items import Input, has_parts, images_of, read_inputs, texts_of
+from inference.routes.embeddings.members import REPRESENTED_MEMBERS
+from inference.routes.embeddings.request import DIMENSIONS_MAX, read_encoding
+from inference.rules.bounded_representation import input_bound
+from inference.rules.json_body import JsonBody
+from inference.rules.members import read_count, read_flag, refuse_members
+from inference.rules.model import ServedModel
+from inference.rules.representation import DENSE_ADAPTERS, Representation, read_input_type, representation_of
+
+SELECTING_MEMBERS = ("input_type", "manifest_id", "truncation")
+QUANTIZATION = "float"
+
+
+@dataclass(frozen=True, slots=True)
+class RepresentedRequest:
+    """A valid request for representations. `dimensions` are the client's, or the operator's, and `manifest_id` is the client's; None
+    where nobody has a wish.
+
+    `bound` leaves the tokens of images out; `image_tokens` is the most that one may count, None where nobody knows.
+    """
+
+    body: Mapping[str, Any]
+    is_large: bool
+    inputs: tuple[Input, ...]
+    input_type: str | None
+    truncation: bool
+    dimensions: int | None
+    as_base64: bool
+    manifest_id: str | None
+    representation: Representation
+    bound: Quantities
+    image_tokens: int | None
+
+
+def selects_representation(body: Mapping[str, Any], model: ServedModel) -> bool:
+    """Return whether a request selects a representation: by a member, by an image, or by its upstream."""
+    if any(body.get(name) is not None for name in SELECTING_MEMBERS) or has_parts(body.get("input")):
+        return True
+    return any(deployment.upstream.adapter in DENSE_ADAPTERS for deployment in model.deployments)
+
+
+def read_represented(sent: JsonBody, model: ServedModel) -> RepresentedRequest:
+    """Validate a request for representations. Raises InvalidRequest or ImageRejected naming the member at fault, or
+    ModelUnavailable where no upstream of the model serves them."""
+    body = sent.members
+    refuse_members(body, REPRESENTED_MEMBERS)
+    inputs = read_inputs(body.get("input"))
+    wanted = read_count(body, "dimensions", most=DIMENSIONS_MAX)
+    as_base64 = read_encoding(body) == "base64"
+    input_type, truncation, manifest_id = read_input_type(body), read_flag(body, "truncation"), _manifest_id(body)
+    has_images = any(images_of(inputs))
+    representation = representation_of(model, dimensions=wanted, quantization=QUANTIZATION)
+    return RepresentedRequest(
+        body=body,
+        is_large=sent.is_large or has_images,
+        inputs=inputs,
+        input_type=input_type,
+        truncation=truncation,
+        dimensions=representation.dimensions,
+        as_base64=as_base64,
+        manifest_id=manifest_id,
+        representation=representation,
+        bound=_bound(inputs),
+        image_tokens=model.context_tokens,
+    )
+
+
+def _bound(inputs: tuple[Input, ...]) -> Quantities:
+    text_bytes = sum(len(text.encode()) for text in texts_of(inputs))
+    tokens = input_bound(text_bytes, len(inputs))
+    return Quantities(input_tokens=tokens, input_bytes=text_bytes, items=len(inputs))
+
+
+def _manifest_id(body: Mapping[str, Any]) -> str | None:
+    value = body.get("manifest_id")
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise InvalidRequest("manifest_id must be a string.", param="manifest_id")

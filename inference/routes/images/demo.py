@@ -1,0 +1,92 @@
+"""Images of the demo backend: a pattern for each prompt, row by row where it is streamed."""
+
+import asyncio
+import base64
+import re
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from gateway.core.api.offload import offload
+from gateway.core.contract.errors import InvalidRequest
+from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.adapters.demo.tokens import count_tokens
+from inference.routes.images.bound import BoundedImages
+from inference.routes.images.drawing import GRID, draw
+from inference.routes.images.events import COMPLETED, PARTIAL, event_of, render
+from inference.routes.images.meter import ESTIMATED_TOKENS
+from inference.rules.answer import Answer, Chunk
+from inference.rules.upstream import Attempt
+
+SIDE_MAX = 2048
+SIZE, QUALITY = "1024x1024", "medium"
+REVISED = "A pattern of squares, drawn by the gateway's demo backend without a model, for: "
+
+_SIZE = re.compile(r"([1-9][0-9]{0,3})x([1-9][0-9]{0,3})", re.ASCII)
+
+
+class DemoImages(DemoEndpoint[BoundedImages]):
+    """Draws PNGs."""
+
+    async def answer(self, attempt: Attempt[BoundedImages]) -> Answer:
+        """Draw every image."""
+        sides, told = _told(attempt)
+        data = []
+        for number in range(attempt.request.asked.images):
+            drawn = await offload(_drawn, attempt, sides, number)
+            data.append({"b64_json": drawn, "revised_prompt": REVISED + attempt.request.asked.prompt})
+        body = {"created": int(time.time()), "model": attempt.public_model, "data": data, **told}
+        usage = _usage(attempt)
+        return Answer({**body, "usage": usage}, usage)
+
+    def chunks(self, attempt: Attempt[BoundedImages]) -> AsyncIterator[Chunk]:
+        """Draw one image, the upper rows of it first where partial images are asked for."""
+        return _chunks(attempt, *_told(attempt))
+
+
+async def _chunks(
+    attempt: Attempt[BoundedImages], sides: tuple[int, int], told: dict[str, str]
+) -> AsyncIterator[Chunk]:
+    partial_images = attempt.request.asked.partial_images
+    pause_seconds = float(attempt.target.options.get("token_seconds", TOKEN_SECONDS)) * GRID
+    for index in range(partial_images):
+        await asyncio.sleep(pause_seconds)
+        rows = GRID * (index + 1) // (partial_images + 1)
+        drawn = await offload(_drawn, attempt, sides, 0, rows=rows)
+        event = event_of(PARTIAL, drawn, told, partial_image_index=index)
+        yield Chunk(render(event), events=(event,))
+    await asyncio.sleep(pause_seconds)
+    drawn = await offload(_drawn, attempt, sides, 0)
+    yield Chunk(b"", events=(event_of(COMPLETED, drawn, told, usage=_usage(attempt)),))
+
+
+def _told(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[str, str]]:
+    """Return the sides of an image, and what the answer says of it. Raises InvalidRequest naming the member."""
+    if attempt.request.body.get("output_format") not in (None, "png"):
+        raise InvalidRequest("The demo backend draws PNGs alone.", param="output_format")
+    kind = attempt.request.asked.kind
+    size = kind.size or SIZE
+    sides = _SIZE.fullmatch(size)
+    if sides is None or max(width := int(sides[1]), height := int(sides[2])) > SIDE_MAX:
+        raise InvalidRequest(f"size must be two sides of at most {SIDE_MAX} pixels, such as {SIZE}.", param="size")
+    told = {"background": "opaque", "output_format": "png", "quality": kind.quality or QUALITY, "size": size}
+    return (width, height), told
+
+
+def _drawn(attempt: Attempt[BoundedImages], sides: tuple[int, int], number: int, **options: Any) -> str:
+    text = attempt.request.asked.prompt
+    return base64.b64encode(draw(f"{text} {number}" if number else text, *sides, **options)).decode()
+
+
+def _usage(attempt: Attempt[BoundedImages]) -> dict[str, Any]:
+    """State what the images counted, as the vendor's API does."""
+    asked = attempt.request.asked
+    quality = asked.kind.quality or QUALITY
+    input_tokens = count_tokens(asked.prompt)
+    output_tokens = asked.images * min(ESTIMATED_TOKENS.get(quality, 0) or 1, attempt.request.image_tokens)
+    return {
+        "input_tokens": input_tokens,
+        "input_tokens_details": {"text_tokens": input_tokens, "image_tokens": 0},
+        "output_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+    }

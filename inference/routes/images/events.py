@@ -1,0 +1,38 @@
+"""The events of a stream of an image, as the vendor names them."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from inference.routes.images.kinds import AUTO
+
+PARTIAL = "image_generation.partial_image"
+COMPLETED = "image_generation.completed"
+
+Event = Mapping[str, Any]
+
+
+def render(event: Event) -> bytes:
+    """Lay out one event, by its type."""
+    return b"event: %b\ndata: %b\n\n" % (event["type"].encode(), orjson.dumps(event))
+
+
+def events_of(answer: Mapping[str, Any]) -> bytes:
+    """Render a whole answer as the last event of a stream, which its first image is."""
+    return render(event_of(COMPLETED, answer["data"][0]["b64_json"], answer, usage=answer.get("usage")))
+
+
+def event_of(kind: str, b64_json: str, told: Mapping[str, Any], **members: Any) -> dict[str, Any]:
+    """Build an event of an image. What `told` does not state of it is `auto`, or a PNG."""
+    return {
+        "type": kind,
+        "b64_json": b64_json,
+        "background": told.get("background") or AUTO,
+        "created_at": told.get("created") or int(time.time()),
+        "output_format": told.get("output_format") or "png",
+        "quality": told.get("quality") or AUTO,
+        "size": told.get("size") or AUTO,
+        **members,
+    }

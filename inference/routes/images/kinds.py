@@ -1,0 +1,61 @@
+"""The size and quality of an image: which the caller left open, which have a price, and which the answer turned out to have."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from billing.rules.prices import PriceBook
+from gateway.core.contract.errors import ModelUnavailable
+
+AUTO = "auto"
+OLDER_DEFAULTS = {"size": "1024x1024", "quality": "standard"}
+"""What the vendor's older models make unless told otherwise. Their answers do not say what they made."""
+
+
+class Kind(NamedTuple):
+    """A size and a quality; None where it is the model that chooses."""
+
+    size: str | None
+    quality: str | None
+
+    def fits(self, kind: str) -> bool:
+        """Return whether an image of this `size/quality` is one of these."""
+        size, _, quality = kind.partition("/")
+        return self.size in (None, size) and self.quality in (None, quality)
+
+
+def dearest(book: PriceBook, asked: Kind) -> str | None:
+    """Return the dearest priced kind that an image may turn out to have; None where all kinds have one price.
+
+    Raises ModelUnavailable naming the member where there is no such price.
+    """
+    if not book.images:
+        return None
+    fitting = [kind for kind in book.images if asked.fits(kind)]
+    if fitting:
+        return max(fitting, key=lambda kind: book.images[kind])
+    param = "quality" if any(Kind(asked.size, None).fits(kind) for kind in book.images) else "size"
+    raise ModelUnavailable(f"This model has no price for images of this {param}.", param=param)
+
+
+def kind_of(book: PriceBook, asked: Kind, told: Mapping[str, Any]) -> str | None:
+    """Return the kind that an image is charged as. `told` is the answer, or an event, which may state `size` and `quality`.
+
+    What it does not state is what was asked for; what was not asked for either is what older models make, else the dearest
+    that it may be. The kind may have no price where the answer states another one than was asked for.
+    """
+    if not book.images:
+        return None
+    stated = Kind(_stated(told, "size") or asked.size, _stated(told, "quality") or asked.quality)
+    if stated.size and stated.quality:
+        return f"{stated.size}/{stated.quality}"
+    older = Kind(stated.size or OLDER_DEFAULTS["size"], stated.quality or OLDER_DEFAULTS["quality"])
+    found = "/".join(filter(None, older))
+    if found in book.images:
+        return found
+    fitting = [kind for kind in book.images if stated.fits(kind)]
+    return max(fitting, key=lambda kind: book.images[kind], default=found)
+
+
+def _stated(told: Mapping[str, Any], name: str) -> str | None:
+    value = told.get(name)
+    return value if isinstance(value, str) and value != AUTO else None

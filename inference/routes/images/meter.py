@@ -1,0 +1,74 @@
+"""Counts the stream of an image, and remembers its last event."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from billing.rules.prices import PriceBook
+from billing.rules.quantities import Quantities
+from inference.routes.images.events import COMPLETED, Event
+from inference.routes.images.kinds import dearest, kind_of
+from inference.routes.images.request import ImageRequest
+from inference.rules.answer import Chunk
+from inference.rules.request import StreamMeter
+from inference.rules.usage import MissingUsage
+
+ESTIMATED_TOKENS = {"low": 272, "medium": 1_056, "high": 4_160}
+"""The vendor's published output tokens of a square image, by quality. What is neither is taken for medium."""
+
+
+class ImageBound(Protocol):
+    """What a count asks of its request."""
+
+    @property
+    def asked(self) -> ImageRequest: ...
+
+    @property
+    def prices(self) -> PriceBook: ...
+
+    @property
+    def image_tokens(self) -> int: ...
+
+    def quantities(self, images: int, told: Mapping[str, Any], usage: Mapping[str, Any]) -> Quantities: ...
+
+
+class ImageMeter(StreamMeter):
+    """The running count of one stream. `last` is the event with the image, None until it came."""
+
+    is_beyond_limit = False  # the stream itself ends at its image, and breaks at one partial image too many
+
+    def __init__(self, request: ImageBound) -> None:
+        self._request = request
+        self._partial: Event | None = None
+        self.last: Event | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        """Note the chunk's events."""
+        for event in chunk.events:
+            if event["type"] == COMPLETED:
+                self.last = event
+            else:
+                self._partial = event
+
+    def reported(self) -> Quantities:
+        """Count the image, of the kind that its event states, and read the tokens."""
+        if self.last is None:
+            raise MissingUsage("no image came")
+        return self._request.quantities(1, self.last, self.last.get("usage") or {})
+
+    def delivered(self) -> Quantities:
+        """Count one image as soon as a partial one came: whoever leaves with that has seen the work.
+
+        Its tokens are estimated, within what the hold covers.
+        """
+        seen = self.last or self._partial
+        if seen is None:
+            return Quantities(images=0)
+        asked, prices = self._request.asked, self._request.prices
+        kind = kind_of(prices, asked.kind, seen)
+        if kind not in prices.images:
+            kind = dearest(prices, asked.kind)
+        if not prices.needs_token_usage:
+            return Quantities(images=1, image_kind=kind)
+        tokens = ESTIMATED_TOKENS.get(str(seen.get("quality")), ESTIMATED_TOKENS["medium"])
+        output_tokens = min(tokens, self._request.image_tokens)
+        return Quantities(images=1, image_kind=kind, input_tokens=asked.input_estimate, output_tokens=output_tokens)

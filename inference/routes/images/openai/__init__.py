@@ -1,0 +1,1 @@
+"""Images at upstreams that speak the public vendor API."""

@@ -1,0 +1,60 @@
+"""Images, as one body or as a stream of events."""
+
+from typing import Any
+
+import aiohttp
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.http_endpoint import JsonEndpoint
+from inference.routes.images.bound import BoundedImages
+from inference.routes.images.openai.remote import with_bytes
+from inference.routes.images.openai.shapes import created_of, read_data, told_of
+from inference.routes.images.openai.stream import ImageStream
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+
+class OpenAIImages(JsonEndpoint[BoundedImages]):
+    """`POST /images/generations`."""
+
+    path = "/images/generations"
+    stream = ImageStream
+    answer_max_bytes = 96 * 1024 * 1024
+
+    def body(self, attempt: Attempt[BoundedImages], *, streams: bool) -> dict[str, Any]:
+        """Ask for the data in place of a URL, where the client says that the model knows the difference."""
+        body = super().body(attempt, streams=streams)
+        if body.get("response_format") is not None:
+            body["response_format"] = "b64_json"
+        return body
+
+    def make_ours(self, attempt: Attempt[BoundedImages], body: dict[str, Any]) -> None:
+        """Keep what the vendor documents of an answer, and no more images than were asked for."""
+        data = body.get("data")
+        if not isinstance(data, list) or not data:
+            raise NotJSONError("no images")
+        answer = {
+            "created": created_of(body, "created"),
+            "model": attempt.public_model,
+            "data": [_image(item) for item in data[: attempt.request.asked.images]],
+            **told_of(body),
+            **({"usage": body["usage"]} if body.get("usage") else {}),
+        }
+        body.clear()
+        body |= answer
+
+    async def read(self, attempt: Attempt[BoundedImages], response: aiohttp.ClientResponse) -> Answer:
+        """Read the answer, and fetch the images that it names by URL."""
+        answer = await super().read(attempt, response)
+        answer.body["data"] = await with_bytes(answer.body["data"])
+        return answer
+
+
+def _image(item: Any) -> dict[str, Any]:
+    """Keep an image's data or its URL, and the prompt that the model was given in the end."""
+    if not isinstance(item, dict):
+        raise NotJSONError("an image that is no object")
+    url, revised = item.get("url"), item.get("revised_prompt")
+    has_data = item.get("b64_json") is not None or not isinstance(url, str)
+    image = {"b64_json": read_data(item)} if has_data else {"url": url}
+    return {**image, "revised_prompt": revised} if isinstance(revised, str) else image

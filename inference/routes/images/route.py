@@ -1,0 +1,18 @@
+"""What images tell the metering core of themselves."""
+
+from gateway.core.contract.aliases import Route
+from inference.metering.json_route import read_json
+from inference.metering.route import MeteredRoute
+from inference.routes.images.bound import bound_images
+from inference.routes.images.demo import DemoImages
+from inference.routes.images.openai.endpoint import OpenAIImages
+from inference.routes.images.request import read_request
+
+IMAGES = MeteredRoute(
+    name=Route.IMAGES,
+    id_prefix="img",
+    read=read_json,
+    check=read_request,
+    bound=bound_images,
+    endpoints={"openai": OpenAIImages(), "demo": DemoImages()},
+)

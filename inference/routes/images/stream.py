@@ -1,0 +1,28 @@
+"""How the stream of an image is laid out."""
+
+import orjson
+
+from gateway.core.contract.errors import ApiError
+from inference.routes.images.events import render
+from inference.routes.images.meter import ImageMeter
+from inference.rules.request import StreamFormat
+
+
+class ImageFormat(StreamFormat):
+    """The vendor's events. The last one, with the image, is held back until the call is settled."""
+
+    def __init__(self, meter: ImageMeter) -> None:
+        self._meter = meter
+
+    @property
+    def terminator(self) -> bytes:
+        """Render the event with the image."""
+        return render(self._meter.last) if self._meter.last else b""
+
+    def error(self, error: ApiError, request_id: str) -> bytes:
+        """Render an error as the vendor's SDKs look for it in a stream."""
+        return b"event: error\ndata: %b\n\n" % orjson.dumps({"type": "error", **error.body(request_id)})
+
+    def cut(self) -> bytes:
+        """Render nothing: no stream of an image has a limit of its own to go beyond."""
+        return b""

@@ -1,0 +1,26 @@
+"""A request for late interaction with its hold."""
+
+from dataclasses import dataclass
+
+from billing.rules.prices import cost_microusd
+from inference.routes.late_interaction.request import LateInteractionRequest
+from inference.rules.bounded_representation import BoundedRepresentation
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.terms import within
+
+
+@dataclass(frozen=True)
+class BoundedLateInteraction(BoundedRepresentation):
+    """A request for late interaction as it is sent."""
+
+    asked: LateInteractionRequest
+
+
+def bound_late_interaction(
+    asked: LateInteractionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedLateInteraction:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
+    return BoundedLateInteraction(
+        hold, asked.body, asked.is_large, asked.representation, None, asked.bound, price.prices, asked
+    )

@@ -1,0 +1,61 @@
+"""Late interaction of the demo: a vector of hashed character n-grams for each word, or the local model's for each token."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from gateway.core.api.offload import offload
+from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.adapters.demo.representations import HASHED
+from inference.adapters.demo.tokens import count_tokens
+from inference.adapters.demo.vectors import vector_of
+from inference.adapters.local_model import serving
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.facts import Facts
+from inference.routes.late_interaction.bound import BoundedLateInteraction
+from inference.routes.late_interaction.scoring import Tokens, ranked, score
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+DIMENSIONS = 128
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class DemoLateInteraction(DemoEndpoint[BoundedLateInteraction]):
+    """Scores documents by their words."""
+
+    async def answer(self, attempt: Attempt[BoundedLateInteraction]) -> Answer:
+        """Score the documents. Raises what the local model raises."""
+        asked = attempt.request.asked
+        texts = [asked.query, *(document.text for document in asked.documents)]
+        read = _by_model if serving.is_on() else _hashed
+        tokens, facts, count = await read(texts)
+        asked_count = len(tokens.offsets[0])
+        rest = Tokens(tokens.vectors[asked_count:], tokens.offsets[1:])
+        scored = await offload(score, tokens.vectors[:asked_count], asked.documents, rest, asked.top_spans)
+        data = await offload(ranked, scored)
+        return represented(attempt, facts, data, {"input_tokens": count})
+
+
+async def _hashed(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:
+    rows: list[list[float]] = []
+    offsets = []
+    for text in texts:
+        spans = [match.span() for match in _WORD.finditer(text)]
+        rows += [vector_of(text[start:end], DIMENSIONS) for start, end in spans]
+        offsets.append(spans)
+        await asyncio.sleep(0)  # many documents must not hold up other calls
+    vectors = np.array(rows, dtype=np.float32).reshape(-1, DIMENSIONS)
+    return Tokens(vectors, offsets), Facts(HASHED, DIMENSIONS, normalized=True), sum(map(count_tokens, texts))
+
+
+async def _by_model(texts: Sequence[str]) -> tuple[Tokens, Facts, int]:
+    """Return what the model says of the texts, without its marks of beginning and end."""
+    found = await serving.tokens_of(texts, "documents")
+    matrices = await serving.token_vectors_of(found)
+    vectors = np.concatenate([matrix[1:-1] for matrix in matrices])
+    tokens = Tokens(vectors, [one.offsets[1:-1] for one in found])
+    facts = Facts(serving.NAME, serving.DIMENSIONS, normalized=True)
+    return tokens, facts, sum(len(one.numbers) for one in found)

@@ -1,0 +1,76 @@
+"""Late interaction over the token matrices of upstreams that speak our own protocol."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gateway.core.api.offload import offload
+from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError
+from inference.adapters.representation.answers import represented
+from inference.adapters.representation.batches import CALL_MAX_BYTES, in_calls
+from inference.adapters.representation.conversation import Conversation
+from inference.adapters.representation.protocol import Pinned, RepresentationEndpoint
+from inference.adapters.representation.vectors import decode_matrices
+from inference.routes.late_interaction.bound import BoundedLateInteraction
+from inference.routes.late_interaction.request import Document
+from inference.routes.late_interaction.scoring import Scored, Tokens, empty, ranked, score
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+
+VALUE_BYTES = 6
+"""What base64 takes for one value of a matrix, and a little for the offsets."""
+
+
+class RepresentationLateInteraction(RepresentationEndpoint[BoundedLateInteraction]):
+    """`POST /multivector`. The matrices of one call are forgotten before those of the next are asked for."""
+
+    async def converse(self, attempt: Attempt[BoundedLateInteraction], conversation: Conversation) -> Answer:
+        """Ask for the query's matrix and the documents', in as many calls as they need, at one revision."""
+        asked, calls = attempt.request.asked, self.pinned(attempt, conversation)
+        query = (await _tokens(calls, [asked.query], "query")).vectors
+        assert calls.facts is not None, "told by every answer"
+        scored: dict[str, Scored] = {document.id: empty(document) for document in asked.documents}
+        for documents in _in_calls(asked.documents, calls.facts.dimensions):
+            tokens = await _tokens(calls, [document.text for document in documents], "document")
+            found = await offload(score, query, documents, tokens, asked.top_spans)
+            scored |= {one.id: one for one in found}
+        data = await offload(ranked, list(scored.values()))
+        return represented(attempt, calls.facts, data, conversation.usage)
+
+
+def _in_calls(documents: Sequence[Document], dimensions: int) -> Any:
+    """Cut documents that have a text into calls whose answers can be read, should every byte be a token."""
+    texts = [document for document in documents if document.text]
+    sizes = [(len(document.text.encode()), 1) for document in texts]
+    most = min(CALL_MAX_BYTES, ANSWER_MAX_BYTES // (dimensions * VALUE_BYTES))
+    return in_calls(texts, sizes, max_bytes=most)
+
+
+async def _tokens(calls: Pinned, texts: list[str], input_type: str) -> Tokens:
+    body = {"input": texts, "input_type": input_type, "encoding_format": "base64"}
+    answer = await calls.ask("/multivector", body)
+    assert calls.facts is not None, "told by every answer"
+    return await offload(_read, answer, texts, calls.facts.dimensions)
+
+
+def _read(answer: dict[str, Any], texts: list[str], dimensions: int) -> Tokens:
+    items = answer.pop("items", None)
+    if not isinstance(items, list) or len(items) != len(texts) or not all(isinstance(item, dict) for item in items):
+        raise NotJSONError("not exactly one matrix for each text")
+    offsets = [_offsets(item.get("offsets"), len(text)) for item, text in zip(items, texts, strict=True)]
+    vectors = decode_matrices([item.get("vectors") for item in items], [len(pairs) for pairs in offsets], dimensions)
+    return Tokens(vectors, offsets)
+
+
+def _offsets(pairs: Any, characters: int) -> list[tuple[int, int]]:
+    if not isinstance(pairs, list):
+        raise NotJSONError("offsets that are no list")
+    return [_pair(pair, characters) for pair in pairs]
+
+
+def _pair(pair: Any, characters: int) -> tuple[int, int]:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(type(at) is int for at in pair)):
+        raise NotJSONError("offsets that are no pair of numbers")
+    start, end = pair
+    if not 0 <= start <= end <= characters:
+        raise NotJSONError("offsets that lie outside the text")
+    return start, end

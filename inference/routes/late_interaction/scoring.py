@@ -1,0 +1,57 @@
+"""From token matrices to the answer's data. It computes, and belongs beside the event loop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.representation.vectors import written
+from inference.routes.late_interaction.maxsim import NO_MATCH, Floats, match_documents
+from inference.routes.late_interaction.request import Document
+from inference.routes.late_interaction.spans import Offsets, best_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of texts: their vectors as the rows of one array, text after text, and each text's offsets in code points,
+    a pair for each of its tokens."""
+
+    vectors: Floats
+    offsets: Sequence[Offsets]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One document of the answer."""
+
+    id: str
+    score: float
+    spans: list[dict[str, Any]]
+
+
+def score(query: Floats, documents: Sequence[Document], tokens: Tokens, top_spans: int) -> list[Scored]:
+    """Score documents in their order, by the vectors of a query. Raises NotJSONError where a vector has a value that is no
+    number."""
+    counts = [len(offsets) for offsets in tokens.offsets]
+    with np.errstate(invalid="ignore", over="ignore"):
+        matches = match_documents(query, tokens.vectors, counts)
+    if not all(np.isfinite(match.score) for match in matches):
+        raise NotJSONError("a vector of a token that is no vector of numbers")
+    return [
+        Scored(document.id, match.score, best_spans(document.text, offsets, match, top_spans))
+        for document, offsets, match in zip(documents, tokens.offsets, matches, strict=True)
+    ]
+
+
+def empty(document: Document) -> Scored:
+    """Score a document without text."""
+    return Scored(document.id, NO_MATCH.score, [])
+
+
+def ranked(scored: Sequence[Scored]) -> orjson.Fragment:
+    """Write documents as the answer has them: best first, and equals in the order of the request."""
+    best_first = sorted(scored, key=lambda one: -one.score)
+    return written([{"id": one.id, "score": one.score, "spans": one.spans} for one in best_first])

@@ -1,0 +1,21 @@
+"""POST /v1/late-interaction/score."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.core.api.access import requires_model
+from gateway.core.api.lean import LeanRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.routes.late_interaction.reference import describe_late_interaction
+from inference.routes.late_interaction.route import LATE_INTERACTION
+
+
+class LateInteractionViewSet(MeteredViewSet):
+    """Documents scored by a query, token by token."""
+
+    route = LATE_INTERACTION
+
+    @describe_late_interaction
+    @requires_model
+    async def score(self, request: LeanRequest) -> HttpResponseBase:
+        """Score the documents."""
+        return await self.serve(request)

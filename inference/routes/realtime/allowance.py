@@ -1,0 +1,165 @@
+"""What a session may still do within its hold.
+
+Before anything that can cost goes upstream, its worst case is set aside here: the whole conversation so far at the
+dearest input price, and the response's limit at the dearest output price. Bytes bound tokens of text, and twice the
+vendor's rate bounds tokens of sound.
+"""
+
+from dataclasses import dataclass
+
+from billing.rules.prices import PICO_PER_MICRO, cost_microusd
+from billing.rules.quantities import QUANTITY_MAX, Quantities
+from inference.routes.realtime.audio import TOKENS_PER_SECOND_MAX
+from inference.routes.realtime.bound import RESPONSE_MIN_TOKENS, BoundedSession, response_max_tokens
+from inference.routes.realtime.items import ITEM_TOKENS
+from inference.routes.realtime.tally import Tally
+
+TRANSCRIBED_SECONDS = 60
+"""So much sound can still be transcribed while a response is in progress, however little is left."""
+
+
+class CeilingReached(Exception):
+    """The hold does not cover another response."""
+
+
+class ResponseInProgress(Exception):
+    """The hold does not cover another response as long as those in progress may still use their limits."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A response that was asked for: the most that it can use, and how large the conversation was."""
+
+    input_tokens: int
+    output_tokens: int
+    added_tokens: int
+    is_plain: bool
+
+
+class Allowance:
+    """The account of one session."""
+
+    def __init__(self, session: BoundedSession, tally: Tally) -> None:
+        self._hold = session.hold_microusd
+        self._prices = session.price.prices
+        worst = session.price.bounding(audio_input=True, audio_output=True)
+        self._input_price, self._output_price = worst.price("input_token"), worst.price("output_token")
+        self._spent, self._spent_at = 0, -1
+        self._context_max = session.model.context_tokens or QUANTITY_MAX
+        self.response_max = response_max_tokens(session.model)
+        self._tally = tally
+        self._added = 0  # all that ever came into the conversation
+        self._items = 0  # the most that is in it now
+        self._buffer = 0  # sound that was not committed yet
+        self._session = 0  # instructions and tools
+        self._updates = 0  # of which the upstream has not said that they stand
+        self.asked: list[Asked] = []
+        self.transcribing: dict[str, int] = {}
+
+    def grow(self, tokens: int) -> None:
+        """Take text or committed sound into the conversation, or raise CeilingReached."""
+        self._check_least(tokens)
+        self._added += tokens
+        self._items += tokens
+
+    def hear(self, tokens: int, *, transcribed: bool) -> None:
+        """Take sound into the buffer, or raise CeilingReached. Its transcription costs by itself."""
+        self._check_least(tokens)
+        if transcribed and self._room() < self._cost(tokens + self._buffer, tokens + self._buffer):
+            raise CeilingReached
+        self._buffer += tokens
+
+    def commit(self, item_id: str, *, transcribed: bool) -> None:
+        """Take what is in the buffer into the conversation."""
+        if transcribed:
+            self.transcribing[item_id] = self._buffer
+        tokens = self._buffer + ITEM_TOKENS
+        self._added += tokens
+        self._items += tokens
+        self._buffer = 0
+
+    def clear(self) -> None:
+        """Forget what is in the buffer."""
+        self._buffer = 0
+
+    def describe(self, tokens: int) -> None:
+        """Take instructions and tools that a client sets, beside what stands, or raise CeilingReached."""
+        self._check_least(tokens)
+        self._session += tokens
+        self._updates += 1
+
+    def described(self, tokens: int, *, is_update: bool) -> None:
+        """Take the upstream's word on what stands now, unless it has not heard of everything yet."""
+        self._updates = max(self._updates - is_update, 0)
+        self._session = max(self._session, tokens) if self._updates else tokens
+
+    def ask(self, wish: int | None, *, extra_tokens: int, is_plain: bool, transcribed: bool = False) -> Asked:
+        """Set a response aside with the largest limit that is wished for and paid for.
+
+        Raises CeilingReached, or ResponseInProgress where it would be paid for if nothing else were set aside.
+        """
+        context = self._context(extra_tokens)
+        most = min(wish or self.response_max, self.response_max)
+        least = min(most, RESPONSE_MIN_TOKENS)
+        heard = TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX if transcribed else 0
+        aside = self._cost(heard, heard)  # a transcription has no more words than its sound has tokens
+        limit = self._affordable(context, self._room() - aside)
+        if limit < least:
+            limit = min(self._affordable(context, self._room()), least)
+        if limit < least:
+            is_spent = self._affordable(context, self._unspent()) < least
+            raise CeilingReached if is_spent else ResponseInProgress
+        asked = Asked(context, min(limit, most), self._added, is_plain)
+        self.asked.append(asked)
+        return asked
+
+    def done(self, asked: Asked | None, used: Quantities | None) -> None:
+        """Forget a response that is over. Its usage says how large the conversation was: it bounds it anew."""
+        if asked is None:
+            return
+        if asked in self.asked:
+            self.asked.remove(asked)
+        output = asked.output_tokens if used is None else used.output_tokens or 0
+        self._items += output
+        if used is not None and asked.is_plain and used.input_tokens:
+            since = self._added - asked.added_tokens
+            self._items = min(self._items, used.input_tokens + output + since)
+        self._added += output
+
+    @property
+    def spent_microusd(self) -> int:
+        """Return what everything that is over costs."""
+        return min(self._hold - self._unspent(), self._hold)
+
+    def _context(self, extra_tokens: int = 0) -> int:
+        open_output = sum(asked.output_tokens for asked in self.asked)
+        return min(self._session + self._items + self._buffer + open_output + extra_tokens, self._context_max)
+
+    def _check_least(self, more: int) -> None:
+        """Check that the shortest response to a conversation that has become longer could be paid for by itself."""
+        least = min(RESPONSE_MIN_TOKENS, self.response_max)
+        if self._affordable(self._context(more), self._unspent()) < least:
+            raise CeilingReached
+
+    def _unspent(self) -> int:
+        """Return how many micro-USD of the hold are not spent. Computed anew after each report alone."""
+        if self._spent_at != self._tally.reports:
+            self._spent_at = self._tally.reports
+            self._spent = cost_microusd(self._tally.reported(), self._prices)
+        return self._hold - self._spent
+
+    def _room(self) -> int:
+        """Return how many micro-USD are neither spent nor set aside."""
+        aside = sum(self._cost(each.input_tokens, each.output_tokens) for each in self.asked)
+        return self._unspent() - aside - sum(self._cost(tokens, tokens) for tokens in self.transcribing.values())
+
+    def _affordable(self, context: int, room: int) -> int:
+        """Return how many tokens a response to so much may have, with so many micro-USD."""
+        left = room - self._cost(context, 0)
+        if left < 0:
+            return 0
+        return left * PICO_PER_MICRO // self._output_price if self._output_price else self.response_max
+
+    def _cost(self, input_tokens: int, output_tokens: int) -> int:
+        """Return the most that so many tokens cost, rounded up."""
+        return -(-(input_tokens * self._input_price + output_tokens * self._output_price) // PICO_PER_MICRO)

@@ -1,0 +1,34 @@
+"""How many bytes of sound are a token at most, by the format that a session has."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.core.contract.errors import InvalidRequest
+
+TOKENS_PER_SECOND_MAX = 20
+"""Twice what the vendor counts for a second of speech that it hears, and what it counts for one that it speaks."""
+
+BYTES_PER_SECOND = {"audio/pcm": 48_000, "audio/pcmu": 8_000, "audio/pcma": 8_000}
+"""PCM is 24 kHz, 16 bits, one channel; G.711 is 8 kHz, 8 bits."""
+
+DEFAULT_FORMAT = "audio/pcm"
+
+
+def read_format(value: Any, param: str) -> str:
+    """Read a format object's type, or raise InvalidRequest."""
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    if kind not in BYTES_PER_SECOND:
+        raise InvalidRequest("The format must be audio/pcm, audio/pcmu or audio/pcma.", param=f"{param}.type")
+    if value.get("rate") not in (None, 24_000):
+        raise InvalidRequest("The rate must be 24000.", param=f"{param}.rate")
+    return str(kind)
+
+
+def tokens_of(size_bytes: int, kind: str) -> int:
+    """Return the most tokens that so many bytes of sound can count, rounded up."""
+    return -(-size_bytes * TOKENS_PER_SECOND_MAX // BYTES_PER_SECOND[kind])
+
+
+def bytes_of_base64(characters: int) -> int:
+    """Return how many bytes a base64 text of so many characters stands for, or a few more."""
+    return -(-characters * 3 // 4)

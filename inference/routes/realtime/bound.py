@@ -1,0 +1,56 @@
+"""A session with its hold: all of what its caller allows, for nobody knows beforehand how long people talk."""
+
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import NoReturn
+
+from billing.rules.prices import cost_microusd
+from billing.rules.quantities import Quantities
+from inference.routes.realtime.request import RealtimeRequest
+from inference.rules.answer import Answer
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.request import BoundedRequest
+from inference.rules.terms import within
+
+RESPONSE_MIN_TOKENS = 32
+"""The shortest response that is worth starting. A maximum that does not buy it buys no session."""
+
+RESPONSE_MAX_TOKENS = 4096
+"""The longest one where the operator configured no limit, as the vendor has it."""
+
+
+@dataclass(frozen=True)
+class BoundedSession(BoundedRequest):
+    """A session that may be opened. What it may still do is the matter of its `Allowance`."""
+
+    hold_microusd: int
+    model: ServedModel
+    price: PriceVersion
+    is_large: bool = False
+
+    @property
+    def members(self) -> Container[str]:
+        """Return the names that the client sent."""
+        return ("model",)
+
+    def usage(self, answer: Answer) -> NoReturn:
+        """Raise: a session is never answered in one piece."""
+        raise TypeError("a session has no whole answer")
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> NoReturn:
+        """Raise: a session is never answered in one piece."""
+        raise TypeError("a session has no whole answer")
+
+
+def bound_session(
+    asked: RealtimeRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedSession:
+    """Hold the whole maximum. Raises MaxCostExceeded where it does not buy the shortest response."""
+    least = Quantities(output_tokens=min(RESPONSE_MIN_TOKENS, response_max_tokens(model)))
+    within(cost_microusd(least, price.bounding(audio_input=True, audio_output=True)), max_cost_microusd)
+    return BoundedSession(max_cost_microusd, model, price)
+
+
+def response_max_tokens(model: ServedModel) -> int:
+    """Return the most that one response may produce."""
+    return min(model.max_output_tokens or RESPONSE_MAX_TOKENS, RESPONSE_MAX_TOKENS)

@@ -1,0 +1,33 @@
+"""Closes a session's call: one usage record, charged once, by what the upstream reported of all its responses."""
+
+from billing.operations.ledger import Replay
+from billing.rules.prices import PriceError
+from gateway.core.api.json import dumps
+from inference.metering import closing
+from inference.metering.answers import receipt_headers
+from inference.metering.call import Call
+from inference.routes.realtime.endings import Ending
+from inference.routes.realtime.state import State
+
+
+async def close_call(call: Call, state: State, ending: Ending) -> None:
+    """Charge what was reported, or leave the call to review where not everything that was done is known."""
+    used = state.tally.reported()
+    try:
+        cost_microusd = call.cost_microusd(used)
+    except PriceError:
+        cost_microusd = call.hold_microusd
+    if state.is_complete and ending.review_reason not in ("usage_malformed", "internal_error"):
+        replay = _receipt(call, min(cost_microusd, call.hold_microusd))
+        await closing.settle(call, used, cost_microusd, "upstream", replay, {})
+        return
+    reason = ending.review_reason or "usage_missing"
+    evidence = call.evidence(state.tally.delivered())
+    await closing.review(call, reason, evidence=evidence, replay=_receipt(call, None), kept={})
+
+
+def _receipt(call: Call, charge_microusd: int | None) -> Replay:
+    """Build what a repeated handshake learns of the session."""
+    headers = receipt_headers(call.usage_id, call.hold_microusd, charge_microusd)
+    body = dumps({"usage_id": call.usage_id, "charge_microusd": charge_microusd})
+    return Replay(200, list(headers.items()), body)

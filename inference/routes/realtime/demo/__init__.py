@@ -1,0 +1,1 @@
+"""The demo's side of a session: no model, but honest about it, and metered like one."""

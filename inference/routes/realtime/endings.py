@@ -1,0 +1,57 @@
+"""How a session ends: the close code that the client sees, the error event before it, and what becomes of responses
+that are in progress."""
+
+from dataclasses import dataclass
+
+from gateway.core.contract.errors import ApiError, MaxCostExceeded
+
+NORMAL = 1000
+UPSTREAM = 1011
+TOKEN_ENDED = 4401
+CEILING = 4402
+ACCESS_LOST = 4403
+IDLE = 4408
+KEY_USED = 4409
+
+LINGER_SECONDS = 5.0
+"""How long responses that were cancelled may take to report what they used."""
+
+FINISH_SECONDS = 60.0
+"""How long responses that are paid for may take to be spoken to their end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """`patience_seconds` is how long the upstream's reports are waited for; `finishes` lets responses come to their
+    end. `review_reason` is set where the upstream's word cannot be trusted or will not come."""
+
+    code: int
+    reason: str
+    error: ApiError | None = None
+    patience_seconds: float = LINGER_SECONDS
+    finishes: bool = False
+    review_reason: str | None = None
+
+
+LEFT = Ending(NORMAL, "the client left")
+ENDED_IDLE = Ending(IDLE, "idle")
+
+
+def spent() -> Ending:
+    """Build the end of a session whose hold does not cover another response."""
+    told = "What is left of the maximum does not cover another response."
+    return Ending(CEILING, "ceiling reached", MaxCostExceeded(told), FINISH_SECONDS, finishes=True)
+
+
+def stopped(error: ApiError) -> Ending:
+    """Build the end of a session that may not go on: its token's, or its access's."""
+    if error.status == 401:
+        return Ending(TOKEN_ENDED, "token ended", error)
+    if error.status == 403:
+        return Ending(ACCESS_LOST, "access lost", error)
+    return Ending(UPSTREAM, "closed", error)
+
+
+def broken(error: ApiError, reason: str) -> Ending:
+    """Build the end of a session whose upstream broke off, or said what nobody can count."""
+    return Ending(UPSTREAM, "upstream", error, patience_seconds=0.0, review_reason=reason)

@@ -1,0 +1,63 @@
+"""Who a session belongs to, and until when. A newer token of the same holder prolongs it."""
+
+import time
+from typing import Any
+
+from accounts.authentication import Verified, verify
+from accounts.operations.replays import refusal
+from accounts.rules.principal import Principal
+from gateway.core import database
+from gateway.core.contract.errors import ConsentRequired, InsufficientScope, InvalidRequest, InvalidToken
+from inference.metering.checks import Arrival, Checked
+from inference.metering.hold import refusal_element
+from inference.routes.realtime.service_events import Event, reauthorized_event
+
+
+class Authorization:
+    """A session's token, as far as it matters after the handshake."""
+
+    def __init__(self, checked: Checked) -> None:
+        self._checked = checked
+        self.expires_at = checked.principal.expires_at
+
+    async def renew(self, event: Event) -> Event:
+        """Take a newer token with its proof, and return what the client is told. Raises the catalogue's error.
+
+        The proof is one for the handshake's method and URL, and serves once.
+        """
+        token, proof = (_text(event, name) for name in ("access_token", "proof"))
+        http = self._checked.http
+        headers = {b"authorization": f"DPoP {token}".encode(), b"dpop": proof.encode()}
+        path = http.raw_path.partition(b"?")[0].decode("latin-1")
+        verified = await verify(http.method, path, headers, time.time())
+        self._check_same(verified.principal)
+        await self._take(verified)
+        self.expires_at = verified.principal.expires_at
+        return reauthorized_event(self.expires_at)
+
+    def _check_same(self, renewed: Principal) -> None:
+        if _identity(renewed) != _identity(self._checked.principal):
+            raise InvalidToken("The access token is not of the holder who opened the session.")
+        for scope in self._checked.route.scopes(self._checked.model.name):
+            if not renewed.allows(scope):
+                raise InsufficientScope(f"The token lacks the scope {scope}.", details={"scope": scope})
+        if self._checked.route.consent not in renewed.consents:
+            raise ConsentRequired
+
+    async def _take(self, verified: Verified) -> None:
+        """Take the proof, and ask whether the holder may still call."""
+        arrival = Arrival(self._checked.http, self._checked.route, verified)
+        opened = await database.run(refusal_element(arrival, "idempotency"))
+        if error := refusal(opened.admission):
+            raise error
+
+
+def _identity(principal: Principal) -> tuple[Any, ...]:
+    return principal.did, principal.client_id, principal.org_id, principal.product, principal.jkt
+
+
+def _text(event: Event, name: str) -> str:
+    value = event.get(name)
+    if not isinstance(value, str) or not value.isascii():
+        raise InvalidRequest(f"{name} must be a string.", param=name)
+    return value

@@ -1,0 +1,35 @@
+"""What an upstream says of an error, in the gateway's words: its own may hold keys, hosts or other customers' text."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from inference.adapters.vendor_codes import TEXT_OF_CODE
+
+_PARAM = re.compile(r"[a-z_]{1,64}(?:[.\[][a-z0-9_\]]{1,64}){0,8}", re.ASCII)
+
+TEXTS: Mapping[str, str] = {
+    **TEXT_OF_CODE,
+    "conversation_already_has_active_response": "A response is already in progress.",
+    "input_audio_buffer_commit_empty": "There is not enough sound in the buffer.",
+    "invalid_value": "The provider rejected a value of the event.",
+    "item_not_found": "There is no such item.",
+    "missing_required_parameter": "The event lacks a member.",
+    "response_cancel_not_active": "There is no response to cancel.",
+    "unknown_parameter": "The provider does not know a member of the event.",
+}
+
+
+def told_error(error: Any) -> dict[str, Any]:
+    """Return an error object with a recognised code kept, and nothing else of the upstream's."""
+    said = error if isinstance(error, Mapping) else {}
+    code, param = said.get("code"), said.get("param")
+    is_request = said.get("type") == "invalid_request_error"
+    known = code if isinstance(code, str) and code in TEXTS else None
+    default = "The model's provider rejected the event." if is_request else "The model's provider failed."
+    return {
+        "type": "invalid_request_error" if is_request else "api_error",
+        "code": known or ("invalid_request" if is_request else "upstream_error"),
+        "message": TEXTS[known] if known else default,
+        "param": param if isinstance(param, str) and _PARAM.fullmatch(param) else None,
+    }

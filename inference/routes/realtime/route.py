@@ -1,0 +1,31 @@
+"""What realtime tells the metering core of itself."""
+
+from accounts.models.consent import REALTIME as CONSENT
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.capabilities import Capability, infer
+from gateway.core.contract.errors import InvalidRequest
+from inference.metering.route import MeteredRequest, MeteredRoute
+from inference.routes.realtime.bound import bound_session
+from inference.routes.realtime.demo.endpoint import DemoRealtime
+from inference.routes.realtime.handshake import Handshake
+from inference.routes.realtime.request import RealtimeQuery, check_request, read_query
+from inference.routes.realtime.upstream import RealtimeEndpoint
+
+
+async def read_handshake(request: MeteredRequest) -> RealtimeQuery:
+    """Read a handshake's query. Raises InvalidRequest, also for a request that is no handshake."""
+    if not isinstance(request, Handshake):
+        raise InvalidRequest("This route takes WebSocket handshakes.", headers={"Upgrade": "websocket"})
+    return read_query(request.query)
+
+
+REALTIME = MeteredRoute(
+    name=Route.REALTIME,
+    id_prefix="sess",
+    read=read_handshake,
+    check=check_request,
+    bound=bound_session,
+    endpoints={"realtime": RealtimeEndpoint(), "demo": DemoRealtime()},
+    scopes=lambda model: (Capability.REALTIME_CONNECT, infer(model)),
+    consent=CONSENT,
+)

@@ -1,0 +1,204 @@
+"""One session from its first frame to its charge.
+
+Two tasks relay, one each way, and neither reads on before what it read is written: a slow reader on one side slows the
+other side down. Whatever ends the session first decides how it ends. Then responses in progress are cancelled or
+finished, their usage is waited for, and the call is closed.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any
+
+import orjson
+
+from gateway.core.api.background import spawn
+from gateway.core.api.json import dumps, strict_loads
+from gateway.core.contract.errors import ApiError, InternalError, MaxCostExceeded, UpstreamInvalid
+from inference.metering.call import Call
+from inference.metering.checkpoints import Checkpoints
+from inference.routes.realtime import endings
+from inference.routes.realtime.allowance import CeilingReached, ResponseInProgress
+from inference.routes.realtime.bound import BoundedSession
+from inference.routes.realtime.client_events import ClientEvents, Event
+from inference.routes.realtime.client_socket import ClientGone, ClientSocket
+from inference.routes.realtime.closing import close_call
+from inference.routes.realtime.endings import Ending
+from inference.routes.realtime.reauthorization import Authorization
+from inference.routes.realtime.service_events import error_event
+from inference.routes.realtime.settings import Settings
+from inference.routes.realtime.state import State
+from inference.routes.realtime.stream import BinaryChunk, SessionStream
+from inference.routes.realtime.upstream_events import Reaction, UpstreamEvents
+from inference.routes.realtime.vigil import Vigil
+from inference.rules.answer import Chunk
+from inference.rules.upstream import StreamBroken
+
+log = logging.getLogger("inference.calls")
+
+
+class Session:
+    """An accepted session. `run` closes its call, whatever happens."""
+
+    def __init__(self, call: Call, stream: SessionStream, client: ClientSocket) -> None:
+        self._call, self._stream, self._client = call, stream, client
+        bounded = call.checked.request
+        assert isinstance(bounded, BoundedSession)
+        self._state = State(call.plan.public_id, call.usage_id, bounded, Settings(call.plan.public_model))
+        self._said = ClientEvents(self._state)
+        self._heard = UpstreamEvents(self._state, self._said)
+        self._checkpoints = Checkpoints(call, self._state.tally.delivered, self._stop)
+        self._authorization = Authorization(call.checked)
+        self._vigil = Vigil(self._authorization, self._end)
+        self._ending: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        self._quiet = asyncio.Event()
+
+    async def run(self) -> None:
+        """Relay until the session ends, and close its call."""
+        tasks = [spawn(self._watched(relay())) for relay in (self._from_upstream, self._from_client)]
+        self._vigil.begin()
+        try:
+            ending = await self._ending
+            self._vigil.stop()
+            tasks[1].cancel()
+            await self._tell_ending(ending)
+            await self._wait_for_reports(ending, tasks[0])
+        finally:
+            self._vigil.stop()
+            for task in tasks:
+                task.cancel()
+            self._checkpoints.stop()
+            await asyncio.shield(spawn(self._close()))
+
+    def client_left(self) -> None:
+        """Note that the client was gone before the session began."""
+        self._end(endings.LEFT)
+
+    async def _close(self) -> None:
+        ending = self._ending.result() if self._ending.done() else endings.LEFT
+        await self._stream.close()
+        await close_call(self._call, self._state, ending)
+        with suppress(ClientGone):
+            await self._client.close(ending.code, ending.reason)
+
+    def _end(self, ending: Ending) -> None:
+        """End the session; the first to say how it ends is right."""
+        if not self._ending.done():
+            self._ending.set_result(ending)
+
+    def _stop(self) -> None:
+        assert self._checkpoints.ending
+        self._end(endings.stopped(self._checkpoints.ending))
+
+    async def _watched(self, relay: Coroutine[Any, Any, None]) -> None:
+        """Relay one way, and end the session when that ends."""
+        try:
+            await relay
+        except ClientGone:
+            self._end(endings.LEFT)
+        except CeilingReached:
+            self._end(endings.spent())
+        except StreamBroken as broken:
+            self._end(endings.broken(broken.error, broken.reason))
+        except Exception:
+            log.exception("%s: a session failed unexpectedly", self._call.usage_id)
+            self._end(endings.broken(InternalError(), "internal_error"))
+
+    async def _from_client(self) -> None:
+        while True:
+            frame, is_binary = await self._client.receive()
+            self._vigil.touch()
+            await self._take(frame, is_binary)
+
+    async def _take(self, frame: bytes, is_binary: bool) -> None:
+        """Check one frame of the client and send it on, or tell the client why not."""
+        event: Event = {}
+        if self._said.is_sound(frame):
+            await self._stream.send(frame, is_binary=is_binary)
+            return
+        try:
+            event = strict_loads(frame)
+            if event.get("type") == "service.reauthorize":
+                await self._tell(await self._authorization.renew(event))
+                self._vigil.begin()
+                return
+            checked = self._said.read(event)
+        except ApiError as error:
+            await self._tell(self._told(error, event))
+        except ResponseInProgress:
+            told = "What is left of the maximum does not cover another response while one is in progress."
+            await self._tell(self._told(MaxCostExceeded(told), event))
+        else:
+            await self._stream.send(dumps(checked), is_binary=is_binary)
+
+    def _told(self, error: ApiError, event: Event) -> Event:
+        event_id = event.get("event_id")
+        return error_event(error, self._client.request_id, event_id if isinstance(event_id, str) else None)
+
+    async def _from_upstream(self) -> None:
+        await self._stream.send(dumps(self._heard.opening()))
+        self._checkpoints.note(at_once=True)
+        async for chunk in self._stream:
+            self._vigil.touch()
+            if isinstance(chunk, BinaryChunk):
+                await self._forward(chunk.data, is_binary=True)
+            else:
+                await self._react(chunk, self._heard.read(_parsed(chunk.data)))
+            if self._ending.done() and not self._state.is_busy:
+                self._quiet.set()
+
+    async def _react(self, chunk: Chunk, reaction: Reaction) -> None:
+        if reaction.is_news or self._state.tally.open:
+            self._checkpoints.note(at_once=reaction.is_news)
+        for event in reaction.to_upstream if not self._ending.done() else ():
+            await self._stream.send(dumps(event))
+        if reaction.is_forwarded:
+            await self._forward(chunk.data)
+        for event in reaction.to_client:
+            await self._tell(event)
+        if reaction.is_spent:
+            self._end(endings.spent())
+
+    async def _tell(self, event: Event) -> None:
+        await self._forward(dumps(event))
+
+    async def _forward(self, frame: bytes, *, is_binary: bool = False) -> None:
+        """Send a frame to the client; nobody there ends the session, but not the reading of what it has cost."""
+        if not self._client.is_open:
+            return
+        try:
+            await self._client.send(frame, is_binary=is_binary)
+        except ClientGone:
+            self._end(endings.LEFT)
+
+    async def _tell_ending(self, ending: Ending) -> None:
+        if ending.error is not None:
+            await self._tell(error_event(ending.error, self._client.request_id))
+
+    async def _wait_for_reports(self, ending: Ending, reading: "asyncio.Task[None]") -> None:
+        """Wait until responses in progress are over and their usage is known."""
+        if not self._state.is_busy or not ending.patience_seconds:
+            return
+        if not ending.finishes:
+            await self._cancel_responses()
+        quiet = asyncio.ensure_future(self._quiet.wait())
+        await asyncio.wait({quiet, reading}, timeout=ending.patience_seconds, return_when=asyncio.FIRST_COMPLETED)
+        quiet.cancel()
+
+    async def _cancel_responses(self) -> None:
+        try:
+            for response_id in list(self._state.questions.running):
+                await self._stream.send(dumps({"type": "response.cancel", "response_id": response_id}))
+        except StreamBroken:
+            log.info("%s: the upstream left with its client", self._call.usage_id)
+
+
+def _parsed(data: bytes) -> Event:
+    try:
+        event = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise StreamBroken(UpstreamInvalid(private="an event that is not JSON"), "malformed") from error
+    if not isinstance(event, dict):
+        raise StreamBroken(UpstreamInvalid(private="an event that is no object"), "malformed")
+    return event

@@ -1,0 +1,176 @@
+"""A session's settings: which of them pass upstream, which are bounded, which are refused, and what the gateway keeps.
+
+The gateway starts every response itself, so that each is paid for before it begins: a pause in the speech creates none
+upstream. What the client set and sees is kept here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.core.contract.errors import InvalidRequest
+from inference.routes.realtime.audio import DEFAULT_FORMAT, read_format
+from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, refuse_members
+
+TRANSCRIPTION_MODELS = frozenset({"whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"})
+UNLIMITED = "inf"
+
+
+def _refused(reason: str, *names: str) -> dict[str, Member]:
+    return {name: Member(Treatment.REFUSED, reason) for name in names}
+
+
+SHARED: Mapping[str, Member] = {
+    **{name: member for name, member in REFUSED_EVERYWHERE.items() if name != "audio"},
+    **_refused("It would run what the operator has stored at the provider.", "prompt"),
+    **_refused("This is a member of the interface's first version.", "max_response_output_tokens"),
+    "max_output_tokens": Member(
+        Treatment.BOUNDED, "The hold pays for it; the gateway sets the limit of each response."
+    ),
+    "tools": Member(Treatment.BOUNDED, "Functions only: tools that the provider runs have no price."),
+}
+"""What settings of a session and of one response have in common."""
+
+SESSION: Mapping[str, Member] = {
+    **SHARED,
+    **_refused(
+        "This is a member of the interface's first version; it belongs into `audio`.",
+        "input_audio_format",
+        "input_audio_transcription",
+        "output_audio_format",
+        "turn_detection",
+    ),
+    **_refused("Nothing is stored at the model's provider.", "tracing"),
+    **_refused("A session belongs to whoever opened it.", "client_secret", "expires_after"),
+}
+RESPONSE: Mapping[str, Member] = {**SHARED, **_refused("A session has one model.", "model")}
+TURN_DETECTION = _refused("It would start responses that nobody asked for.", "idle_timeout_ms")
+
+
+@dataclass(slots=True)
+class Settings:
+    """What of a session's settings decides about money. `model` is the alias."""
+
+    model: str
+    limit: int | None = None
+    input_format: str = DEFAULT_FORMAT
+    output_format: str = DEFAULT_FORMAT
+    creates_responses: bool = True
+    transcribes: bool = False
+
+    def read(self, session: Any) -> dict[str, Any]:
+        """Check what a client sets, keep it, and return what goes upstream. Raises InvalidRequest; then nothing is
+        kept."""
+        sent = _object(session, "session")
+        _under("session", refuse_members, sent, SESSION)
+        if sent.get("type") not in (None, "realtime"):
+            raise InvalidRequest("The session's type must be realtime.", param="session.type")
+        if sent.get("model") not in (None, self.model):
+            raise InvalidRequest("A session's model cannot be changed.", param="session.model")
+        check_tools(sent, "session")
+        limit = read_limit(sent, "session") if "max_output_tokens" in sent else self.limit
+        passed = {n: v for n, v in sent.items() if n not in ("model", "max_output_tokens")} | {"type": "realtime"}
+        if sent.get("audio") is not None:
+            passed["audio"] = self._read_audio(_object(sent["audio"], "session.audio"))
+        self.limit = limit
+        return passed
+
+    def _read_audio(self, audio: dict[str, Any]) -> dict[str, Any]:
+        heard, spoken = (_object(audio.get(name) or {}, f"session.audio.{name}") for name in ("input", "output"))
+        kinds = self.input_format, self.output_format
+        if heard.get("format") is not None:
+            kinds = read_format(heard["format"], "session.audio.input.format"), kinds[1]
+        if spoken.get("format") is not None:
+            kinds = kinds[0], read_format(spoken["format"], "session.audio.output.format")
+        _check_transcription(heard.get("transcription"))
+        creates = self.creates_responses
+        if heard.get("turn_detection") is not None:
+            heard, creates = _without_responses(heard)
+        elif "turn_detection" in heard:
+            creates = False
+        self.transcribes = bool(heard["transcription"]) if "transcription" in heard else self.transcribes
+        (self.input_format, self.output_format), self.creates_responses = kinds, creates
+        return {**audio, "input": heard} if "input" in audio else audio
+
+    def shown(self, session: dict[str, Any], session_id: str) -> dict[str, Any]:
+        """Return a session as the upstream has it, as the client may know it."""
+        shown = {**session, "model": self.model}
+        if "id" in shown:
+            shown["id"] = session_id
+        if "max_output_tokens" in shown:
+            shown["max_output_tokens"] = self.limit or UNLIMITED
+        audio = shown.get("audio")
+        heard = audio.get("input") if isinstance(audio, dict) else None
+        turns = heard.get("turn_detection") if isinstance(heard, dict) else None
+        if isinstance(audio, dict) and isinstance(heard, dict) and isinstance(turns, dict):
+            heard = {**heard, "turn_detection": {**turns, "create_response": self.creates_responses}}
+            shown["audio"] = {**audio, "input": heard}
+        return shown
+
+
+OPENING: dict[str, Any] = {
+    "type": "realtime",
+    "audio": {"input": {"turn_detection": {"type": "server_vad", "create_response": False}}},
+}
+"""What the gateway sets before anything else: the vendor's defaults, without responses that nobody has paid for."""
+
+
+def read_limit(settings: Mapping[str, Any], path: str) -> int | None:
+    """Read `max_output_tokens`: a whole number, or None for "inf". Raises InvalidRequest."""
+    value = settings.get("max_output_tokens")
+    if value is None or value == UNLIMITED:
+        return None
+    if type(value) is not int or value < 1:
+        told = 'max_output_tokens must be a whole number from 1 on, or "inf".'
+        raise InvalidRequest(told, param=f"{path}.max_output_tokens")
+    return value
+
+
+def check_tools(settings: Mapping[str, Any], path: str) -> None:
+    """Raise InvalidRequest for a tool that is no function of the client's own."""
+    tools = settings.get("tools")
+    if tools is not None and not isinstance(tools, list):
+        raise InvalidRequest("tools must be a list.", param=f"{path}.tools")
+    for index, tool in enumerate(tools or ()):
+        if not isinstance(tool, dict) or tool.get("type") != "function":
+            raise InvalidRequest("Only tools of type function are supported.", param=f"{path}.tools.{index}.type")
+
+
+def refuse_settings(settings: Mapping[str, Any], table: Mapping[str, Member], path: str) -> None:
+    """Raise InvalidRequest naming the first member that a table refuses."""
+    _under(path, refuse_members, settings, table)
+
+
+def _without_responses(heard: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the input's settings with a turn detection that starts no response, and whether the client wants one."""
+    path = "session.audio.input.turn_detection"
+    turns = _object(heard["turn_detection"], path)
+    _under(path, refuse_members, turns, TURN_DETECTION)
+    creates = turns.get("create_response", True)
+    if not isinstance(creates, bool):
+        raise InvalidRequest("create_response must be true or false.", param=f"{path}.create_response")
+    return {**heard, "turn_detection": {**turns, "create_response": False}}, creates
+
+
+def _check_transcription(transcription: Any) -> None:
+    if transcription is None:
+        return
+    path = "session.audio.input.transcription"
+    model = _object(transcription, path).get("model")
+    if model not in (None, *sorted(TRANSCRIPTION_MODELS)):
+        told = f"The model must be one of {', '.join(sorted(TRANSCRIPTION_MODELS))}."
+        raise InvalidRequest(told, param=f"{path}.model")
+
+
+def _object(value: Any, param: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidRequest(f"{param} must be an object.", param=param)
+    return value
+
+
+def _under(path: str, check: Any, *arguments: Any) -> None:
+    """Run a check whose error names a member of an object, and name the member's whole path."""
+    try:
+        check(*arguments)
+    except InvalidRequest as error:
+        raise InvalidRequest(error.message, param=f"{path}.{error.param}") from None

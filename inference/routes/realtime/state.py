@@ -1,0 +1,35 @@
+"""What one session knows, shared by what reads its two directions."""
+
+from dataclasses import dataclass, field
+
+from inference.routes.realtime.allowance import Allowance
+from inference.routes.realtime.asked import Questions
+from inference.routes.realtime.bound import BoundedSession
+from inference.routes.realtime.settings import Settings
+from inference.routes.realtime.tally import Tally
+
+
+@dataclass
+class State:
+    """One session. `id` is the gateway's own."""
+
+    id: str
+    usage_id: str
+    bounded: BoundedSession
+    settings: Settings
+    tally: Tally = field(default_factory=Tally)
+    questions: Questions = field(default_factory=Questions)
+    allowance: Allowance = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.allowance = Allowance(self.bounded, self.tally)
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether the upstream still owes a report."""
+        return self.questions.is_any or bool(self.tally.open) or bool(self.allowance.transcribing)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether everything that was done is reported."""
+        return self.tally.is_whole and not self.is_busy

@@ -1,0 +1,20 @@
+"""The upstream's side of a session, whoever speaks there."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+from inference.rules.answer import Chunk
+from inference.rules.upstream import Stream
+
+
+@dataclass(slots=True)
+class BinaryChunk(Chunk):
+    """A binary frame."""
+
+
+class SessionStream(Stream):
+    """One side of a session, which can be written to as well."""
+
+    @abstractmethod
+    async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
+        """Send a frame, waiting while the upstream does not read. Raises StreamBroken."""

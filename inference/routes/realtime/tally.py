@@ -1,0 +1,78 @@
+"""What a session has used: by the upstream's own reports, and of responses that are not done, by what was delivered."""
+
+from dataclasses import dataclass, field
+
+from billing.rules.quantities import QUANTITY_NAMES, Quantities
+from inference.routes.realtime.audio import tokens_of
+from inference.rules.delivery import Delivered
+
+
+@dataclass(slots=True)
+class OpenResponse:
+    """What of a response was delivered so far."""
+
+    text: Delivered = field(default_factory=Delivered)
+    audio_tokens: int = 0
+
+    def add_text(self, delta: str) -> None:
+        """Count a piece of text, a transcript or arguments."""
+        self.text.add(1, len(delta.encode("utf-8", "surrogatepass")))
+
+    def add_audio(self, size_bytes: int, kind: str) -> None:
+        """Count a piece of sound."""
+        self.audio_tokens += tokens_of(size_bytes, kind)
+
+
+class Tally:
+    """The running sum of one session. `is_whole` is False once something was done that nobody reported."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self.open: dict[str, OpenResponse] = {}
+        self.is_whole = True
+        self.reports = 0
+
+    def report(self, used: Quantities) -> None:
+        """Add what the upstream reported. Raises MalformedUsage where the sum is beyond all bounds."""
+        counts = _sum(self._counts, used.counts())
+        Quantities(**counts)  # type: ignore[arg-type]
+        self._counts = counts
+        self.reports += 1
+
+    def begin(self, response_id: str) -> None:
+        """Begin a response."""
+        self.open.setdefault(response_id, OpenResponse())
+
+    def end(self, response_id: str, used: Quantities | None) -> None:
+        """End a response with its usage; without one, what was delivered of it counts, and the tally is not whole."""
+        left = self.open.pop(response_id, None)
+        if used is not None:
+            self.report(used)
+        elif left is not None and (left.text.events or left.audio_tokens):
+            self.is_whole = False
+            self._counts = _sum(self._counts, _estimate(left).counts())
+            self.reports += 1
+
+    def reported(self) -> Quantities:
+        """Return the sum of all that is over."""
+        return Quantities(**self._counts)  # type: ignore[arg-type]
+
+    def delivered(self) -> Quantities:
+        """Return the sum with what was delivered of responses that are not done."""
+        counts = self._counts
+        for response in self.open.values():
+            counts = _sum(counts, _estimate(response).counts())
+        return Quantities(**counts)  # type: ignore[arg-type]
+
+
+def _estimate(response: OpenResponse) -> Quantities:
+    """Estimate a response by its events (docs/decisions/0020). A transcript goes with sound and is not counted twice."""
+    text_tokens = 0 if response.audio_tokens else response.text.tokens_estimated
+    return Quantities(
+        input_tokens=0, output_tokens=text_tokens + response.audio_tokens, output_audio_tokens=response.audio_tokens
+    )
+
+
+def _sum(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
+    names = (name for name in QUANTITY_NAMES if name in one or name in other)
+    return {name: one.get(name, 0) + other.get(name, 0) for name in names}

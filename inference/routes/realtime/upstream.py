@@ -1,0 +1,100 @@
+"""The adapter `realtime`: the vendor's WebSocket, `<base_url>/realtime?model=…`."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import aiohttp
+from django.conf import settings
+
+from gateway.core.contract.errors import ModelUnavailable, UpstreamError
+from gateway.core.contract.limits import SOCKET_MESSAGE_MAX_BYTES
+from gateway.core.outbound.session import socket_session
+from gateway.core.outbound.timeouts import socket_timeout
+from inference.adapters import errors
+from inference.adapters.exchange import Refusal, address, credentials
+from inference.adapters.failures import broken_by, outcome_of_exception
+from inference.routes.realtime.bound import BoundedSession
+from inference.routes.realtime.stream import BinaryChunk, SessionStream
+from inference.rules.answer import Chunk
+from inference.rules.upstream import (
+    Ambiguous,
+    Attempt,
+    Endpoint,
+    Outcome,
+    Rejected,
+    Stream,
+    StreamBroken,
+    Unreachable,
+)
+
+_TYPES = {aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY}
+
+
+class UpstreamSocket(SessionStream):
+    """A session at an upstream. Until its first frame is sent, the call counts as not sent."""
+
+    def __init__(self, attempt: Attempt[BoundedSession], socket: aiohttp.ClientWebSocketResponse[bool]) -> None:
+        self._attempt = attempt
+        self._socket = socket
+        self._has_sent = False
+
+    async def __aiter__(self) -> AsyncIterator[Chunk]:
+        while True:
+            message = await self._socket.receive()
+            if message.type not in _TYPES:
+                self.ended(whole=False)
+                raise self._broken(f"the upstream's socket ended: {message.type.name} {self._socket.close_code}")
+            is_text = message.type is aiohttp.WSMsgType.TEXT
+            yield Chunk(message.data) if is_text else BinaryChunk(message.data)
+
+    async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
+        """Send a frame, waiting while the upstream does not read. Raises StreamBroken."""
+        if not self._has_sent:  # once: what the journal knows by then of the session must stay
+            self._has_sent = True
+            self._attempt.on_send()
+        kind = aiohttp.WSMsgType.BINARY if is_binary else aiohttp.WSMsgType.TEXT
+        try:
+            async with asyncio.timeout(settings.WRITE_SECONDS):
+                await self._socket.send_frame(frame, kind)
+        except Exception as error:
+            raise broken_by(self._attempt, error) from error
+
+    async def close(self) -> None:
+        """Hang up."""
+        self.on_end = None
+        await self._socket.close()
+
+    def _broken(self, cause: str) -> StreamBroken:
+        return StreamBroken(UpstreamError(private=cause), "lost")
+
+
+class RealtimeEndpoint(Endpoint[BoundedSession]):
+    """Sessions at upstreams that speak the vendor's protocol."""
+
+    async def send(self, attempt: Attempt[BoundedSession]) -> Outcome:
+        """Refuse: a session is never answered in one piece."""
+        return Rejected(ModelUnavailable(private="a session was sent as a call"))
+
+    async def open_stream(self, attempt: Attempt[BoundedSession]) -> Stream | Outcome:
+        """Shake hands. Nothing was asked for by then, so nothing can have been done, whatever came of it."""
+        try:
+            return UpstreamSocket(attempt, await _connect(attempt))
+        except aiohttp.WSServerHandshakeError as error:
+            return errors.outcome_of(attempt, Refusal(error.status, error.headers or {}, {}))
+        except Exception as error:  # noqa: BLE001 - whatever failed, no session was opened
+            outcome = outcome_of_exception(attempt, error)
+            return Unreachable(outcome.reason) if isinstance(outcome, Ambiguous) else outcome
+
+
+async def _connect(attempt: Attempt[BoundedSession]) -> aiohttp.ClientWebSocketResponse[bool]:
+    url = address(attempt.target.base_url, "/realtime").with_query(model=attempt.model)
+    headers = {"X-Client-Request-Id": attempt.usage_id, **credentials(attempt.target)}
+    async with asyncio.timeout(attempt.target.timeout_seconds):
+        return await socket_session().ws_connect(
+            url,
+            headers=headers,
+            heartbeat=settings.SOCKET_PING_SECONDS,
+            max_msg_size=SOCKET_MESSAGE_MAX_BYTES,
+            timeout=socket_timeout(),
+            decode_text=False,
+        )

@@ -1,0 +1,34 @@
+"""A rerank request with its hold, and what an answer to it cost."""
+
+from dataclasses import dataclass, replace
+
+from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.quantities import Quantities
+from inference.routes.rerank.request import RerankRequest
+from inference.rules.answer import Answer
+from inference.rules.json_body import BoundedJson
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.terms import within
+from inference.rules.usage import read_total
+
+
+@dataclass(frozen=True)
+class BoundedRerank(BoundedJson):
+    """A rerank request as it is sent."""
+
+    asked: RerankRequest
+    prices: PriceBook
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Return our own count of bytes and documents, and the provider's `total_tokens` where it states them."""
+        usage = answer.usage or {}
+        tokens = read_total(usage, "total_tokens") if self.prices.needs_token_usage else usage.get("total_tokens")
+        return replace(self.asked.bound, input_tokens=tokens)
+
+
+def bound_rerank(
+    asked: RerankRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedRerank:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    hold = within(cost_microusd(asked.bound, price.worst_case), max_cost_microusd)
+    return BoundedRerank(hold, asked.body, asked.is_large, asked, price.prices)

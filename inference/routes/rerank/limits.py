@@ -1,0 +1,82 @@
+"""How much each provider reranks in one request, and the preflight that counts bytes against it.
+
+No tokenizer makes more tokens of a text than it has bytes, so a request that fits by its bytes fits by its tokens. The
+provider reads the query once with every document (a pair), and counts it as often.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.core.contract.errors import InputTooLarge
+from inference.rules.model import ServedModel
+
+RESERVED_TOKENS = 4
+"""What a model adds to a pair: the marks before, between and behind its texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """A provider's limits in tokens. `truncates`: it can be asked to cut a query or document that is too long.
+
+    `total_tokens` is None where the provider bounds pairs alone.
+    """
+
+    documents: int
+    query_tokens: int
+    pair_tokens: int
+    total_tokens: int | None
+    truncates: bool
+
+
+_VOYAGE = Limits(documents=1000, query_tokens=8_000, pair_tokens=32_000, total_tokens=600_000, truncates=True)
+_COHERE = Limits(documents=1000, query_tokens=2_048, pair_tokens=4_096, total_tokens=None, truncates=False)
+
+LIMITS: Mapping[str, Limits] = {"voyage": _VOYAGE, "cohere": _COHERE, "demo": _VOYAGE}
+"""By adapter, for the models of each that the providers offer now."""
+
+
+def limits_of(model: ServedModel) -> Limits:
+    """Return the smallest limits of the providers that serve a model: its answer must not depend on which one it is.
+
+    The alias's `context_tokens`, where set, takes the place of the limit of a pair.
+    """
+    found = [LIMITS[at.upstream.adapter] for at in model.deployments if at.upstream.adapter in LIMITS] or [_VOYAGE]
+    totals = [each.total_tokens for each in found if each.total_tokens is not None]
+    pair_tokens = model.context_tokens or min(each.pair_tokens for each in found)
+    return Limits(
+        documents=min(each.documents for each in found),
+        query_tokens=min(pair_tokens, *(each.query_tokens for each in found)),
+        pair_tokens=pair_tokens,
+        total_tokens=min(totals, default=None),
+        truncates=all(each.truncates for each in found),
+    )
+
+
+def bound_tokens(limits: Limits, query_bytes: int, document_bytes: Sequence[int], *, truncation: bool) -> int:
+    """Return the most tokens that a request can count. Raises InputTooLarge naming the member at fault.
+
+    `query_bytes` are those of the query with its instruction. With `truncation` the provider cuts each text to its limit.
+    """
+    if len(document_bytes) > limits.documents:
+        raise InputTooLarge(f"At most {limits.documents} documents can be reranked at once.", param="documents")
+    query = min(query_bytes, limits.query_tokens) if truncation else query_bytes
+    longest = limits.pair_tokens - RESERVED_TOKENS - query
+    if truncation:
+        document_bytes = [min(size, max(longest, 0)) for size in document_bytes]
+    else:
+        _check_pairs(limits, query, longest, document_bytes)
+    total = (query + RESERVED_TOKENS) * len(document_bytes) + sum(document_bytes)
+    if limits.total_tokens is not None and total > limits.total_tokens:
+        told = f"All documents, with the query once for each, may have {limits.total_tokens} bytes together."
+        raise InputTooLarge(told, param="documents")
+    return total
+
+
+def _check_pairs(limits: Limits, query: int, longest: int, document_bytes: Sequence[int]) -> None:
+    if query > limits.query_tokens:
+        told = f"The query and the instruction may have {limits.query_tokens} bytes together."
+        raise InputTooLarge(told, param="query")
+    for index, size in enumerate(document_bytes):
+        if size > longest:
+            told = f"A document may have {max(longest, 0)} bytes with this query and instruction."
+            raise InputTooLarge(told, param=f"documents.{index}")

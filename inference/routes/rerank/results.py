@@ -1,0 +1,51 @@
+"""The results of a reranking: checked as they come from a provider, and laid out for the client."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.routes.rerank.bound import BoundedRerank
+from inference.routes.rerank.request import RerankRequest
+from inference.rules.upstream import Attempt
+
+Scores = Mapping[int, float]
+
+
+def read_scores(sent: Any, asked: RerankRequest) -> Scores:
+    """Read the score of each result by its document's index, or raise NotJSONError.
+
+    There must be as many results as were asked for, each of another document of the request, with a finite score.
+    """
+    if not isinstance(sent, list) or len(sent) != asked.results:
+        raise NotJSONError("not as many results as were asked for")
+    scores: dict[int, float] = {}
+    for result in sent:
+        if not isinstance(result, dict):
+            raise NotJSONError("a result that is no object")
+        index, score = result.get("index"), result.get("relevance_score")
+        if type(index) is not int or not 0 <= index < len(asked.documents) or index in scores:
+            raise NotJSONError("a result of no document, or two of one")
+        if not isinstance(score, int | float) or isinstance(score, bool) or not math.isfinite(score):
+            raise NotJSONError("a result without a score")
+        scores[index] = score
+    return scores
+
+
+def answer_of(attempt: Attempt[BoundedRerank], scores: Scores, total_tokens: Any) -> dict[str, Any]:
+    """Lay out an answer, best results first. `total_tokens` is what the provider says, None where it does not."""
+    asked = attempt.request.asked
+    usage = {"input_bytes": asked.bound.input_bytes}
+    return {
+        "id": attempt.public_id,
+        "object": "list",
+        "model": attempt.public_model,
+        "results": list(_results(asked, scores)),
+        "usage": usage if total_tokens is None else {**usage, "total_tokens": total_tokens},
+    }
+
+
+def _results(asked: RerankRequest, scores: Scores) -> Iterable[dict[str, Any]]:
+    for index, score in sorted(scores.items(), key=lambda one: one[1], reverse=True):
+        result: dict[str, Any] = {"index": index, "relevance_score": score}
+        yield {**result, "document": {"text": asked.documents[index]}} if asked.returns_documents else result

@@ -1,0 +1,19 @@
+"""What reranking tells the metering core of itself."""
+
+from gateway.core.contract.aliases import Route
+from inference.metering.json_route import read_json
+from inference.metering.route import MeteredRoute
+from inference.routes.rerank.bound import bound_rerank
+from inference.routes.rerank.cohere import CohereRerank
+from inference.routes.rerank.demo import DemoRerank
+from inference.routes.rerank.request import read_request
+from inference.routes.rerank.voyage import VoyageRerank
+
+RERANK = MeteredRoute(
+    name=Route.RERANK,
+    id_prefix="rrk",
+    read=read_json,
+    check=read_request,
+    bound=bound_rerank,
+    endpoints={"voyage": VoyageRerank(), "cohere": CohereRerank(), "demo": DemoRerank()},
+)

@@ -1,0 +1,38 @@
+"""Reranking at upstreams that speak the public API of Voyage AI."""
+
+from typing import Any
+
+from inference.adapters.exchange import NotJSONError
+from inference.adapters.http_endpoint import JsonEndpoint
+from inference.routes.rerank.bound import BoundedRerank
+from inference.routes.rerank.members import OWN
+from inference.routes.rerank.results import answer_of, read_scores
+from inference.rules.upstream import Attempt
+
+
+class VoyageRerank(JsonEndpoint[BoundedRerank]):
+    """`POST /rerank`."""
+
+    path = "/rerank"
+
+    def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
+        """Say `truncation` always: the provider's default is to cut in silence."""
+        asked = attempt.request.asked
+        return {
+            **{name: value for name, value in asked.body.items() if name not in OWN},
+            "model": attempt.model,
+            "query": asked.query,
+            "documents": asked.documents,
+            "top_k": asked.results,
+            "return_documents": False,
+            "truncation": asked.truncation,
+        }
+
+    def make_ours(self, attempt: Attempt[BoundedRerank], body: dict[str, Any]) -> None:
+        """Check the results, and lay them out as ours."""
+        usage = body.get("usage") or {}
+        if not isinstance(usage, dict):
+            raise NotJSONError("usage is no object")
+        answer = answer_of(attempt, read_scores(body.get("data"), attempt.request.asked), usage.get("total_tokens"))
+        body.clear()
+        body |= answer

@@ -1,0 +1,54 @@
+"""A request for speech with its hold."""
+
+from dataclasses import dataclass
+
+from billing.rules.prices import cost_microusd
+from billing.rules.quantities import Quantities
+from inference.routes.speech.request import MEDIA_TYPES, SpeechRequest
+from inference.routes.speech.stream import SoundFormat, SpeechEventFormat, SpeechMeter, whole_as_events
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.rules.json_body import BoundedJson
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.request import StreamedRequest
+from inference.rules.terms import within
+
+
+@dataclass(frozen=True)
+class BoundedSpeech(BoundedJson, StreamedRequest):
+    """A request as it is sent. The characters are known before anything is said, so its hold is its charge."""
+
+    asked: SpeechRequest
+
+    @property
+    def quantities(self) -> Quantities:
+        """Return what it uses."""
+        return Quantities(input_characters=self.asked.characters)
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Return the characters."""
+        return self.quantities
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the sound of an upstream that did not stream it as events."""
+        if self.asked.as_events:
+            return Content(EVENT_STREAM_TYPE, whole_as_events(answer.body))
+        return Content(MEDIA_TYPES[self.asked.audio_format][0], answer.body)
+
+    def meter(self) -> SpeechMeter:
+        """Begin to count."""
+        return SpeechMeter(self.quantities)
+
+    def stream_format(self, public_model: str, public_id: str, meter: SpeechMeter) -> SoundFormat | SpeechEventFormat:
+        """Return the layout of the stream: events, or bytes."""
+        if self.asked.as_events:
+            return SpeechEventFormat(meter)
+        return SoundFormat(MEDIA_TYPES[self.asked.audio_format][0])
+
+
+def bound_speech(
+    asked: SpeechRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedSpeech:
+    """Compute the hold. Raises MaxCostExceeded with what the request needs."""
+    most = Quantities(input_characters=asked.characters)
+    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
+    return BoundedSpeech(hold, asked.body, asked.is_large, asked)

@@ -1,0 +1,74 @@
+"""Speech of the demo backend, which has no voice: a tone of the length that the words would take."""
+
+import asyncio
+import io
+import math
+import struct
+import wave
+from collections.abc import AsyncIterator
+
+from gateway.core.contract.errors import InvalidRequest
+from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.routes.speech.bound import BoundedSpeech
+from inference.routes.speech.request import SpeechRequest
+from inference.routes.speech.stream import DONE, delta_of
+from inference.rules.answer import Answer, Chunk
+from inference.rules.upstream import Attempt
+
+HERTZ = 24_000
+CHARACTERS_PER_SECOND = 15
+SECONDS_MAX = 60
+PIECE_BYTES = 24 * 1024
+_MP3_HEAD = b"\xff\xf3\x84\xc4"
+"""MPEG-2 layer III, 64 kbit/s, 24 kHz, one channel: a frame of 192 bytes and 24 ms. One of zeros is silence."""
+_MP3_FRAME = _MP3_HEAD + bytes(192 - len(_MP3_HEAD))
+
+
+class DemoSpeech(DemoEndpoint[BoundedSpeech]):
+    """Gives a tone as wav and pcm, silence as mp3, and refuses what it would need an encoder for."""
+
+    async def answer(self, attempt: Attempt[BoundedSpeech]) -> Answer:
+        """Give all of it at once."""
+        return Answer(sound_for(attempt.request.asked), None)
+
+    def chunks(self, attempt: Attempt[BoundedSpeech]) -> AsyncIterator[Chunk]:
+        """Give it in pieces. Raises InvalidRequest at once."""
+        asked = attempt.request.asked
+        return _pieces(sound_for(asked), as_events=asked.as_events)
+
+
+async def _pieces(sound: bytes, *, as_events: bool) -> AsyncIterator[Chunk]:
+    for at in range(0, len(sound), PIECE_BYTES):
+        piece = sound[at : at + PIECE_BYTES]
+        yield Chunk(delta_of(piece) if as_events else piece)
+        await asyncio.sleep(0)
+    yield Chunk(b"", events=({"type": DONE},))
+
+
+def sound_for(asked: SpeechRequest) -> bytes:
+    """Make the sound. Raises InvalidRequest for a format that needs an encoder."""
+    seconds = min(max(asked.characters / CHARACTERS_PER_SECOND, 0.25), SECONDS_MAX)
+    match asked.audio_format:
+        case "wav":
+            return _wav(_tone(seconds))
+        case "pcm":
+            return _tone(seconds)
+        case "mp3":
+            return _MP3_FRAME * math.ceil(seconds / 0.024)
+    raise InvalidRequest("The demo backend makes wav, pcm and mp3 only.", param="response_format")
+
+
+def _tone(seconds: float) -> bytes:
+    """Make an A of 440 Hz, 16 bits a sample, of whole periods of six hundred samples."""
+    period = struct.pack("<600h", *(round(6000 * math.sin(math.tau * 11 * at / 600)) for at in range(600)))
+    return period * max(round(seconds * HERTZ / 600), 1)
+
+
+def _wav(samples: bytes) -> bytes:
+    written = io.BytesIO()
+    with wave.open(written, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(HERTZ)
+        file.writeframes(samples)
+    return written.getvalue()

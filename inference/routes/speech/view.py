@@ -1,0 +1,21 @@
+"""POST /v1/audio/speech."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.core.api.access import requires_model
+from gateway.core.api.lean import LeanRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.routes.speech.reference import describe_speech
+from inference.routes.speech.route import SPEECH
+
+
+class SpeechViewSet(MeteredViewSet):
+    """Spoken text, as bytes or as server-sent events."""
+
+    route = SPEECH
+
+    @describe_speech
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Speak a text."""
+        return await self.serve(request)

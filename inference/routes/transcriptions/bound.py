@@ -1,0 +1,97 @@
+"""A transcription with its hold, and how its usage is read."""
+
+import math
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from billing.rules.prices import cost_microusd
+from billing.rules.quantities import QUANTITY_MAX, MalformedUsage, Quantities
+from gateway.core.api.json import dumps
+from inference.routes.transcriptions.request import TranscriptionRequest
+from inference.routes.transcriptions.stream import TranscriptFormat, TranscriptMeter, whole_as_events
+from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
+from inference.rules.json_body import JSON_TYPE
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.request import BoundedRequest, StreamedRequest
+from inference.rules.terms import within
+
+TEXT_TYPE = "text/plain; charset=utf-8"
+"""The vendor's media type of an answer in text, srt and vtt."""
+
+
+@dataclass(frozen=True)
+class BoundedTranscription(BoundedRequest):
+    """A form as it is sent. Its file is kept for as long as the call needs it."""
+
+    hold_microusd: int
+    asked: TranscriptionRequest
+
+    @property
+    def members(self) -> Container[str]:
+        """Return the fields' names."""
+        return ["file", "model", *(name for name, _ in self.asked.fields)]
+
+    def begin(self) -> None:
+        """Keep the file."""
+        self.asked.file.keep()
+
+    def end(self) -> None:
+        """Let go of the file."""
+        self.asked.file.let_go()
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read the seconds that the upstream states, or take those that were read from the file."""
+        duration = answer.body.get("duration") if isinstance(answer.body, Mapping) else None
+        return self.read_usage(answer.usage, duration)
+
+    def read_usage(self, usage: Mapping[str, Any] | None, duration: Any = None) -> Quantities:
+        """Return the seconds of a usage of type `duration`, of the answer's own `duration`, else of the file. Tokens, which
+        some models report instead, have no price here."""
+        told = usage or {}
+        stated = told.get("seconds") if told.get("type") == "duration" or "seconds" in told else duration
+        if told.get("type") == "duration" and stated is None:
+            raise MalformedUsage("usage states no seconds")
+        return Quantities(seconds=self.asked.length.seconds if stated is None else _whole_seconds(stated))
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the answer in the format that was asked for."""
+        if self.asked.is_text:
+            return Content(TEXT_TYPE, answer.body.encode())
+        return Content(JSON_TYPE, dumps(answer.body))
+
+
+class StreamedTranscription(BoundedTranscription, StreamedRequest):
+    """A transcription that is answered with a stream."""
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the whole answer of an upstream that did not stream as events."""
+        return Content(EVENT_STREAM_TYPE, whole_as_events(answer.body))
+
+    def meter(self) -> TranscriptMeter:
+        """Begin to count."""
+        return TranscriptMeter(self.read_usage)
+
+    def stream_format(self, public_model: str, public_id: str, meter: TranscriptMeter) -> TranscriptFormat:
+        """Return the layout of the stream."""
+        return TranscriptFormat(meter)
+
+
+def bound_transcription(
+    asked: TranscriptionRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
+) -> BoundedTranscription:
+    """Compute the hold: the file's seconds, rounded up. Raises MaxCostExceeded with what the request needs."""
+    most = Quantities(seconds=asked.length.seconds)
+    hold = within(cost_microusd(most, price.worst_case), max_cost_microusd)
+    return (StreamedTranscription if asked.streams else BoundedTranscription)(hold, asked)
+
+
+def _whole_seconds(stated: Any) -> int:
+    """Round a length up to whole seconds. A text with a number is one too, as older upstreams write it."""
+    try:
+        seconds = float(stated) if isinstance(stated, str) else stated
+    except ValueError as error:
+        raise MalformedUsage("seconds are no number") from error
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= QUANTITY_MAX:
+        raise MalformedUsage("seconds are no length")
+    return math.ceil(seconds)

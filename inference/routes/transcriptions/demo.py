@@ -1,0 +1,56 @@
+"""Transcriptions of the demo backend, which cannot hear, and says so."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from inference.adapters.demo.endpoint import TOKEN_SECONDS, DemoEndpoint
+from inference.adapters.demo.tokens import pieces_of
+from inference.routes.transcriptions.bound import BoundedTranscription
+from inference.routes.transcriptions.stream import DELTA, DONE, render
+from inference.rules.answer import Answer, Chunk
+from inference.rules.audio.length import AudioLength
+from inference.rules.upstream import Attempt
+
+
+class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
+    """Tells what came instead of what was said."""
+
+    async def answer(self, attempt: Attempt[BoundedTranscription]) -> Answer:
+        """Answer in the format that was asked for."""
+        asked = attempt.request.asked
+        text, seconds = _text(asked.length), asked.length.seconds
+        if asked.is_text:
+            return Answer(_laid_out(asked.answer_format, text, seconds), None)
+        usage = {"type": "duration", "seconds": seconds}
+        body: dict[str, Any] = {"text": text, "usage": usage}
+        if asked.answer_format != "json":
+            segment = {"id": 0, "start": 0.0, "end": float(seconds), "text": text}
+            if asked.answer_format == "diarized_json":
+                segment |= {"id": "seg_0", "type": "transcript.text.segment", "speaker": "A"}
+            body |= {"task": "transcribe", "language": "english", "duration": float(seconds), "segments": [segment]}
+        return Answer(body, usage)
+
+    async def chunks(self, attempt: Attempt[BoundedTranscription]) -> AsyncIterator[Chunk]:
+        """Stream the text by its tokens."""
+        length = attempt.request.asked.length
+        text = _text(length)
+        for piece in pieces_of(text):
+            yield Chunk(render({"type": DELTA, "delta": piece}), 1, len(piece))
+            await asyncio.sleep(float(attempt.target.options.get("token_seconds", TOKEN_SECONDS)))
+        usage = {"type": "duration", "seconds": length.seconds}
+        yield Chunk(b"", events=({"type": DONE, "text": text, "usage": usage},))
+
+
+def _text(length: AudioLength) -> str:
+    unit = "second" if length.seconds == 1 else "seconds"
+    return f"This is the demo backend, which cannot hear. It got {length.seconds} {unit} of {length.container}."
+
+
+def _laid_out(layout: str, text: str, seconds: int) -> str:
+    if layout == "text":
+        return f"{text}\n"
+    end = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    if layout == "srt":
+        return f"1\n00:00:00,000 --> {end},000\n{text}\n\n"
+    return f"WEBVTT\n\n00:00:00.000 --> {end}.000\n{text}\n\n"

@@ -1,0 +1,97 @@
+"""Transcriptions and translations at upstreams that speak the public vendor API."""
+
+from typing import Any, ClassVar
+
+import aiohttp
+
+from gateway.core.outbound.bodies import read_bounded
+from inference.adapters.errors import broken_by_event
+from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, parse_object, read_object
+from inference.adapters.form_payload import form_payload
+from inference.adapters.http_endpoint import PRIVATE_MEMBERS, HttpEndpoint
+from inference.adapters.streams import EventStream
+from inference.routes.transcriptions.bound import BoundedTranscription
+from inference.routes.transcriptions.stream import DONE, render
+from inference.rules.answer import Answer, Chunk
+from inference.rules.audio.length import MEDIA_TYPES
+from inference.rules.upstream import Attempt
+
+
+class TranscriptStream(EventStream):
+    """Forwards the vendor's events up to the last one, which is held back."""
+
+    def translate(self, data: bytes) -> Chunk | None:
+        """Check one event. What comes behind the last one is not read."""
+        if self._ended:
+            return None
+        if data == b"[DONE]":
+            raise NotJSONError("the stream ended without a last event")
+        event = parse_object(data)
+        if event.get("error") or event.get("type") == "error":
+            raise broken_by_event(self._attempt, event)
+        if not isinstance(event.get("type"), str):
+            raise NotJSONError("an event without a type")
+        _make_ours(self._attempt, event)
+        if event["type"] == DONE:
+            if not isinstance(event.get("text"), str) or not isinstance(event.get("usage"), dict | None):
+                raise NotJSONError("a last event without its text, or whose usage is no object")
+            self._ended = True
+            return Chunk(b"", events=(event,))
+        delta = event.get("delta")
+        size = len(delta.encode()) if isinstance(delta, str) else 0
+        return Chunk(render(event), int(size > 0), size)
+
+
+class OpenAITranscriptions(HttpEndpoint[BoundedTranscription]):
+    """`POST /audio/transcriptions`. The answer is JSON, or text in one of three layouts."""
+
+    path = "/audio/transcriptions"
+    stream: ClassVar[type[EventStream] | None] = TranscriptStream
+
+    async def payload(self, attempt: Attempt[BoundedTranscription], *, streams: bool) -> Any:
+        """Build the form, with the file read from where it lies while it is sent."""
+        asked = attempt.request.asked
+        fields = [("model", attempt.model), *asked.fields, *([("stream", "true")] if streams else [])]
+        container = asked.length.container
+        return form_payload(fields, asked.file, filename=f"audio.{container}", content_type=MEDIA_TYPES[container])
+
+    async def read(self, attempt: Attempt[BoundedTranscription], response: aiohttp.ClientResponse) -> Answer:
+        """Read the text, or a JSON object that has one."""
+        if attempt.request.asked.is_text:
+            return Answer(await _read_text(response), None)
+        body = await read_object(response)
+        usage = body.get("usage")
+        if body.get("error") or not isinstance(body.get("text"), str):
+            raise NotJSONError("no text")
+        if not isinstance(usage, dict | None):
+            raise NotJSONError("usage is no object")
+        _make_ours(attempt, body)
+        return Answer(body, usage)
+
+
+class OpenAITranslations(OpenAITranscriptions):
+    """`POST /audio/translations`."""
+
+    path = "/audio/translations"
+    stream = None
+
+
+def _make_ours(attempt: Attempt[Any], body: dict[str, Any]) -> None:
+    """Drop what tells of the upstream's machinery. An answer has neither id nor model by itself; a segment keeps its id."""
+    for member in PRIVATE_MEMBERS:
+        body.pop(member, None)
+    if "model" in body:
+        body["model"] = attempt.public_model
+    if "id" in body and body.get("type") is None:
+        body["id"] = attempt.public_id
+
+
+async def _read_text(response: aiohttp.ClientResponse) -> str:
+    """Read an answer that is text. Raises NotJSONError where it is something else."""
+    media_type = response.headers.get("Content-Type", "text/plain").partition(";")[0].strip().lower()
+    if media_type == "text/html" or not (media_type.startswith("text/") or media_type == "application/x-subrip"):
+        raise NotJSONError(f"content type {media_type}")
+    try:
+        return (await read_bounded(response, ANSWER_MAX_BYTES)).decode()
+    except UnicodeDecodeError as error:
+        raise NotJSONError("the text is not UTF-8") from error

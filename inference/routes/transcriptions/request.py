@@ -1,0 +1,69 @@
+"""What a transcription, or a translation, asks for."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway.core.contract.errors import InvalidRequest
+from inference.routes.transcriptions.members import TRANSCRIPTION_MEMBERS, TRANSLATION_MEMBERS
+from inference.rules.audio.length import AudioLength, read_length
+from inference.rules.audio.reading import UnreadableAudio
+from inference.rules.form_body import FormBody, KeptFile, base_name
+from inference.rules.members import Member, refuse_members
+from inference.rules.model import ServedModel
+
+TEXT_FORMATS = frozenset({"text", "srt", "vtt"})
+TRANSLATION_FORMATS = frozenset({"json", "verbose_json"}) | TEXT_FORMATS
+TRANSCRIPTION_FORMATS = TRANSLATION_FORMATS | {"diarized_json"}
+_OURS = ("model", "stream")
+_FLAGS = {"true": True, "True": True, "false": False, "False": False, "": None}
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptionRequest:
+    """A valid form. `fields` are the client's own but `model` and `stream`, as they go upstream."""
+
+    fields: Sequence[tuple[str, str]]
+    file: KeptFile
+    length: AudioLength
+    answer_format: str
+    streams: bool
+    is_large: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        """Return whether the answer is plain text, and no JSON."""
+        return self.answer_format in TEXT_FORMATS
+
+
+def read_transcription(sent: FormBody, model: ServedModel) -> TranscriptionRequest:
+    """Validate a transcription, or raise InvalidRequest naming the field at fault."""
+    return _read(sent, TRANSCRIPTION_MEMBERS, TRANSCRIPTION_FORMATS, streams=sent.flag("stream"))
+
+
+def read_translation(sent: FormBody, model: ServedModel) -> TranscriptionRequest:
+    """Validate a translation, or raise InvalidRequest naming the field at fault."""
+    return _read(sent, TRANSLATION_MEMBERS, TRANSLATION_FORMATS, streams=False)
+
+
+def _read(
+    sent: FormBody, table: Mapping[str, Member], formats: Collection[str], *, streams: bool
+) -> TranscriptionRequest:
+    refuse_members({base_name(name): _FLAGS.get(value, value) for name, value in sent.fields}, table)
+    if sent.file_field != "file":
+        raise InvalidRequest("The file must be in the field file.", param=sent.file_field)
+    if any(base_name(name) == "file" for name, _ in sent.fields):
+        raise InvalidRequest("file may be sent once.", param="file")
+    answer_format = sent.one("response_format") or "json"
+    if answer_format not in formats:
+        raise InvalidRequest(f"response_format must be {', '.join(sorted(formats))}.", param="response_format")
+    for name in ("language", "prompt", "temperature"):
+        sent.one(name)
+    fields = tuple((name, value) for name, value in sent.fields if base_name(name) not in _OURS)
+    return TranscriptionRequest(fields, sent.file, _length_of(sent.file), answer_format, streams)
+
+
+def _length_of(file: KeptFile) -> AudioLength:
+    try:
+        return read_length(file)
+    except UnreadableAudio as error:
+        raise InvalidRequest(f"The length of the file cannot be read. {error}", param="file") from error

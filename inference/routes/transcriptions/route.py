@@ -1,0 +1,26 @@
+"""What transcriptions and translations tell the metering core of themselves."""
+
+from gateway.core.contract.aliases import Route
+from inference.metering.form_route import read_form
+from inference.metering.route import MeteredRoute
+from inference.routes.transcriptions.bound import bound_transcription
+from inference.routes.transcriptions.demo import DemoTranscriptions
+from inference.routes.transcriptions.openai import OpenAITranscriptions, OpenAITranslations
+from inference.routes.transcriptions.request import read_transcription, read_translation
+
+TRANSCRIPTIONS = MeteredRoute(
+    name=Route.TRANSCRIPTIONS,
+    id_prefix="trsc",
+    read=read_form,
+    check=read_transcription,
+    bound=bound_transcription,
+    endpoints={"openai": OpenAITranscriptions(), "demo": DemoTranscriptions()},
+)
+TRANSLATIONS = MeteredRoute(
+    name=Route.TRANSLATIONS,
+    id_prefix="trsl",
+    read=read_form,
+    check=read_translation,
+    bound=bound_transcription,
+    endpoints={"openai": OpenAITranslations(), "demo": DemoTranscriptions()},
+)

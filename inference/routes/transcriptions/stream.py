@@ -1,0 +1,74 @@
+"""The event stream of a transcription: what is counted of it, and how it is laid out."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from billing.rules.quantities import Quantities
+from gateway.core.contract.errors import ApiError
+from inference.adapters.sse import event_bytes
+from inference.rules.answer import Chunk
+from inference.rules.request import StreamFormat, StreamMeter
+
+DELTA, DONE = "transcript.text.delta", "transcript.text.done"
+Event = Mapping[str, Any]
+
+
+class TranscriptMeter(StreamMeter):
+    """Waits for the last event, which states the usage. The upstream has the whole file whatever it sends, so a stream that
+    breaks off has used the file's seconds."""
+
+    is_beyond_limit = False
+
+    def __init__(self, read_usage: Callable[[Mapping[str, Any] | None], Quantities]) -> None:
+        self._read_usage = read_usage
+        self.last: Event | None = None
+
+    def add(self, chunk: Chunk) -> None:
+        """Note the last event."""
+        for event in chunk.events:
+            if event["type"] == DONE:
+                self.last = event
+
+    def reported(self) -> Quantities:
+        """Return the seconds that the last event states, or the file's."""
+        return self._read_usage(self.last.get("usage") if self.last else None)
+
+    def delivered(self) -> Quantities:
+        """Return the file's seconds."""
+        return self._read_usage(None)
+
+
+class TranscriptFormat(StreamFormat):
+    """Events `transcript.text.…`. The last one is held back until the call is settled."""
+
+    def __init__(self, meter: TranscriptMeter) -> None:
+        self._meter = meter
+
+    @property
+    def terminator(self) -> bytes:
+        """Render the last event."""
+        return render(self._meter.last) if self._meter.last is not None else b""
+
+    def error(self, error: ApiError, request_id: str) -> bytes:
+        """Render an error as the vendor's SDKs look for it in a stream."""
+        return event_bytes(orjson.dumps(error.body(request_id)))
+
+    def cut(self) -> bytes:
+        """Render nothing: a transcription has no limit that it could go beyond."""
+        return b""
+
+
+def render(event: Event) -> bytes:
+    """Render one event."""
+    return event_bytes(orjson.dumps(event))
+
+
+def whole_as_events(body: Any) -> bytes:
+    """Render a whole answer, JSON or text, as one delta and the last event."""
+    text = body if isinstance(body, str) else body["text"]
+    done = {"type": DONE, "text": text}
+    if isinstance(body, Mapping):
+        done |= {name: body[name] for name in ("logprobs", "languages", "usage") if body.get(name) is not None}
+    return render({"type": DELTA, "delta": text}) + render(done)

@@ -1,0 +1,33 @@
+"""POST /v1/audio/transcriptions and /v1/audio/translations."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.core.api.access import requires_model
+from gateway.core.api.lean import LeanRequest
+from inference.metering.viewset import MeteredViewSet
+from inference.routes.transcriptions.reference import describe_transcriptions, describe_translations
+from inference.routes.transcriptions.route import TRANSCRIPTIONS, TRANSLATIONS
+
+
+class TranscriptionViewSet(MeteredViewSet):
+    """What is said in a file, as JSON, text or a stream of events."""
+
+    route = TRANSCRIPTIONS
+
+    @describe_transcriptions
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Transcribe a file."""
+        return await self.serve(request)
+
+
+class TranslationViewSet(MeteredViewSet):
+    """What is said in a file, in English."""
+
+    route = TRANSLATIONS
+
+    @describe_translations
+    @requires_model
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Translate a file."""
+        return await self.serve(request)

@@ -1,0 +1,91 @@
+"""The length of a sound file, for its hold: the claim of its container where its frames agree, else what they add up to."""
+
+import math
+from dataclasses import dataclass
+
+from tinytag import TinyTag, TinyTagException
+
+from inference.rules.audio.flac import read_flac
+from inference.rules.audio.mp4 import read_mp4
+from inference.rules.audio.mpeg import frame_of, read_mpeg
+from inference.rules.audio.ogg import read_ogg
+from inference.rules.audio.reading import Reading, UnreadableAudio
+from inference.rules.audio.source import AudioFile, Stored
+from inference.rules.audio.wav import read_wav
+from inference.rules.audio.webm import read_webm
+
+TOLERANCE_SECONDS = 1.0
+TOLERANCE_PART = 0.02
+"""A claim may be so much shorter than the frames: encoders trim what they added at both ends."""
+SECONDS_MAX = 30 * 24 * 3600
+
+_TAGGED = {"wav": read_wav, "flac": read_flac}
+_WALKED = {"m4a": read_mp4, "mp3": read_mpeg, "ogg": read_ogg, "webm": read_webm}
+MEDIA_TYPES = {
+    "wav": "audio/wav",
+    "mp3": "audio/mpeg",
+    "flac": "audio/flac",
+    "ogg": "audio/ogg",
+    "m4a": "audio/mp4",
+    "webm": "audio/webm",
+}
+"""The containers that can be read, by the ending of a file's name, with their media types."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioLength:
+    """A file's container, and its length in whole seconds, rounded up."""
+
+    container: str
+    seconds: int
+
+
+def read_length(stored: Stored) -> AudioLength:
+    """Read the length of a file. Raises UnreadableAudio."""
+    file = AudioFile(stored)
+    container = container_of(file)
+    try:
+        reading = _WALKED[container](file) if container in _WALKED else _TAGGED[container](file, _tag(file))
+    except UnreadableAudio:
+        raise
+    except (TinyTagException, ValueError, ArithmeticError, LookupError) as error:
+        raise UnreadableAudio("The file is damaged.") from error
+    seconds = _best(reading)
+    if not 0 < seconds <= SECONDS_MAX:
+        raise UnreadableAudio("The file holds no sound, or claims to last for more than a month.")
+    return AudioLength(container, math.ceil(seconds))
+
+
+def container_of(file: AudioFile) -> str:
+    """Tell the container by the file's first bytes. Raises UnreadableAudio."""
+    head = file.at(0, 12)
+    if head.startswith(b"RIFF") and head[8:] == b"WAVE":
+        return "wav"
+    for start, at, container in _STARTS:
+        if head.startswith(start, at):
+            return container
+    if len(head) > 2 and frame_of(*head[:3]):
+        return "mp3"
+    raise UnreadableAudio("The file is no wav, mp3, m4a, mp4, ogg, flac or webm.")
+
+
+_STARTS = (
+    (b"fLaC", 0, "flac"),
+    (b"OggS", 0, "ogg"),
+    (b"ftyp", 4, "m4a"),
+    (b"\x1a\x45\xdf\xa3", 0, "webm"),
+    (b"ID3", 0, "mp3"),
+)
+
+
+def _tag(file: AudioFile) -> TinyTag:
+    file.seek(0)
+    return TinyTag.get(file_obj=file, tags=False)  # type: ignore[arg-type]
+
+
+def _best(reading: Reading) -> float:
+    """Believe a claim that is at least about as long as the frames; else take the most that these can last."""
+    shortest = reading.least - max(TOLERANCE_SECONDS, reading.least * TOLERANCE_PART)
+    if reading.claimed and reading.claimed >= shortest:
+        return reading.claimed
+    return reading.least if reading.most is None else reading.most

@@ -1,0 +1,82 @@
+"""Ogg with Opus or Vorbis: the last page claims a length, and the packets show whether it can be (RFC 3533, RFC 7845)."""
+
+from inference.rules.audio.opus import packet_seconds
+from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
+from inference.rules.audio.source import AudioFile
+
+_PAGE_BYTES = 27
+
+
+class _Track:
+    """The packets of one logical stream: how many there were, and what they add up to."""
+
+    def __init__(self, head: bytes) -> None:
+        self.is_opus = head.startswith(b"OpusHead")
+        self._blocks = vorbis_blocks(head)
+        self.is_vorbis = self._blocks is not None
+        self.packets, self.seconds = 0, 0.0
+        self.granule = 0
+        self._rate = int.from_bytes(head[12:16], "little") if self.is_vorbis else 48_000
+        self._before = int.from_bytes(head[10:12], "little") if self.is_opus else 0
+
+    def add(self, head: bytes) -> None:
+        """Count one more packet; what a codec's headers are, adds nothing."""
+        self.packets += 1
+        if self.is_opus and not head.startswith(b"Op"):
+            self.seconds += packet_seconds(head)
+
+    @property
+    def claimed(self) -> float:
+        """Return the seconds at which the last page ends."""
+        return max(self.granule - self._before, 0) / self._rate if self._rate else 0.0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Return the least and the most seconds that the packets last."""
+        if self._blocks is None:
+            return self.seconds, self.seconds
+        sounding = max(self.packets - 3, 0)
+        return sounding * self._blocks[0], sounding * self._blocks[1]
+
+
+def vorbis_blocks(head: bytes) -> tuple[float, float] | None:
+    """Return the seconds that the shortest and the longest packet add, by a Vorbis identification header (Vorbis I section
+    4.2.2); None for anything else."""
+    rate = int.from_bytes(head[12:16], "little")
+    if not head.startswith(b"\x01vorbis") or len(head) < 30 or not rate:
+        return None
+    return (1 << (head[28] & 15)) / 2 / rate, (1 << (head[28] >> 4)) / 2 / rate
+
+
+def read_ogg(file: AudioFile) -> Reading:
+    """Walk the pages. Raises UnreadableAudio where no track is Opus or Vorbis."""
+    tracks: dict[bytes, _Track] = {}
+    offset = packets = 0
+    while (page := file.at(offset, _PAGE_BYTES))[:4] == b"OggS" and len(page) == _PAGE_BYTES:
+        sizes = file.at(offset + _PAGE_BYTES, page[26])
+        at = offset + _PAGE_BYTES + len(sizes)
+        offset = at + sum(sizes)
+        packets += len(sizes) + 1
+        check_count(packets)
+        _add_page(file, tracks, page, sizes, at)
+    sounds = [track for track in tracks.values() if track.is_opus or track.is_vorbis]
+    if not sounds:
+        raise UnreadableAudio("An Ogg file must hold Opus or Vorbis.")
+    least, most = (sum(ends) for ends in zip(*(track.range for track in sounds), strict=True))
+    return Reading(sum(track.claimed for track in sounds), least, most)
+
+
+def _add_page(file: AudioFile, tracks: dict[bytes, _Track], page: bytes, sizes: bytes, at: int) -> None:
+    """Give every packet that begins on a page to its track."""
+    serial, begins = page[14:18], not page[5] & 1
+    for size in sizes:
+        if begins:
+            head = file.at(at, min(size, 30))
+            if serial not in tracks:
+                tracks[serial] = _Track(head)
+            tracks[serial].add(head)
+        begins = size < 255
+        at += size
+    granule = int.from_bytes(page[6:14], "little", signed=True)
+    if serial in tracks and granule >= 0:
+        tracks[serial].granule = granule

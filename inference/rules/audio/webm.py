@@ -1,0 +1,134 @@
+"""WebM and Matroska with Opus or Vorbis: a careful walk over the elements (RFC 8794, RFC 9559).
+
+A browser's recorder writes no duration, so the blocks are what counts: their timestamps, and the packets in them.
+"""
+
+import struct
+from collections.abc import Iterator
+
+from inference.rules.audio.ogg import vorbis_blocks
+from inference.rules.audio.opus import PACKET_MAX_SECONDS, packet_seconds
+from inference.rules.audio.reading import Reading, UnreadableAudio, check_count
+from inference.rules.audio.source import AudioFile
+
+_SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO = 0x18538067, 0x1549A966, 0x1654AE6B, 0xAE, 0xE1
+_CLUSTER, _GROUP = 0x1F43B675, 0xA0
+_INSIDE = {_SEGMENT, _INFO, _TRACKS, _TRACK, _AUDIO, _CLUSTER, _GROUP}
+_SCALE, _DURATION, _NUMBER, _TYPE, _CODEC, _PRIVATE = 0x2AD7B1, 0x4489, 0xD7, 0x83, 0x86, 0x63A2
+_TIME, _SIMPLE_BLOCK, _BLOCK = 0xE7, 0xA3, 0xA1
+_SOUND = 2
+_LACING = 0x06
+
+
+class _Walk:
+    """What has been seen so far."""
+
+    def __init__(self) -> None:
+        self.scale_ns = 1_000_000
+        self.duration = 0.0
+        self.tracks: list[dict[int, bytes]] = []
+        self.sounds: dict[int, bytes] = {}
+        self.cluster = self.last = 0
+        self.packets, self.opus_seconds = 0, 0.0
+
+    def take(self, element: int, file: AudioFile, offset: int, size: int) -> None:
+        """Take what one element says."""
+        if element == _TRACK:
+            self.tracks.append({})
+        elif element in (_SIMPLE_BLOCK, _BLOCK):
+            self._take_block(file.at(offset, min(size, 12)), size)
+        elif element in (_NUMBER, _TYPE, _CODEC, _PRIVATE) and self.tracks:
+            self.tracks[-1][element] = file.at(offset, min(size, 256))
+        elif element == _SCALE:
+            self.scale_ns = _whole(file.at(offset, min(size, 8)))
+        elif element == _DURATION:
+            self.duration = _real(file.at(offset, min(size, 8)))
+        elif element == _TIME:
+            self.cluster = _whole(file.at(offset, min(size, 8)))
+        elif element == _CLUSTER:
+            self.sounds = self.sounds or _sounds(self.tracks)
+
+    def _take_block(self, head: bytes, size: int) -> None:
+        number, at = _vint(head, 0, keep_marker=False)
+        codec = self.sounds.get(number)
+        if codec is None or len(head) < at + 3:
+            return
+        self.last = max(self.last, self.cluster + int.from_bytes(head[at : at + 2], "big", signed=True))
+        laced = bool(head[at + 2] & _LACING)
+        frames = head[at + 3] + 1 if laced and len(head) > at + 3 else 1
+        self.packets += frames
+        if codec == b"A_OPUS":
+            self.opus_seconds += frames * PACKET_MAX_SECONDS if laced else packet_seconds(head[at + 3 : at + 5])
+
+
+def read_webm(file: AudioFile) -> Reading:
+    """Walk the file. Raises UnreadableAudio where no track is Opus or Vorbis."""
+    walk = _Walk()
+    for element, offset, size in _elements(file):
+        walk.take(element, file, offset, size)
+    if not walk.sounds or not walk.packets:
+        raise UnreadableAudio("A WebM file must hold one track of Opus or Vorbis, and sound in it.")
+    [codec] = walk.sounds.values()
+    claimed = max(walk.duration, float(walk.last)) * walk.scale_ns / 1e9
+    if codec == b"A_OPUS":
+        return Reading(claimed or None, walk.opus_seconds)
+    shortest, longest = _vorbis_blocks(walk.tracks)
+    return Reading(claimed or None, walk.packets * shortest, walk.packets * longest)
+
+
+def _elements(file: AudioFile) -> Iterator[tuple[int, int, int]]:
+    """Yield id, place and size of every element, in order. An element of unknown size is walked into."""
+    offset = count = 0
+    while offset < file.size_bytes:
+        head = file.at(offset, 12)
+        element, at = _vint(head, 0, keep_marker=True)
+        size, at = _vint(head, at, keep_marker=False)
+        if at == 0:
+            raise UnreadableAudio("The WebM file is damaged.")
+        count += 1
+        check_count(count)
+        yield element, offset + at, size
+        offset += at if element in _INSIDE else at + size
+
+
+def _sounds(tracks: list[dict[int, bytes]]) -> dict[int, bytes]:
+    """Map the numbers of the sound tracks to their codecs; exactly one is taken, and of a codec that can be counted."""
+    found = {
+        _whole(track.get(_NUMBER, b"")): track.get(_CODEC, b"").rstrip(b"\0") for track in tracks if _is_sound(track)
+    }
+    return found if len(found) == 1 and set(found.values()) <= {b"A_OPUS", b"A_VORBIS"} else {}
+
+
+def _is_sound(track: dict[int, bytes]) -> bool:
+    return _whole(track.get(_TYPE, b"")) == _SOUND
+
+
+def _vorbis_blocks(tracks: list[dict[int, bytes]]) -> tuple[float, float]:
+    """Return the seconds of the shortest and of the longest packet, by the codec's own header. Raises UnreadableAudio."""
+    private = next(track.get(_PRIVATE, b"") for track in tracks if _is_sound(track))
+    blocks = vorbis_blocks(private[max(private.find(b"\x01vorbis"), 0) :])
+    if blocks is None:
+        raise UnreadableAudio("The WebM file's Vorbis header cannot be read.")
+    return blocks
+
+
+def _vint(data: bytes, at: int, *, keep_marker: bool) -> tuple[int, int]:
+    """Read a variable-size integer and return it with the place behind it, which is 0 where it is damaged."""
+    if at >= len(data) or not data[at] or (at == 0 and keep_marker and not data[0]):
+        return 0, 0
+    length = 9 - data[at].bit_length()
+    if at + length > len(data):
+        return 0, 0
+    value = int.from_bytes(data[at : at + length], "big")
+    return (value if keep_marker else value & ((1 << 7 * length) - 1)), at + length
+
+
+def _whole(data: bytes) -> int:
+    return int.from_bytes(data, "big")
+
+
+def _real(data: bytes) -> float:
+    if len(data) not in (4, 8):
+        return 0.0
+    value = float(struct.unpack(">f" if len(data) == 4 else ">d", data)[0])
+    return value if 0 < value < 1e15 else 0.0

@@ -1,0 +1,47 @@
+"""A request for representations with its hold, as every route of them has it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from billing.rules.prices import PriceBook
+from billing.rules.quantities import Quantities
+from inference.rules.answer import Answer
+from inference.rules.json_body import BoundedJson
+from inference.rules.representation import Representation
+from inference.rules.usage import read_total
+
+INPUT_OVERHEAD_TOKENS = 32
+"""What a model may put around one input: marks of beginning and end, a sentence that tells queries from documents, the
+padding of a short query. Vendors use 2 to 32."""
+
+
+@dataclass(frozen=True)
+class BoundedRepresentation(BoundedJson):
+    """A request whose answer carries a manifest. `bound` is the most that its input can count."""
+
+    representation: Representation
+    input_type: str | None
+    bound: Quantities
+    prices: PriceBook
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read `input_tokens`, as the endpoints name it; bytes and items are our own count."""
+        usage = answer.usage or {}
+        needed = self.prices.needs_token_usage
+        tokens = read_total(usage, "input_tokens") if needed else usage.get("input_tokens")
+        return replace(self.bound, input_tokens=tokens)
+
+    def kept(self, answer: Answer) -> Mapping[str, Any]:
+        """Return what the answer tells of the representation, where it was not known before; the members of
+        `inference_close_representations`."""
+        if self.representation.is_complete:
+            return {}
+        manifest = answer.body["manifest"]
+        told = {name: manifest[name] for name in ("revision", "dimensions", "normalized")}
+        return {"configuration": self.representation.configuration, **told}
+
+
+def input_bound(size_bytes: int, inputs: int) -> int:
+    """Bound the tokens of so many inputs, whose JSON has so many bytes: no tokenizer makes more tokens than bytes."""
+    return size_bytes + inputs * INPUT_OVERHEAD_TOKENS

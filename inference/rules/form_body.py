@@ -1,0 +1,63 @@
+"""Requests that are a form with a file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from gateway.core.contract.errors import InvalidRequest
+
+
+class KeptFile(Protocol):
+    """A file on disk that stays for as long as somebody keeps it. Reads may come from any thread."""
+
+    size_bytes: int
+
+    def read_at(self, offset: int, size_bytes: int) -> bytes: ...
+
+    def fileno(self) -> int: ...
+
+    def keep(self) -> None: ...
+
+    def let_go(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FormBody:
+    """A form: its fields in order, by the names that were sent, and its one file. Its file is read to check it, which
+    takes a thread."""
+
+    fields: Sequence[tuple[str, str]]
+    file: KeptFile
+    file_field: str
+    digest: bytes
+
+    @property
+    def is_large(self) -> bool:
+        """Say that it is checked beside the event loop."""
+        return True
+
+    @property
+    def model(self) -> str:
+        """Return the field `model`, or raise InvalidRequest."""
+        if not (name := self.one("model")):
+            raise InvalidRequest("model must be the name of a model.", param="model")
+        return name
+
+    def one(self, name: str) -> str | None:
+        """Return the value of a field that may be sent once, None where it is not. Raises InvalidRequest."""
+        found = [(field, value) for field, value in self.fields if base_name(field) == name]
+        if len(found) > 1 or (found and found[0][0] != name):
+            raise InvalidRequest(f"{name} may be sent once, and as one value.", param=name)
+        return found[0][1] if found else None
+
+    def flag(self, name: str) -> bool:
+        """Read a field that is true or false, or raise InvalidRequest."""
+        sent = self.one(name)
+        if sent not in (None, "", "true", "false", "True", "False"):
+            raise InvalidRequest(f"{name} must be true or false.", param=name)
+        return sent in ("true", "True")
+
+
+def base_name(field: str) -> str:
+    """Return the member that a field is, or is a part of: `include[]` is of `include`."""
+    return field.partition("[")[0]

@@ -1,0 +1,103 @@
+"""What a representation is: everything that two vectors must have in common to be compared. SPEC: Embedding representation."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway.core.api.json import canonical
+from gateway.core.contract.errors import InvalidRequest, ModelUnavailable
+from inference.rules.model import ServedModel
+
+INPUT_TYPES = ("query", "document")
+DENSE_ADAPTERS = frozenset({"representation", "voyage"})
+"""Adapters of upstreams that serve representations and nothing else."""
+ADAPTERS = DENSE_ADAPTERS | {"demo"}
+
+
+class ContradictedError(Exception):
+    """An upstream answered with another representation than it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """One configuration of vectors. A member is None until an answer tells it, where the operator's rows do not."""
+
+    alias: str
+    provider: str
+    model: str
+    quantization: str
+    revision: str | None = None
+    dimensions: int | None = None
+    normalized: bool | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether everything is known."""
+        return None not in (self.revision, self.dimensions, self.normalized)
+
+    @property
+    def configuration(self) -> str:
+        """Return what is known before an answer, as the key of what the answers told."""
+        return canonical(self.manifest(None)).decode()
+
+    @property
+    def manifest_id(self) -> str:
+        """Return the hex SHA-256 of the compact, key-sorted JSON of the manifest without `input_type`."""
+        members = self.manifest(None)
+        del members["input_type"]
+        return hashlib.sha256(canonical(members)).hexdigest()
+
+    def manifest(self, input_type: str | None) -> dict[str, Any]:
+        """Render the manifest of vectors of this input type."""
+        return {
+            "alias": self.alias,
+            "provider": self.provider,
+            "model": self.model,
+            "revision": self.revision,
+            "dimensions": self.dimensions,
+            "quantization": self.quantization,
+            "normalized": self.normalized,
+            "input_type": input_type,
+        }
+
+    def completed(self, revision: str, dimensions: int, normalized: bool | None) -> "Representation":
+        """Return it with what an answer tells; vectors of which nobody says that they are normalized are not. Raises
+        ContradictedError where something else was known."""
+        if normalized is None:
+            normalized = bool(self.normalized)
+        told = {"revision": revision, "dimensions": dimensions, "normalized": normalized}
+        for name, value in told.items():
+            if getattr(self, name) not in (None, value):
+                raise ContradictedError(f"{name} is {value!r}, not {getattr(self, name)!r}")
+        return replace(self, revision=revision, dimensions=dimensions, normalized=normalized)
+
+
+def representation_of(model: ServedModel, *, dimensions: int | None, quantization: str) -> Representation:
+    """Return what is known of an alias's representation before a call, with the dimensions that were asked for.
+
+    Raises ModelUnavailable where no upstream serves representations, or where several would serve different ones: vectors
+    under one alias must be comparable.
+    """
+    served = {(at.upstream.adapter, at.model) for at in model.deployments}
+    if len(served) != 1 or not all(adapter in ADAPTERS for adapter, _ in served):
+        raise ModelUnavailable("This model has no representation upstream.", private=f"{model.name}: {sorted(served)}")
+    [(adapter, name)] = served
+    options = model.options
+    return Representation(
+        alias=model.name,
+        provider=options.get("provider") or adapter,
+        model=name,
+        quantization=quantization,
+        revision=options.get("revision"),
+        dimensions=dimensions or options.get("dimensions"),
+        normalized=options.get("normalized"),
+    )
+
+
+def read_input_type(body: Mapping[str, Any], *, required: bool = False) -> str | None:
+    """Read `input_type`, or raise InvalidRequest."""
+    value = body.get("input_type")
+    if value in INPUT_TYPES or (value is None and not required):
+        return value if isinstance(value, str) else None
+    raise InvalidRequest("input_type must be query or document.", param="input_type")

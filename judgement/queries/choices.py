@@ -1,0 +1,15 @@
+"""Which backends the aliases select, and who takes an overloaded one's calls over, by their names."""
+
+from inference.queries.catalogue import Choices
+from judgement.models import JudgementFallback, JudgementSettings
+
+TEXT_ALIAS = "judgement"
+VISION_ALIAS = "judgement-vision"
+
+
+def read_choices() -> Choices:
+    """Read what the operator has chosen; an alias whose backend is not set stands for none."""
+    chosen = JudgementSettings.objects.values_list("text_backend__name", "vision_backend__name").first()
+    text, vision = chosen or (None, None)
+    fallbacks = JudgementFallback.objects.values_list("source__name", "target__name")
+    return Choices({TEXT_ALIAS: text, VISION_ALIAS: vision}, dict(fallbacks))

@@ -1,0 +1,28 @@
+"""How the recent answers of every identity are distributed."""
+
+from collections import defaultdict
+from datetime import date
+
+from django.db.models import Max, Min, Sum
+
+from judgement.models import AnswerCount
+from judgement.rules.questions import Kind
+from judgement.rules.shifts import Distribution, in_tenths
+
+
+def recent(since: date) -> list[Distribution]:
+    """Return the distributions of the answers from this day on: by alias and kind, the version seen last first."""
+    rows = AnswerCount.objects.filter(day__gte=since).values_list("identity", "kind", "bucket")
+    counted: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
+    days: dict[tuple[str, str], tuple[date, date]] = {}
+    for identity, kind, bucket, count, first, last in rows.annotate(Sum("count"), Min("day"), Max("day")):
+        counted[identity, kind][bucket] = count
+        begun, ended = days.get((identity, kind), (first, last))
+        days[identity, kind] = min(begun, first), max(ended, last)
+    found = [
+        Distribution(identity, Kind(kind), *days[identity, kind], in_tenths(counts))
+        for (identity, kind), counts in counted.items()
+    ]
+    return sorted(
+        found, key=lambda each: (each.identity.partition("/")[0], each.kind, -each.until.toordinal(), each.identity)
+    )

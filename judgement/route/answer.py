@@ -1,0 +1,28 @@
+"""The answer to a judgement, as every backend's is laid out."""
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from inference.rules.upstream import Attempt
+from judgement.route.bound import BoundedJudgement
+from judgement.rules.answers import MalformedAnswer
+
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}", re.ASCII)
+
+
+def judgement_of(attempt: Attempt[BoundedJudgement], version: Any, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """Lay out checked answers under our id, and under the identity of the backend: its alias and version. Raises
+    MalformedAnswer where the version is no name."""
+    request = attempt.request
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        raise MalformedAnswer("no version")
+    return {
+        "id": attempt.public_id,
+        "object": "judgement",
+        "model": f"{request.backend}/{version}",
+        "answers": answers,
+        "fallback": request.told_fallback,
+        "created": int(time.time()),
+    }

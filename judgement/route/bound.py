@@ -1,0 +1,131 @@
+"""A judgement with its hold, and how its usage is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from billing.rules.prices import PriceBook, cost_microusd
+from billing.rules.quantities import Quantities
+from gateway.core.api.json import dumps
+from gateway.core.contract.limits import JUDGEMENT_BRANCH_MAX_TOKENS
+from inference.rules.answer import Answer, Content
+from inference.rules.fallback import Fallback
+from inference.rules.images import Image
+from inference.rules.json_body import JSON_TYPE, BoundedJson
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.terms import within
+from inference.rules.usage import read_part, read_total
+from judgement.route.request import JudgementRequest, RemoteImage
+from judgement.rules.prompt import messages, output_tokens
+from judgement.rules.tally import tally
+
+FRAME_TOKENS = 1024
+"""What a backend may put around one question and its state, or a vendor around the messages of a chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """A valid request, and who may take it over."""
+
+    asked: JudgementRequest
+    fallback: tuple[ServedModel, PriceVersion] | None = None
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether writing it would keep the event loop long."""
+        return self.asked.is_large
+
+
+@dataclass(frozen=True)
+class BoundedJudgement(BoundedJson):
+    """A judgement as it is sent to one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
+
+    asked: JudgementRequest
+    prices: PriceBook
+    backend: str
+    images: tuple[Image | RemoteImage, ...] = ()
+    taken_over: str | None = None
+    other: Fallback | None = None
+
+    @property
+    def fallback(self) -> Fallback | None:
+        """Return who takes the call over where the backend says that it is overloaded."""
+        return self.other
+
+    @property
+    def told_fallback(self) -> dict[str, str] | None:
+        """Return what the answer tells of a fallback."""
+        return {"from": self.taken_over, "to": self.backend, "reason": "overloaded"} if self.taken_over else None
+
+    @property
+    def needs_preparing(self) -> bool:
+        """Return whether images must be fetched first."""
+        return any(isinstance(image, RemoteImage) for image in self.images)
+
+    @property
+    def image_urls(self) -> list[str]:
+        """Return the images as data URLs, once they are here."""
+        return [image.url for image in self.images]
+
+    def with_images(self, images: tuple[Image, ...]) -> "BoundedJudgement":
+        """Return the request with images that are here, for whoever may take it over as well."""
+        other = self.other
+        if other is not None and isinstance(other.request, BoundedJudgement):
+            other = replace(other, request=other.request.with_images(images))
+        return replace(self, images=images, other=other)
+
+    def usage(self, answer: Answer) -> Quantities:
+        """Read `input_tokens`, and what a chat completion tells beside it."""
+        usage = answer.usage or {}
+        needed = self.prices.needs_token_usage
+        return Quantities(
+            input_tokens=read_total(usage, "input_tokens") if needed else usage.get("input_tokens"),
+            cached_input_tokens=read_part(usage, "input_tokens_details", "cached_tokens"),
+            output_tokens=usage.get("output_tokens"),
+        )
+
+    def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
+        """Render the answer; its `input_tokens` is null where the backend did not say it."""
+        usage = {"input_tokens": (answer.usage or {}).get("input_tokens")}
+        return Content(JSON_TYPE, dumps({**answer.body, "usage": usage}))
+
+    def kept(self, answer: Answer) -> Mapping[str, Any]:
+        """Keep how likely the answers were, by tenths, for the operator's page."""
+        return {"identity": answer.body["model"], "tally": tally(self.asked.questions, answer.body["answers"])}
+
+
+def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedJudgement:
+    """Compute the hold: the dearer of the backend and of the one that may take the call over.
+
+    Raises MaxCostExceeded with what the request needs.
+    """
+    asked, most = valid.asked, _most(valid.asked, model)
+    needed = cost_microusd(most, price.worst_case)
+    if valid.fallback is None:
+        return _bounded(asked, within(needed, max_cost_microusd), model, price)
+    other, other_price = valid.fallback
+    dearer = max(needed, cost_microusd(_most(asked, other), other_price.worst_case))
+    hold = within(dearer, max_cost_microusd)
+    sent_there = _bounded(asked, hold, other, other_price, taken_over=model.name)
+    return _bounded(asked, hold, model, price, other=Fallback(other, other_price, sent_there))
+
+
+def _most(asked: JudgementRequest, model: ServedModel) -> Quantities:
+    """Bound what a backend can use, branch by branch or in one prompt. An image's size says nothing about its tokens; the
+    model's context does."""
+    prompt = messages(asked.state, asked.questions, ())
+    one_prompt = sum(len(message["content"].encode()) for message in prompt) + FRAME_TOKENS
+    tokens = max(asked.branch_tokens_max(FRAME_TOKENS), one_prompt)
+    if asked.images:
+        tokens = max(tokens, one_prompt + JUDGEMENT_BRANCH_MAX_TOKENS, model.context_tokens or 0)
+    overhead = model.options.get("input_overhead_tokens")
+    tokens += max(overhead, 0) if type(overhead) is int else 0
+    return Quantities(input_tokens=tokens, output_tokens=output_tokens(asked.questions))
+
+
+def _bounded(
+    asked: JudgementRequest, hold_microusd: int, model: ServedModel, price: PriceVersion, **more: Any
+) -> BoundedJudgement:
+    body = {"state": asked.state, "questions": {question.name: question.sent for question in asked.questions}}
+    is_large = asked.is_large or bool(asked.images)
+    return BoundedJudgement(hold_microusd, body, is_large, asked, price.prices, model.name, images=asked.images, **more)

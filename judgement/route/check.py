@@ -1,0 +1,49 @@
+"""Checks a judgement for the backend that it goes to, and finds the one that may take it over."""
+
+from datetime import UTC, datetime
+
+from gateway.core.contract.aliases import Route
+from gateway.core.contract.errors import InvalidRequest
+from inference.queries.catalogue import Catalogue
+from inference.rules.model import PriceVersion, ServedModel
+from inference.rules.plan import Endpoints, endpoint_for
+from judgement.queries.choices import VISION_ALIAS
+from judgement.route.body import JudgementBody
+from judgement.route.bound import Valid
+from judgement.route.demo import DemoJudgement
+from judgement.route.judgement import JudgementProtocol
+from judgement.route.openai import JudgementOverChat
+from judgement.route.request import JudgementRequest, read_request
+
+ENDPOINTS: Endpoints = {
+    "demo": DemoJudgement(),
+    "judgement": JudgementProtocol(),
+    "openai": JudgementOverChat(),
+}
+
+
+def check(body: JudgementBody, model: ServedModel) -> Valid:
+    """Validate a request, or raise the error that names the member at fault. Backends are aliases; a raw model is none."""
+    if model.issuers is not None:
+        raise InvalidRequest(f"{model.name} is not a judgement backend.", param="model")
+    takes_images = _takes_images(body.catalogue, model) or not model.is_served
+    asked = read_request(body.members, takes_images=takes_images, is_large=body.is_large)
+    return Valid(asked, _fallback(body.catalogue, model, asked) if asked.allows_fallback else None)
+
+
+def _takes_images(catalogue: Catalogue, model: ServedModel) -> bool:
+    return catalogue.choices.selected.get(VISION_ALIAS) == model.name
+
+
+def _fallback(
+    catalogue: Catalogue, model: ServedModel, asked: JudgementRequest
+) -> tuple[ServedModel, PriceVersion] | None:
+    """Return who may take the call over, at what prices, where the operator has named one that can be called with it."""
+    other = catalogue.models.get(catalogue.choices.fallbacks.get(model.name, ""))
+    price = other.price_at(datetime.now(UTC)) if other and other.is_served else None
+    if other is None or price is None or not price.prices.serves(Route.JUDGEMENT):
+        return None
+    if asked.images and not _takes_images(catalogue, other):
+        return None
+    can_be_sent = any(endpoint_for(Route.JUDGEMENT, ENDPOINTS, deployment) for deployment in other.deployments)
+    return (other, price) if can_be_sent and Route.JUDGEMENT in other.routes else None

@@ -1,0 +1,53 @@
+"""Judgements of the demo backend: it compares words, understands nothing, and says so by its version."""
+
+import re
+from collections.abc import Iterable
+
+from inference.adapters.demo.endpoint import DemoEndpoint
+from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
+from inference.rules.answer import Answer
+from inference.rules.upstream import Attempt
+from judgement.route.answer import judgement_of
+from judgement.route.bound import BoundedJudgement
+from judgement.rules.answers import typed_answer
+from judgement.rules.questions import Kind, Question
+
+VERSION = "demo-word-overlap-1"
+_WORD = re.compile(r"\w+")
+_DECIMALS = 4
+
+
+class DemoJudgement(DemoEndpoint[BoundedJudgement]):
+    """Gives a label the likelier the more words its description shares with the state."""
+
+    async def answer(self, attempt: Attempt[BoundedJudgement]) -> Answer:
+        """Judge every question."""
+        asked = attempt.request.asked
+        texts = [asked.state] if isinstance(asked.state, str) else list(asked.state.values())
+        words = _words(texts)
+        answers = {question.name: typed_answer(question, _judge(question, words)) for question in asked.questions}
+        tokens = sum(_count(question, texts) for question in asked.questions) + IMAGE_TOKENS * len(asked.images)
+        return Answer(judgement_of(attempt, VERSION, answers), {"input_tokens": tokens})
+
+
+def _judge(question: Question, words: frozenset[str]) -> dict[str, float]:
+    weights = {label: 1 + len(words & _described(question, label)) for label in question.labels}
+    whole = sum(weights.values())
+    given = {label: round(weight / whole, _DECIMALS) for label, weight in weights.items()}
+    first = question.labels[0]
+    return given | {first: round(given[first] + 1 - sum(given.values()), _DECIMALS)}
+
+
+def _described(question: Question, label: str) -> frozenset[str]:
+    """Return the words that speak for a label; a noul's instructions speak for true."""
+    spoken = question.instructions if question.kind is Kind.NOUL and label == "true" else label
+    return _words([spoken, question.criteria.get(label, "")])
+
+
+def _words(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(_WORD.findall(" ".join(texts).casefold()))
+
+
+def _count(question: Question, texts: Iterable[str]) -> int:
+    said = question.criteria
+    return sum(count_tokens(text) for text in (*texts, question.instructions, *said.keys(), *said.values()))

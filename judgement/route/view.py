@@ -1,0 +1,25 @@
+"""POST /v1/judgement."""
+
+from django.http.response import HttpResponseBase
+
+from gateway.core.api.access import requires_metered
+from gateway.core.api.lean import LeanRequest
+from gateway.core.api.schema import refuses
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import ImageRejected, ImagesUnsupported
+from inference.metering.viewset import MeteredViewSet
+from judgement.route.reference import describe_judgement
+from judgement.route.route import JUDGEMENT
+
+
+class JudgementViewSet(MeteredViewSet):
+    """Judgements of a state."""
+
+    route = JUDGEMENT
+
+    @describe_judgement
+    @refuses(ImagesUnsupported, ImageRejected)
+    @requires_metered(Capability.JUDGEMENT_EVALUATE)
+    async def create(self, request: LeanRequest) -> HttpResponseBase:
+        """Answer typed questions about a state, each with the probability of every possible answer."""
+        return await self.serve(request)

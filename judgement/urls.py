@@ -1,0 +1,9 @@
+"""The judgement route, which is served by the lean handler (`gateway.asgi`)."""
+
+from django.urls import URLPattern, path
+
+from judgement.route.view import JudgementViewSet
+
+metered_urlpatterns: list[URLPattern] = [path("v1/judgement", JudgementViewSet.as_view({"post": "create"}))]
+
+urlpatterns = metered_urlpatterns

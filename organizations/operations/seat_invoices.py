@@ -1,0 +1,77 @@
+"""Turn the months of products and seats into invoices, and unpaid invoices into organizations that get no more seats."""
+
+import logging
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from billing.models import Invoice, InvoicePayment, InvoiceStatus
+from billing.operations import invoice_payments, invoices
+from billing.queries import invoices as queries
+from billing.rules.invoices import SETTLED_AFTER, LineItem
+from billing.rules.months import month_around
+from gateway.core.contract.errors import NotFound
+from organizations.models import Organization
+from organizations.operations.changes import changing
+from organizations.queries import locked, seat_months, unbilled
+from organizations.rules.roles import MONEY_MANAGERS
+from organizations.rules.seat_billing import SeatMonth
+
+log = logging.getLogger("organizations.seat_invoices")
+
+
+def draft_all(*, now: datetime) -> int:
+    """Draft every month that is over and has no invoice; return how many there were. One that fails delays no other."""
+    drafted = 0
+    for month_start, org_id in unbilled.months(before=now - SETTLED_AFTER):
+        try:
+            drafted += draft(org_id, month_start, now=now)
+        except Exception:
+            log.exception("%s of organization %s could not be billed", f"{month_start:%Y-%m}", org_id)
+    return drafted
+
+
+@transaction.atomic
+def draft(org_id: str, month_start: datetime, *, now: datetime) -> bool:
+    """Draft one month, once; False if it has an invoice already.
+
+    The organization's lock waits for the changes that began before the month's end, and keeps two jobs apart.
+    """
+    locked.organization(org_id)
+    if invoices.is_billed(org_id, month_start):
+        return False
+    month = month_around(month_start)
+    items = [_item(one) for one in seat_months.of(org_id, month) if not one.is_externally_billed]
+    invoices.draft(org_id, month, items, now=now)
+    return True
+
+
+def pay_now(*, org_id: str, invoice_id: str, actor_did: str) -> InvoicePayment | None:
+    """Charge one of the organization's unpaid invoices at once; None where nothing is saved or there is nothing to pay.
+
+    Raises NotFound for an invoice that is not here, and what `billing.operations.invoice_payments.pay_now` raises.
+    """
+    with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
+        invoice = queries.of_organization(org_id).filter(pk=invoice_id).exclude(serial=None).first()
+        if invoice is None:
+            raise NotFound
+        change.record("invoice.pay", str(invoice))
+    payment = invoice_payments.pay_now(invoice_id, now=change.now, requested_by=actor_did)
+    follow_debts(collecting=settings.SEAT_COLLECTION_FROM is not None)
+    return payment
+
+
+def follow_debts(*, collecting: bool) -> int:
+    """Refuse new seats to organizations with an invoice past due, and to no others; return how many changed."""
+    owes = Exists(Invoice.objects.filter(org_id=OuterRef("pk"), status=InvoiceStatus.PAST_DUE))
+    flagged = Organization.objects.filter(is_past_due=True)
+    cleared = (flagged.exclude(owes) if collecting else flagged).update(is_past_due=False)
+    if not collecting:
+        return cleared
+    return cleared + Organization.objects.filter(owes, is_past_due=False).update(is_past_due=True)
+
+
+def _item(month: SeatMonth) -> LineItem:
+    return LineItem(month.product, month.price_microusd, month.seat_days(), month.cost_microusd())

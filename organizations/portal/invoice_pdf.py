@@ -1,0 +1,130 @@
+"""An invoice as a PDF, set by reportlab in the font that comes with it."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from io import BytesIO
+from typing import Any
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, Table
+
+from billing.models import Invoice
+from billing.rules import invoice_words
+from gateway.core.contract.amounts import decimals_of, usd
+from organizations.models import Organization
+
+FONT, BOLD = "Vera", "VeraBd"
+SIZE, LEADING, TITLE_SIZE = 9, 13, 16
+MARGIN = 20 * mm
+COLUMNS = (74 * mm, 34 * mm, 26 * mm, 36 * mm)
+MISSING = "?"
+"""Stands for a character that the font has not; the organization's id beside its name tells who is meant."""
+
+
+def render(invoice: Invoice, organization: Organization, names: Mapping[str, str]) -> bytes:
+    """Return the PDF of an invoice; `names` are those of products. The same invoice gives the same bytes."""
+    _register_fonts()
+    file = BytesIO()
+    title = f"Invoice {invoice.number}" if invoice.number else f"Draft for {invoice.period_start:%B %Y}"
+    document = SimpleDocTemplate(
+        file,
+        pagesize=A4,
+        leftMargin=MARGIN,
+        rightMargin=MARGIN,
+        topMargin=MARGIN,
+        bottomMargin=MARGIN,
+        title=title,
+        author=_seller()[0],
+        invariant=1,
+        pageCompression=0,
+    )
+    document.build([*_head(title, invoice, organization), _lines(invoice, names), Spacer(0, 6 * mm), *_foot(invoice)])
+    return file.getvalue()
+
+
+def _head(title: str, invoice: Invoice, organization: Organization) -> list[Flowable]:
+    facts = [
+        ("From", "\n".join(_seller())),
+        ("For", f"{organization.name}\n{organization.pk}"),
+        ("Month", f"{invoice.period_start:%B %Y} (UTC)"),
+        ("Issued", f"{invoice.issued_at:%d %B %Y}" if invoice.issued_at else "Not issued"),
+        ("Status", invoice_words.state(invoice.status).word),
+    ]
+    if invoice.paid_at:
+        facts.append(("Paid", f"{invoice.paid_at:%d %B %Y}"))
+    rows = [[_text(name), _text(value)] for name, value in facts]
+    return [
+        _text(title, font=BOLD, size=TITLE_SIZE),
+        Spacer(0, 8 * mm),
+        Table(rows, colWidths=(30 * mm, 140 * mm), hAlign="LEFT", style=[("VALIGN", (0, 0), (-1, -1), "TOP")]),
+        Spacer(0, 8 * mm),
+    ]
+
+
+def _lines(invoice: Invoice, names: Mapping[str, str]) -> Table:
+    lines = list(invoice.lines.all())
+    places = decimals_of([invoice.total_microusd, *(line.amount_microusd for line in lines)])
+    rows = [_row(("Product", "Price per month", "Seat-days", "Amount in USD"), font=BOLD)]
+    for line in lines:
+        name, price = names.get(line.product, line.product), usd(line.price_microusd)
+        rows.append(_row((name, price, f"{line.seat_days:,}", usd(line.amount_microusd, places))))
+    rows.append(_row(("Total", "", "", usd(invoice.total_microusd, places)), font=BOLD))
+    rules = [
+        ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.grey),
+        ("LINEABOVE", (0, -1), (-1, -1), 0.5, colors.grey),
+        ("VALIGN", (0, 0), (-1, -1), "TOP"),
+    ]
+    return Table(rows, colWidths=COLUMNS, repeatRows=1, hAlign="LEFT", style=rules)
+
+
+def _foot(invoice: Invoice) -> list[Flowable]:
+    """Say what is charged, what was given back, and how seats are counted."""
+    words = []
+    if invoice.number and invoice.due_microusd != invoice.total_microusd:
+        words.append(
+            f"Charged: {usd(invoice.due_microusd)}. Fractions of a cent, and totals below $0.50, are not charged."
+        )
+    if invoice.void_reason:
+        words.append("This invoice is void. Nothing is owed for it.")
+    words += [
+        f"Credit note {note.number} of {note.created_at:%d %B %Y}: {usd(note.amount_microusd)} added to the wallet."
+        for note in invoice.credit_notes.order_by("serial")
+    ]
+    words.append(
+        "A product costs its price times its seat-days, divided by the days of the month. A day counts the most seats "
+        "that were assigned at once, and at least one while the product is enabled."
+    )
+    return [_text(each) for each in words]
+
+
+def _row(cells: Sequence[str], font: str = FONT) -> list[Paragraph]:
+    return [_text(cell, font=font, alignment=0 if column == 0 else 2) for column, cell in enumerate(cells)]
+
+
+def _text(text: str, *, font: str = FONT, size: int = SIZE, alignment: int = 0) -> Paragraph:
+    """Set a text as it is: what looks like markup in a name is no markup."""
+    style = ParagraphStyle("text", fontName=font, fontSize=size, leading=size + LEADING - SIZE, alignment=alignment)
+    shown = "".join(each if _has_glyph(each) else MISSING for each in text)
+    return Paragraph(escape(shown).replace("\n", "<br/>"), style)
+
+
+def _has_glyph(character: str) -> bool:
+    face: Any = pdfmetrics.getFont(FONT).face
+    return character == "\n" or ord(character) in face.charToGlyph
+
+
+def _seller() -> list[str]:
+    return [line for line in settings.INVOICE_SELLER.splitlines() if line.strip()] or ["Account Gateway"]
+
+
+@cache
+def _register_fonts() -> None:
+    for name in (FONT, BOLD):
+        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))

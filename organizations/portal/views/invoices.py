@@ -1,0 +1,103 @@
+"""Invoices for the organization's seats: list them, see one and why it is not paid, print it, pay it now."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_GET, require_POST
+
+from billing.models import UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus
+from billing.queries import invoices as queries
+from billing.queries import payment_pages
+from gateway.core.contract.amounts import decimals_of
+from gateway.core.contract.errors import ApiError, IntegrationUnavailable
+from gateway.core.forms import OnceForm
+from organizations.models import Membership
+from organizations.operations import seat_invoices
+from organizations.portal import invoice_pdf, words
+from organizations.portal.pages import back_to, member_page, person, product_choices, show
+from organizations.rules.roles import MONEY_MANAGERS
+
+TAB = "organization_invoices"
+PAGE = 20
+
+PAID = "The invoice is paid. Thank you."
+IN_PROGRESS = "The charge has begun. The bank has not answered yet."
+REFUSED = "The charge was refused. The reason is below."
+NOTHING_SAVED = "No payment method is saved. Save one first, and the invoice is charged."
+
+
+@require_GET
+@member_page(*MONEY_MANAGERS)
+def index(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """List the invoices, the newest month first."""
+    rows = Paginator(queries.of_organization(membership.organization_id), PAGE).get_page(request.GET.get("page"))
+    places = decimals_of(one.total_microusd for one in rows)
+    return show(request, membership, TAB, rows=rows, places=places)
+
+
+@require_GET
+@member_page(*MONEY_MANAGERS)
+def show_one(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpResponse:
+    """Show an invoice, what was given back of it, and what became of each charge."""
+    invoice = _invoice(membership, invoice_id)
+    names = dict(product_choices(membership.organization_id))
+    lines = [(names.get(line.product, line.product), line) for line in invoice.lines.all()]
+    context = {
+        "invoice": invoice,
+        "lines": lines,
+        "places": decimals_of([invoice.total_microusd, *(line.amount_microusd for _, line in lines)]),
+        "credit_notes": invoice.credit_notes.order_by("serial"),
+        "attempts": invoice.payments.order_by("-created_at", "-id"),
+        "can_pay": invoice.status in UNPAID and payment_pages.are_configured(),
+        "keep_method": OnceForm(auto_id="id_keep_%s"),
+    }
+    response = show(request, membership, TAB, template="organization_invoice", **context)
+    response.form_targets = payment_pages.origins()  # type: ignore[attr-defined]
+    return response
+
+
+@require_GET
+@member_page(*MONEY_MANAGERS)
+def pdf(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpResponse:
+    """Return an invoice as a PDF."""
+    invoice = _invoice(membership, invoice_id)
+    names = dict(product_choices(membership.organization_id))
+    file = invoice_pdf.render(invoice, membership.organization, names)
+    name = invoice.number or f"draft-{invoice.period_start:%Y-%m}"
+    disposition = f'attachment; filename="{name}.pdf"'
+    return HttpResponse(file, content_type="application/pdf", headers={"Content-Disposition": disposition})
+
+
+@require_POST
+@member_page(*MONEY_MANAGERS)
+def pay(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpResponse:
+    """Charge an unpaid invoice to the saved payment method now."""
+    _invoice(membership, invoice_id)
+    try:
+        payment = seat_invoices.pay_now(
+            org_id=membership.organization_id, invoice_id=invoice_id, actor_did=person(request).did
+        )
+    except IntegrationUnavailable as error:
+        messages.error(request, error.message)
+    except ApiError as error:
+        messages.error(request, words.of_error(error))
+    else:
+        _tell(request, payment)
+    return back_to("organization_invoice", membership, invoice_id=invoice_id)
+
+
+def _invoice(membership: Membership, invoice_id: str) -> Invoice:
+    return get_object_or_404(queries.of_organization(membership.organization_id), pk=invoice_id)
+
+
+def _tell(request: HttpRequest, payment: InvoicePayment | None) -> None:
+    """Say what came of an attempt; without one, why there was none."""
+    if payment is None:
+        messages.warning(request, NOTHING_SAVED)
+    elif payment.status == InvoicePaymentStatus.SUCCEEDED:
+        messages.success(request, PAID)
+    elif payment.status == InvoicePaymentStatus.FAILED:
+        messages.error(request, REFUSED)
+    else:
+        messages.info(request, IN_PROGRESS)

@@ -1,0 +1,1 @@
+"""Sound files: how long they are, honest and hostile."""

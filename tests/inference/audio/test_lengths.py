@@ -1,0 +1,167 @@
+"""The length of a sound file: what an honest one states, and what a lying one really holds."""
+
+import math
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+
+from inference.rules.audio.length import AudioLength, read_length
+from inference.rules.audio.opus import packet_seconds
+from inference.rules.audio.reading import UnreadableAudio
+from inference.rules.audio.source import READ_MAX_BYTES
+from tests.factories import audio
+
+
+@dataclass
+class Stored:
+    """Bytes that count what is read of them."""
+
+    data: bytes
+    largest_read: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Give their number."""
+        return len(self.data)
+
+    def read_at(self, offset: int, size_bytes: int) -> bytes:
+        """Read."""
+        assert offset >= 0
+        self.largest_read = max(self.largest_read, size_bytes)
+        return self.data[offset : offset + size_bytes]
+
+
+def length_of(data: bytes) -> AudioLength:
+    return read_length(Stored(data))  # type: ignore[arg-type]
+
+
+HONEST: dict[str, Callable[[float], bytes]] = {
+    "wav": audio.wav,
+    "mp3": audio.mp3,
+    "flac": audio.flac,
+    "ogg": audio.opus,
+    "m4a": audio.m4a,
+    "webm": audio.webm,
+}
+
+
+@pytest.mark.parametrize("container", HONEST)
+@pytest.mark.parametrize("seconds", [0.48, 2.4, 61.4])
+def test_an_honest_file_has_its_own_length_rounded_up(container: str, seconds: float) -> None:
+    assert length_of(HONEST[container](seconds)) == AudioLength(container, math.ceil(seconds))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        audio.wav(60, claims=2),
+        audio.wav(60, claims=0),
+        audio.flac(60, claims=1),
+        audio.flac(60, claims=0),
+        audio.opus(60, claims=1),
+        audio.opus(60, claims=0),
+        audio.m4a(60, claims=1),
+        audio.m4a(60, claims=0),
+        audio.m4a(60, fragmented=True),
+        audio.m4a(60, claims=8, entry_rate=65_535),
+        audio.webm(60, claims=1, stamps=False),
+        audio.webm(60, stamps=False),
+        audio.mp3(60, claims_frames=10),
+    ],
+)
+def test_a_claim_that_is_shorter_than_the_frames_is_not_believed(data: bytes) -> None:
+    assert length_of(data).seconds in (60, 61)
+
+
+@pytest.mark.parametrize("claims", [0xFFFFFFFF, 0x7FFFFFFF])
+def test_a_recorder_that_cannot_go_back_leaves_the_wav_header_open(claims: int) -> None:
+    assert length_of(audio.wav(5.5, claims=claims)).seconds == 6
+
+
+def test_a_cover_in_front_of_an_mp3_is_no_sound() -> None:
+    assert length_of(audio.mp3(4.8, id3_bytes=300_000)) == AudioLength("mp3", 5)
+
+
+def test_vorbis_is_believed_between_its_shortest_and_its_longest_blocks() -> None:
+    assert length_of(audio.vorbis(1000, granule=480_000)).seconds == 10
+    lying = length_of(audio.vorbis(1000, granule=48))
+    assert lying.seconds == math.ceil(1000 * 1024 / 48000)
+    private = b"\x02\x1e\x10" + audio.VORBIS_HEAD
+    assert length_of(audio.webm(20, codec=b"A_VORBIS", private=private)) == AudioLength("webm", 20)
+    lying = length_of(audio.webm(20, codec=b"A_VORBIS", private=private, stamps=False))
+    assert lying.seconds == math.ceil(1000 * 1024 / 48000)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff",
+        b"no sound at all, but long enough to be one",
+        b"RIFF\0\0\0\0WAVE",
+        b"fLaC" + bytes(100),
+        b"OggS" + bytes(100),
+        b"\0\0\0\x08ftyp" + bytes(100),
+        b"\x1a\x45\xdf\xa3" + bytes(100),
+        b"ID3\x04\0\0\x7f\x7f\x7f\x7f" + bytes(1000),
+        audio.mp3(1) + random.Random(1).randbytes(200_000),
+        audio.wav(0),
+        audio.m4a(2, codec=b"zzzz"),
+        audio.webm(2, codec=b"A_AC3"),
+        audio.webm(2, codec=b"A_VORBIS"),
+        audio.m4a(2, claims=4_000_000),
+        audio.wav(1)[:20] + b"\x55\0" + audio.wav(1)[22:],
+    ],
+)
+def test_what_cannot_be_read_is_refused(data: bytes) -> None:
+    with pytest.raises(UnreadableAudio):
+        length_of(data)
+
+
+@pytest.mark.parametrize("container", HONEST)
+def test_a_damaged_file_is_read_or_refused_and_nothing_else(container: str) -> None:
+    source = random.Random(container)
+    honest = HONEST[container](3)
+    for _ in range(150):
+        damaged = bytearray(honest)
+        for _ in range(source.randint(1, 8)):
+            damaged[source.randrange(min(len(damaged), 400))] = source.randrange(256)
+        with suppress(UnreadableAudio):
+            assert length_of(bytes(damaged[: source.randint(1, len(damaged))])).seconds > 0
+
+
+@pytest.mark.parametrize("container", HONEST)
+def test_no_header_makes_much_of_a_file_come_into_memory(container: str) -> None:
+    data = HONEST[container](3)
+    stored = Stored(data + b"\x7f" * 2_000_000 if container != "mp3" else data)
+    with suppress(UnreadableAudio):
+        read_length(stored)  # type: ignore[arg-type]
+    assert 0 < stored.largest_read <= READ_MAX_BYTES
+
+
+@pytest.mark.parametrize(
+    "unit", [b"\xff\xf8\x75\x08", b"OggS" + bytes(22) + b"\xff" + bytes(255), b"\0\0\0\x08trak", b"\xec\x80"]
+)
+def test_a_file_made_of_parts_alone_is_refused_before_it_keeps_a_thread_long(unit: bytes) -> None:
+    fronts = {b"\xff": audio.flac(1), b"O": b"", b"\0": audio.m4a(1), b"\xec": audio.webm(1)}
+    with pytest.raises(UnreadableAudio):
+        length_of(fronts[unit[:1]] + unit * (25 * 1024 * 1024 // len(unit)))
+
+
+@pytest.mark.parametrize(
+    ("head", "seconds"),
+    [
+        (b"", 0),
+        (b"\x08", 0.02),
+        (b"\x18", 0.06),
+        (b"\x80", 0.0025),
+        (b"\xf9", 0.04),
+        (b"\x0b\x05", 0.1),
+        (b"\x0b\x3f", 0.12),
+    ],
+)
+def test_an_opus_packet_tells_its_length(head: bytes, seconds: float) -> None:
+    assert packet_seconds(head) == pytest.approx(seconds)

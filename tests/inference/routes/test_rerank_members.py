@@ -1,0 +1,30 @@
+"""Every member that a provider documents for reranking is in our table, and the page has the same table."""
+
+import inspect
+import re
+from pathlib import Path
+
+import cohere
+import voyageai
+
+from inference.routes.rerank.limits import LIMITS
+from inference.routes.rerank.members import OWN, RERANK_MEMBERS
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "rerank.md"
+
+
+def test_every_member_of_the_providers_is_in_the_table() -> None:
+    clients = (cohere.Client.rerank, cohere.ClientV2.rerank, voyageai.Client.rerank)
+    documented = {name for client in clients for name in inspect.signature(client).parameters}
+    assert documented - {"self", "request_options"} <= set(RERANK_MEMBERS)
+
+
+def test_the_page_has_the_same_table_and_limits() -> None:
+    text = PAGE.read_text()
+    table = re.search(r"(?:^\|.*\n)+", text.partition("## Members\n")[2], re.MULTILINE)
+    assert table is not None
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.group().splitlines()[2:]]
+    assert rows == [[f"`{name}`", str(member.treatment), member.told] for name, member in OWN.items()]
+    for limits in LIMITS.values():
+        for limit in (limits.documents, limits.query_tokens, limits.pair_tokens, limits.total_tokens):
+            assert limit is None or f"{limit:,}" in text

@@ -1,0 +1,84 @@
+"""An organization that had seats last month, pays for them, and is looked at."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from billing.models import Checkout, Invoice, InvoicePayment
+from billing.operations import checkouts as billing
+from billing.operations import invoice_payments, invoices
+from billing.rules.months import month_around, month_before
+from gateway.core.contract.ids import new_id
+from organizations.models import Entitlement, EntitlementInterval, Seat, SeatInterval
+from organizations.operations import checkouts, seat_invoices, seats
+from tests.factories.organizations import Team, product
+from tests.support.stripe import FakeStripe
+
+PRICE = 20_000_000
+LAST_MONTH = month_before(timezone.now())
+ISSUED_AT = month_around(timezone.now())[0] + timedelta(hours=2)
+
+
+class Tenant(Team):
+    """Has two seats of the studio from the beginning of last month on, so that its invoice is of twice the price."""
+
+    def __init__(self, provider: FakeStripe, owner: str = "olivia", *, seats: int = 2) -> None:
+        super().__init__(owner, name=owner.title())
+        self.provider = provider
+        self.now = ISSUED_AT
+        product("studio", PRICE)
+        self.entitlement = Entitlement.objects.create(organization_id=self.id, product_id="studio", is_enabled=True)
+        EntitlementInterval.objects.create(entitlement=self.entitlement, started_at=LAST_MONTH[0])
+        for number in range(seats):
+            self._seat(self.join(f"{owner}{number}").pk)
+
+    @property
+    def invoice(self) -> Invoice:
+        """Read its only invoice."""
+        return Invoice.objects.get(org_id=self.id)
+
+    @property
+    def attempts(self) -> list[InvoicePayment]:
+        """List the attempts to collect, the first one first."""
+        return list(InvoicePayment.objects.filter(invoice__org_id=self.id).order_by("created_at", "id"))
+
+    @property
+    def outcomes(self) -> list[str]:
+        """Say how each attempt ended."""
+        return [one.failure_code or one.status for one in self.attempts]
+
+    def save_method(self, answer: str = "succeeds") -> str:
+        """Save a payment method, whose bank answers charges like this; return its id at the provider."""
+        checkout = checkouts.begin(
+            org_id=self.id,
+            kind="payment_method",
+            amount_microusd=None,
+            product=None,
+            idempotency_key=new_id("key"),
+            actor_did=self.owner.did,
+        )
+        session = self.provider.pay(str(checkout.session_ref))
+        method: str = self.provider.get(session["setup_intent"])["payment_method"]
+        self.provider.answer_charges(method, answer)
+        billing.converge(Checkout.objects.get(pk=checkout.pk), now=self.now)
+        return method
+
+    def run(self, after: timedelta = timedelta(0)) -> None:
+        """Run the jobs, so much later."""
+        self.now += after
+        seat_invoices.draft_all(now=self.now)
+        invoices.issue_all(since=LAST_MONTH[0], now=self.now)
+        invoice_payments.follow(now=self.now)
+        invoice_payments.collect(now=self.now)
+        invoices.mark_past_due(now=self.now)
+        seat_invoices.follow_debts(collecting=True)
+
+    def assign(self, name: str) -> Any:
+        """Assign one more seat."""
+        membership = self.people.get(name) or self.join(name)
+        return seats.assign(org_id=self.id, product="studio", membership_id=membership.pk, actor_did=self.owner.did)
+
+    def _seat(self, membership_id: str, since: datetime = LAST_MONTH[0]) -> None:
+        seat = Seat.objects.create(entitlement=self.entitlement, membership_id=membership_id, assigned_at=since)
+        SeatInterval.objects.create(seat=seat, started_at=since)

@@ -1,0 +1,234 @@
+"""An organization's invoices in the portal: who sees them, what they say, the PDF, and Pay now."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from billing.models import Invoice, InvoicePayment
+from billing.operations import invoices
+from billing.queries import audit
+from billing.rules.invoices import LineItem
+from organizations.models import AuditEntry, Membership, Organization
+from organizations.portal import invoice_pdf
+from organizations.rules.roles import Role
+from tests.factories import invoicing
+from tests.factories.organizations import Team, account
+from tests.organizations.tenant import LAST_MONTH, Tenant
+from tests.portal.test_organization_pages import FRAME_QUERIES_MAX, House, message, signed_in
+from tests.portal.test_wallet import text_of
+from tests.support.stripe import FakeStripe
+
+pytestmark = pytest.mark.django_db
+
+MONTH = f"{LAST_MONTH[0]:%B %Y}"
+
+
+@pytest.fixture
+def house(provider: FakeStripe) -> House:
+    return House()
+
+
+@pytest.fixture
+def tenant(provider: FakeStripe, settings: Settings) -> Tenant:
+    settings.SEAT_COLLECTION_FROM = LAST_MONTH[0]
+    return Tenant(provider, "owner")
+
+
+def path(tenant: Tenant, *parts: str) -> str:
+    return "/".join(["/organizations", tenant.id, "invoices", tenant.invoice.pk, *parts])
+
+
+def opened(tenant: Tenant, *parts: str) -> Any:
+    return signed_in(tenant.owner).get(path(tenant, *parts))
+
+
+def pay(tenant: Tenant) -> Any:
+    return signed_in(tenant.owner).post(path(tenant, "pay"), follow=True)
+
+
+@pytest.mark.parametrize("who", ["admin", "member"])
+def test_is_for_those_who_manage_money(house: House, who: str) -> None:
+    invoice = invoicing.refused(house.team.id)
+    for parts in ((), (invoice.pk,), (invoice.pk, "pdf")):
+        assert house[who].get(house.path("invoices", *parts)).status_code == 403
+    assert house[who].post(house.path("invoices", invoice.pk, "pay")).status_code == 403
+    assert InvoicePayment.objects.count() == 1
+
+
+@pytest.mark.parametrize("who", ["owner", "billing"])
+def test_whoever_manages_money_sees_them(house: House, who: str) -> None:
+    invoice = invoicing.paid(house.team.id)
+    for parts in ((), (invoice.pk,), (invoice.pk, "pdf")):
+        assert house[who].get(house.path("invoices", *parts)).status_code == 200
+
+
+def test_a_stranger_finds_nothing_and_nobody_finds_anothers(house: House) -> None:
+    theirs = invoicing.refused(Team("oscar").id).pk
+    own = invoicing.refused(house.team.id).pk
+    stranger = signed_in(account("stranger"))
+    for parts in ((), (own,), (own, "pdf")):
+        assert stranger.get(house.path("invoices", *parts)).status_code == 404
+    for parts in ((theirs,), (theirs, "pdf"), ("inv_none",), ("inv_none", "pdf")):
+        assert house["owner"].get(house.path("invoices", *parts)).status_code == 404
+    assert house["owner"].post(house.path("invoices", theirs, "pay")).status_code == 404
+    assert InvoicePayment.objects.count() == 2
+
+
+def test_lists_the_newest_month_first(house: House) -> None:
+    assert "There are no invoices yet" in house.get("owner", "invoices")
+    invoicing.drafted(house.team.id, months_ago=1)
+    invoicing.refused(house.team.id, months_ago=2)
+    invoicing.paid(house.team.id, months_ago=3)
+    words = text_of(house["owner"].get(house.path("invoices")))
+    found = [words.index(word) for word in ("None yet Draft $20.00", "INV-000001 Past due", "INV-000002 Paid")]
+    assert found == sorted(found)
+
+
+def test_a_list_takes_as_many_queries_as_one(
+    house: House, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for ago in range(1, 8):
+        invoicing.issued(house.team.id, months_ago=ago)
+    with django_assert_max_num_queries(FRAME_QUERIES_MAX + 4):
+        house.get("owner", "invoices")
+
+
+def test_one_says_what_a_month_cost_and_that_it_is_paid(tenant: Tenant) -> None:
+    tenant.save_method()
+    tenant.run()
+    words = text_of(opened(tenant))
+    days = (LAST_MONTH[1] - LAST_MONTH[0]).days
+    assert f"Studio $20.00 {2 * days} $40.00 Total $40.00" in words
+    assert "Paid Nothing more is owed" in words
+    assert "Pay now" not in words
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("insufficient_funds", "There was not enough money on the card."),
+        ("authentication_required", "The bank wants the card&#x27;s owner to confirm."),
+        ("do_not_honor", "The bank declined the charge."),
+    ],
+)
+def test_one_says_why_it_is_not_paid(tenant: Tenant, code: str, why: str) -> None:
+    tenant.save_method(code)
+    tenant.run()
+    page = opened(tenant).content.decode()
+    assert why in page
+    assert "Pay now" in page
+
+
+class TestPayNow:
+    """The button of an unpaid invoice."""
+
+    def test_charges_once_and_ends_being_past_due(self, tenant: Tenant) -> None:
+        method = tenant.save_method("card_declined")
+        tenant.run()
+        assert tenant.organization.is_past_due
+        tenant.provider.answer_charges(method, "succeeds")
+        answer = pay(tenant)
+        assert message(answer) == "success The invoice is paid. Thank you."
+        assert (tenant.invoice.status, tenant.organization.is_past_due) == ("paid", False)
+        assert tenant.attempts[-1].requested_by == tenant.owner.did
+        assert AuditEntry.objects.filter(action="invoice.pay", subject="INV-000001").count() == 1
+        pay(tenant)
+        assert len(tenant.provider.charges) == 1
+        assert audit.findings() == []
+
+    def test_tells_that_it_was_refused(self, tenant: Tenant) -> None:
+        tenant.save_method("expired_card")
+        tenant.run()
+        answer = pay(tenant)
+        assert message(answer) == "error The charge was refused. The reason is below."
+        assert "The card has expired." in answer.content.decode()
+
+    def test_is_refused_within_a_minute(self, tenant: Tenant) -> None:
+        tenant.save_method("card_declined")
+        tenant.run()
+        pay(tenant)
+        assert message(pay(tenant)) == "error This invoice was charged just now."
+        assert len(tenant.attempts) == 2
+
+    def test_asks_for_a_payment_method_where_there_is_none(self, tenant: Tenant) -> None:
+        tenant.run()
+        assert message(pay(tenant)).startswith("warning No payment method is saved.")
+        assert tenant.attempts == []
+
+    def test_tells_that_the_provider_is_away(self, tenant: Tenant) -> None:
+        tenant.save_method("card_declined")
+        tenant.run()
+        tenant.provider.script("error", path="*", times=100)
+        assert "is not responding" in message(pay(tenant))
+
+    def test_a_draft_is_not_paid(self, tenant: Tenant) -> None:
+        tenant.save_method()
+        invoicing.drafted(tenant.id, months_ago=2)
+        draft = Invoice.objects.get(org_id=tenant.id)
+        answer = signed_in(tenant.owner).post(f"/organizations/{tenant.id}/invoices/{draft.pk}/pay", follow=True)
+        assert answer.status_code == 200
+        assert tenant.attempts == []
+
+
+class TestPdf:
+    """The file."""
+
+    def test_says_what_the_invoice_says(self, tenant: Tenant, settings: Settings) -> None:
+        settings.INVOICE_SELLER = "Gateway Works Ltd\n1 High Street"
+        tenant.save_method()
+        tenant.run()
+        invoicing.credit(tenant.invoice, 1_000_000)
+        answer = opened(tenant, "pdf")
+        assert answer["Content-Type"] == "application/pdf"
+        assert answer["Content-Disposition"] == 'attachment; filename="INV-000001.pdf"'
+        assert answer.content.startswith(b"%PDF-")
+        for word in ("INV-000001", "Gateway", "Street", tenant.id, "Studio", "$40.00", "CN-000001", "Paid"):
+            assert word in shown(answer.content)
+        assert opened(tenant, "pdf").content == answer.content
+
+    def test_of_a_draft_is_no_invoice(self, house: House) -> None:
+        invoice = invoicing.drafted(house.team.id)
+        answer = house["owner"].get(house.path("invoices", invoice.pk, "pdf"))
+        assert f'filename="draft-{invoice.period_start:%Y-%m}.pdf"' in answer["Content-Disposition"]
+        assert "Draft" in shown(answer.content)
+        assert "INV-" not in shown(answer.content)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "<b>&amp; Söhne</b>",
+            "Größe & Co. <script>",
+            "Ещё",
+            "会社",
+            "\U0001f600",
+            "x" * 120,
+            "a b " * 30,
+            "\u202eevil",
+        ],
+    )
+    def test_any_name_is_set_as_text(self, house: House, name: str) -> None:
+        Organization.objects.filter(pk=house.team.id).update(name=name)
+        invoice = invoicing.paid(house.team.id)
+        file = invoice_pdf.render(invoice, house.team.organization, {"studio": name})
+        assert house.team.id in shown(file)
+
+    def test_many_products_take_several_pages(self, house: House) -> None:
+        items = [LineItem(f"product-{number:03}", 1_000_000, 31, 1_000_000) for number in range(200)]
+        month = (LAST_MONTH[0], LAST_MONTH[1])
+        invoice = invoices.draft(house.team.id, month, items, now=LAST_MONTH[1] + timedelta(hours=1))
+        file = invoice_pdf.render(invoice, house.team.organization, {})
+        assert file.count(b"/Type /Page\n") > 3
+        assert "product-199" in shown(file)
+
+
+def shown(file: bytes) -> str:
+    """Return the words of an uncompressed PDF."""
+    return file.decode("latin-1").replace("\\(", "(").replace("\\)", ")")
+
+
+def test_a_billing_member_who_left_sees_nothing(house: House) -> None:
+    invoice = invoicing.paid(house.team.id)
+    Membership.objects.filter(pk=house.team.people["billing"].pk).update(role=Role.MEMBER)
+    assert house["billing"].get(house.path("invoices", invoice.pk)).status_code == 403

@@ -1,0 +1,89 @@
+"""A server that answers JSON with JSON, as it should or as a test has it."""
+
+import hashlib
+import re
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+from aiohttp import web
+
+from tests.support.server_thread import ServerThread
+
+Json = dict[str, Any]
+WORD = re.compile(r"\S+")
+
+
+class Asked(NamedTuple):
+    """One call that arrived."""
+
+    path: str
+    body: Json
+    key: str | None
+    authorization: str | None
+
+
+Twist = Callable[[Asked, Json], Any]
+
+
+class VectorUpstream(ServerThread):
+    """Runs until the context ends. `twist` gets a call and its honest answer, and returns another object or response."""
+
+    routes: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Asked] = []
+        self.twist: Twist | None = None
+
+    @property
+    def base_url(self) -> str:
+        """Give the address of an upstream's row."""
+        return f"{self.origin}/v1"
+
+    def application(self) -> web.Application:
+        """Build the application."""
+        app = web.Application(client_max_size=64 * 1024 * 1024)
+        for route in self.routes:
+            app.router.add_post(f"/v1{route}", self._answer)
+        return app
+
+    @abstractmethod
+    def honest(self, path: str, body: Json) -> Json:
+        """Answer a call."""
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        headers = request.headers
+        path = request.path.removeprefix("/v1")
+        call = Asked(path, orjson.loads(await request.read()), headers.get("Idempotency-Key"), headers["Authorization"])
+        self.asked.append(call)
+        said: Any = self.honest(call.path, call.body)
+        if self.twist is not None:
+            said = self.twist(call, said)
+        if isinstance(said, web.StreamResponse):
+            return said
+        return web.json_response(said)
+
+
+def refusal(status: int, **error: Any) -> web.Response:
+    """Make an answer that refuses."""
+    return web.Response(status=status, body=orjson.dumps({"error": error}), content_type="application/json")
+
+
+def vector(text: str, dimensions: int) -> list[float]:
+    """Make the unit vector of a text."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+    raw = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
+    return [float(value) for value in raw / np.linalg.norm(raw)]
+
+
+def words(text: str) -> list[tuple[int, int]]:
+    """Cut a text into words, by code points."""
+    return [found.span() for found in WORD.finditer(text)]
+
+
+def count(texts: list[str]) -> int:
+    """Count the words of texts, as these upstreams charge them."""
+    return sum(len(words(text)) for text in texts)
