@@ -8,6 +8,7 @@ from whitenoise.compress import Compressor
 
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
@@ -161,19 +162,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/v1",
     # The names that generated clients get; without them they would follow from a member's: `ScopeEnum` for a budget's.
-    "ENUM_NAME_OVERRIDES": {
-        "BudgetScope": "organizations.serializers.billing.SCOPES",
-        "MemberRole": "organizations.serializers.members.ROLES",
-        "CheckoutKind": ["top_up", "payment_method"],
-        "BillingMode": ["test", "live"],
-        "InvoiceStatus": ["draft", "open", "paid", "void", "past_due"],
-        "SandboxRunStatus": [
-            *("queued", "running", "succeeded", "failed", "timed_out", "cancelling", "cancelled"),
-        ],
-        "RunStatus": ["queued", "running", "succeeded", "failed", "cancelled"],
-        "CIStepStatus": ["queued", "running", "succeeded", "failed", "cancelled", "skipped"],
-        "UsageStatus": ["settled", "held", "released", "reconciling"],
-    },
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would say each value twice
     "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
     "POSTPROCESSING_HOOKS": [
