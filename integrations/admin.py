@@ -3,8 +3,10 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import TabularInline
 from unfold.decorators import display
@@ -13,7 +15,18 @@ from accounts.rules import dids
 from gateway.core.addresses import WEB_WORDS, is_web_address
 from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin, SecretField, SingleRowAdmin
 from gateway.core.contract.ids import new_id
-from integrations.models import CIProvider, CIRepository, CIRun, IntegrationSwitch, Project, SandboxSettings
+from integrations.models import (
+    CIProvider,
+    CIRepository,
+    CIRun,
+    EvolutionJob,
+    EvolutionProgram,
+    IntegrationSwitch,
+    Project,
+    SandboxRun,
+    SandboxSettings,
+)
+from integrations.operations import sandbox_runs
 from organizations.models import Organization
 
 
@@ -157,6 +170,71 @@ class SandboxSettingsAdmin(SingleRowAdmin):
 
     form = SandboxSettingsForm
     list_display = ("__str__", "runner", "base_url", "max_timeout_seconds", "max_memory_mb", "network")
+
+
+@admin.register(SandboxRun)
+class SandboxRunAdmin(ReadOnlyAdmin):
+    """What was executed in the sandbox, without what went in and came out: that is its owner's."""
+
+    list_display = ("id", "project", "status", "exit_code", "created_at", "started_at", "finished_at")
+    list_filter = ("status", "runner", "created_at")
+    list_select_related = ("project",)
+    search_fields = ("id__exact", "project__key", "project__name", "requested_by__exact")
+    ordering = ("-created_at", "-id")
+    fields = (
+        *("id", "project", "runner", "requested_by", "status", "exit_code", "truncated", "error_code", "reason"),
+        *("created_at", "started_at", "finished_at"),
+    )
+    actions = ("cancel",)
+
+    @admin.action(description="Cancel the selected runs", permissions=["cancel"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[SandboxRun]) -> None:
+        """End the selected runs; those that are over stay as they are."""
+        active = list(queryset.filter(status__in=SandboxRun.ACTIVE))
+        for run in active:
+            sandbox_runs.request_cancel(run)
+            self.log_change(request, run, "Cancelled.")
+        messages.success(request, f"Runs cancelled: {len(active)}.")
+
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
+        """Allow what the right to change runs allows, although no form changes one."""
+        return request.user.has_perm("integrations.change_sandboxrun")
+
+
+class EvolutionProgramForm(forms.ModelForm):
+    """Takes the command one argument a line."""
+
+    command = LinesField(help_text="The program and its arguments, one per line.")
+
+    class Meta:
+        model = EvolutionProgram
+        fields = ("name", "command", "timeout_seconds", "memory_mb", "result_kind")
+
+
+@admin.register(EvolutionProgram)
+class EvolutionProgramAdmin(ConsoleAdmin):
+    """Programs that evolution jobs may name."""
+
+    form = EvolutionProgramForm
+    list_display = ("name", "timeout_seconds", "memory_mb", "result_kind")
+    ordering = ("name",)
+    search_fields = ("name",)
+
+
+@admin.register(EvolutionJob)
+class EvolutionJobAdmin(ReadOnlyAdmin):
+    """What programs made of artifacts."""
+
+    owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
+
+    list_display = ("id", "owner", "program", "status", "created_at", "finished_at")
+    list_filter = ("status", "program", "created_at")
+    search_fields = ("id__exact", "program__exact", "owner_key__exact")
+    ordering = ("-created_at", "-id")
+    fields = (
+        *("id", "owner_kind", "owner_key", "requested_by", "program", "artifact_ids", "evidence_ids", "status"),
+        *("result_artifact", "error_code", "reason", "created_at", "started_at", "finished_at"),
+    )
 
 
 @admin.register(IntegrationSwitch)

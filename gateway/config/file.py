@@ -12,6 +12,7 @@ from gateway.config.sections.aliases import AliasRow
 from gateway.config.sections.appearance import AppearanceRow
 from gateway.config.sections.ci import CIRow
 from gateway.config.sections.credits import CreditRow
+from gateway.config.sections.evolution import EvolutionRow
 from gateway.config.sections.integrations import IntegrationRow
 from gateway.config.sections.judgement import JudgementRow
 from gateway.config.sections.products import ProductRow
@@ -34,6 +35,7 @@ SECTIONS: dict[str, type[SectionRow]] = {
     "projects": ProjectRow,
     "sandbox": SandboxRow,
     "ci": CIRow,
+    "evolution": EvolutionRow,
     "account_key_sync": AccountKeySyncRow,
     "credits": CreditRow,
 }

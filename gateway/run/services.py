@@ -8,6 +8,7 @@ from pathlib import Path
 from gateway.run.options import Options
 
 DRAIN_SECONDS = 10
+SANDBOX_RUNS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +22,11 @@ class Service:
 
 
 def services(options: Options, listener: int, environment: Mapping[str, str]) -> list[Service]:
-    """Return the ASGI server on the socket `listener`, the Celery worker and the scheduler."""
+    """Return the ASGI server on the socket `listener`, the Celery workers (of jobs and of sandbox runs) and the scheduler."""
     return [
         Service("server", _server(options, listener), environment, (listener,)),
-        Service("worker", _worker(), environment),
+        Service("worker", _worker("celery", 2), environment),
+        Service("sandbox", _worker("sandbox", SANDBOX_RUNS_AT_ONCE), environment),
         Service("beat", _beat(options.data_dir), environment),
     ]
 
@@ -56,9 +58,9 @@ def _server(options: Options, listener: int) -> tuple[str, ...]:
     )
 
 
-def _worker() -> tuple[str, ...]:
-    """Return the Celery worker's command line: threads, because its tasks wait for the database and for others."""
-    flags = ("--pool=threads", "--concurrency=2", "--loglevel=warning")
+def _worker(queue: str, concurrency: int) -> tuple[str, ...]:
+    """Return a Celery worker's command line: threads, because its tasks wait for the database and for others."""
+    flags = ("--pool=threads", f"--queues={queue}", f"--concurrency={concurrency}", "--loglevel=warning")
     return (
         *_celery("-W", "ignore:You're running the worker"),
         "worker",

@@ -19,6 +19,7 @@ from gateway.core.contract.limits import (
     EVOLUTION_BODY_MAX_BYTES,
     JSON_BODY_MAX_BYTES,
     SANDBOX_BODY_MAX_BYTES,
+    SANDBOX_CALLBACK_BODY_MAX_BYTES,
     WEBHOOK_BODY_MAX_BYTES,
 )
 from gateway.server.refusals import refuse
@@ -29,6 +30,7 @@ Message = dict[str, Any]
 BODY_MAX_BYTES = {
     "/admin/": CONSOLE_BODY_MAX_BYTES,
     "/webhooks/ci/": CI_WEBHOOK_BODY_MAX_BYTES,
+    "/webhooks/sandbox/": SANDBOX_CALLBACK_BODY_MAX_BYTES,
     "/webhooks/": WEBHOOK_BODY_MAX_BYTES,
     "/v1/evolution/": EVOLUTION_BODY_MAX_BYTES,
     "/v1/sandbox/": SANDBOX_BODY_MAX_BYTES,

@@ -8,6 +8,7 @@ from whitenoise.compress import Compressor
 
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
+from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
@@ -161,14 +162,7 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/v1",
     # The names that generated clients get; without them they would follow from a member's: `ScopeEnum` for a budget's.
-    "ENUM_NAME_OVERRIDES": {
-        "BudgetScope": "organizations.serializers.billing.SCOPES",
-        "MemberRole": "organizations.serializers.members.ROLES",
-        "CheckoutKind": ["top_up", "payment_method"],
-        "BillingMode": ["test", "live"],
-        "InvoiceStatus": ["draft", "open", "paid", "void", "past_due"],
-        "UsageStatus": ["settled", "held", "released", "reconciling"],
-    },
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would say each value twice
     "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
     "POSTPROCESSING_HOOKS": [
@@ -266,6 +260,8 @@ if CELERY_BROKER_URL == "files://localhost":
         "control_folder": str(_queue / "control"),
     }
 CELERY_TASK_IGNORE_RESULT = True
+# Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
+CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
 CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.

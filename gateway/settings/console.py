@@ -101,6 +101,9 @@ NAVIGATION = [
         _row("deployed_code_history", "integrations.cirun"),
         _row("conversion_path", "integrations.ciprovider"),
         _row("terminal", "integrations.sandboxsettings"),
+        _row("play_circle", "integrations.sandboxrun"),
+        _row("code", "integrations.evolutionprogram"),
+        _row("science", "integrations.evolutionjob"),
         _row("toggle_on", "integrations.integrationswitch"),
     ),
     _group(

@@ -17,22 +17,29 @@ from integrations.queries import evolution as queries
 def keep_artifact(
     principal: Principal, *, kind: str, content: bytes, metadata: dict[str, Any]
 ) -> tuple[EvolutionArtifact, bool]:
-    """Return the artifact of a kind and content, and whether it is new; a known one keeps its metadata.
+    """Return the caller's artifact of a kind and content, as `keep` does. Raises IntegrationUnavailable too."""
+    queries.artifacts(principal)
+    return keep(principal.owner, kind=kind, content=content, metadata=metadata)
+
+
+def keep(
+    owner: tuple[str, str], *, kind: str, content: bytes, metadata: dict[str, Any]
+) -> tuple[EvolutionArtifact, bool]:
+    """Return an owner's artifact of a kind and content, and whether it is new; a known one keeps its metadata.
 
     Raises InvalidRequest beyond the number of artifacts that an owner may have.
     """
-    mine = queries.owned(EvolutionArtifact, principal)
+    theirs = queries.owned_by(EvolutionArtifact, owner)
     digest = hashlib.sha256(content).hexdigest()
-    known = mine.filter(kind=kind, sha256=digest).first()
+    known = theirs.filter(kind=kind, sha256=digest).first()
     if known is not None:
         return known, False
-    if mine.count() >= ARTIFACTS_MAX:
+    if theirs.count() >= ARTIFACTS_MAX:
         raise InvalidRequest(f"There are {ARTIFACTS_MAX:,} artifacts already, which is the limit.")
-    owner_kind, owner_key = principal.owner
     fresh = EvolutionArtifact(
         id=new_id("art"),
-        owner_kind=owner_kind,
-        owner_key=owner_key,
+        owner_kind=owner[0],
+        owner_key=owner[1],
         kind=kind,
         sha256=digest,
         size=len(content),
@@ -41,7 +48,7 @@ def keep_artifact(
         created_at=timezone.now(),
     )
     EvolutionArtifact.objects.bulk_create([fresh], ignore_conflicts=True)
-    stored = mine.get(kind=kind, sha256=digest)
+    stored = theirs.get(kind=kind, sha256=digest)
     return stored, stored.id == fresh.id
 
 

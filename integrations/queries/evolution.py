@@ -1,12 +1,13 @@
 """Artifacts, evidence and revisions, always an owner's own."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 from django.db.models import QuerySet
 
 from accounts.rules.principal import Principal
 from gateway.core.contract.errors import NotFound
-from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision, IntegrationSwitch
+from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionJob, EvolutionRevision, IntegrationSwitch
 from integrations.models.evolution import Owned
 from integrations.queries import switches
 
@@ -16,7 +17,12 @@ Record = TypeVar("Record", bound=Owned)
 def owned(model: type[Record], principal: Principal) -> QuerySet[Record]:
     """Return the caller's records of a kind. Raises IntegrationUnavailable where evolution is not configured."""
     switches.require(IntegrationSwitch.Name.EVOLUTION)
-    kind, key = principal.owner
+    return owned_by(model, principal.owner)
+
+
+def owned_by(model: type[Record], owner: tuple[str, str]) -> QuerySet[Record]:
+    """Return an owner's records of a kind."""
+    kind, key = owner
     return model._default_manager.filter(owner_kind=kind, owner_key=key)  # noqa: SLF001 (documented)
 
 
@@ -41,3 +47,22 @@ def evidence(principal: Principal) -> QuerySet[EvolutionEvidence]:
 def revisions(principal: Principal) -> QuerySet[EvolutionRevision]:
     """List the caller's revisions, the active one first."""
     return owned(EvolutionRevision, principal).order_by("-revision")
+
+
+def require_all(principal: Principal, model: type[Owned], ids: Sequence[str], *, param: str) -> None:
+    """Raise NotFound unless every id names a record of the caller's; `param` is the member of the body."""
+    if owned(model, principal).filter(pk__in=ids).count() != len(ids):
+        raise NotFound("You do not have all of these.", param=param)
+
+
+def jobs(principal: Principal) -> QuerySet[EvolutionJob]:
+    """List the caller's jobs, newest first."""
+    return owned(EvolutionJob, principal).defer("inputs").order_by("-created_at", "-id")
+
+
+def job(principal: Principal, job_id: str) -> EvolutionJob:
+    """Return one of the caller's jobs. Raises NotFound."""
+    found = jobs(principal).filter(id=job_id).first()
+    if found is None:
+        raise NotFound("You have no such job.")
+    return found

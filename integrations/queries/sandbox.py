@@ -1,7 +1,16 @@
 """What the operator allows of sandbox runs."""
 
+from gateway.core.contract.errors import IntegrationUnavailable
 from integrations.models import SandboxSettings
 from integrations.rules.execution import Limits
+
+
+def settings() -> SandboxSettings:
+    """Return the operator's settings. Raises IntegrationUnavailable where there is no sandbox."""
+    stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
+    if stored is None:
+        raise IntegrationUnavailable("No sandbox is configured on this gateway.")
+    return stored
 
 
 def limits() -> Limits:

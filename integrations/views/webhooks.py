@@ -1,4 +1,7 @@
-"""`POST /webhooks/ci/<provider>`: what a CI provider reports. Outside /v1: it carries a signature and no token."""
+"""`POST /webhooks/ci/<provider>` and `/webhooks/sandbox/<run_id>`: what CI providers and a remote runner report.
+
+Outside /v1: they carry a signature and no token.
+"""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -7,8 +10,9 @@ from django.views.decorators.http import require_POST
 from gateway.core.api.request_ids import request_id_of
 from gateway.core.api.responses import error_response, json_response
 from gateway.core.contract.errors import ApiError, RequestTooLarge
-from gateway.core.contract.limits import CI_WEBHOOK_BODY_MAX_BYTES
-from integrations.operations import ci_reports
+from gateway.core.contract.limits import CI_WEBHOOK_BODY_MAX_BYTES, SANDBOX_CALLBACK_BODY_MAX_BYTES
+from integrations.operations import ci_reports, remote_runs
+from integrations.rules import signatures
 
 SIGNATURE = "X-Hub-Signature-256"
 EVENT = "X-GitHub-Event"
@@ -19,14 +23,32 @@ EVENT = "X-GitHub-Event"
 def ci(request: HttpRequest, provider: str) -> HttpResponse:
     """Take a signed delivery. 200 also where it changes nothing."""
     try:
-        ci_reports.receive(provider, _body(request), request.headers.get(SIGNATURE, ""), request.headers.get(EVENT))
+        ci_reports.receive(
+            provider,
+            _body(request, CI_WEBHOOK_BODY_MAX_BYTES),
+            request.headers.get(SIGNATURE, ""),
+            request.headers.get(EVENT),
+        )
     except ApiError as error:
         return error_response(error, request_id_of(request))
     return json_response({"received": True})
 
 
-def _body(request: HttpRequest) -> bytes:
-    body = request.read(CI_WEBHOOK_BODY_MAX_BYTES + 1)
-    if len(body) > CI_WEBHOOK_BODY_MAX_BYTES:
+@csrf_exempt
+@require_POST
+def sandbox(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Take a remote runner's signed report. 200 also where it changes nothing."""
+    stamp, signature = (request.headers.get(name, "") for name in (signatures.TIMESTAMP, signatures.SIGNATURE))
+    try:
+        body = _body(request, SANDBOX_CALLBACK_BODY_MAX_BYTES)
+        remote_runs.receive(run_id, body, timestamp=stamp, signature=signature)
+    except ApiError as error:
+        return error_response(error, request_id_of(request))
+    return json_response({"received": True})
+
+
+def _body(request: HttpRequest, max_bytes: int) -> bytes:
+    body = request.read(max_bytes + 1)
+    if len(body) > max_bytes:
         raise RequestTooLarge
     return body

@@ -69,6 +69,8 @@ sandbox: {runner: http, base_url: "http://127.0.0.1:9", secret: sk-literal-secre
 ci:
   providers:
     - {name: forge, format: workflow_run, secret: sk-literal-secret, repositories: {"acme/docs": docs}}
+evolution:
+  programs: [{name: refine, command: [cat, evidence.json]}]
 account_key_sync: {enabled: true}
 credits:
   - {account: "did:web:studio.example:alice", amount_microusd: 5000000, key: welcome-alice}

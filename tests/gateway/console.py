@@ -14,7 +14,7 @@ from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
-from integrations.models import CIRepository, CIRun
+from integrations.models import CIRepository, CIRun, EvolutionJob, Project, SandboxRun
 from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
@@ -41,6 +41,7 @@ def furnish(folder: Path) -> None:
     make_organization()
     make_payments()
     make_ci_run()
+    make_executions()
     AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")
@@ -71,6 +72,15 @@ def make_ci_run() -> None:
         status="queued",
         created_at=timezone.now(),
         updated_at=timezone.now(),
+    )
+
+
+def make_executions() -> None:
+    """Queue a sandbox run and an evolution job of Alice's."""
+    asked = {"requested_by": ALICE, "inputs": "{}", "created_at": timezone.now()}
+    SandboxRun.objects.create(id=new_id("run"), project=Project.objects.get(), runner="bubblewrap", **asked)
+    EvolutionJob.objects.create(
+        id=new_id("job"), owner_kind="account", owner_key=ALICE, program="refine", artifact_ids=["art_1"], **asked
     )
 
 

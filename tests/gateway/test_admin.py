@@ -59,6 +59,14 @@ def test_every_table_of_the_apps_is_there() -> None:
         *("billing.checkout", "billing.externalmapping", "billing.providerevent"),
         *("inference.alias", "inference.rawmodel", "inference.upstream"),
         *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
+        *(
+            "integrations.ciprovider",
+            "integrations.cirun",
+            "integrations.evolutionjob",
+            "integrations.evolutionprogram",
+        ),
+        *("integrations.integrationswitch", "integrations.project", "integrations.sandboxrun"),
+        "integrations.sandboxsettings",
         *("judgement.answercount", "judgement.judgementfallback", "judgement.judgementsettings"),
         *("account.emailaddress", "mfa.authenticator", "socialaccount.socialaccount", "usersessions.usersession"),
     }
@@ -117,7 +125,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
-    *("cirun", "checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
+    *("cirun", "evolutionjob", "sandboxrun", "checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
     *(
         "answercount",
         "budget",

@@ -32,14 +32,25 @@ pytestmark = pytest.mark.django_db
 RIGHTS = ("view", "add", "change", "delete")
 ANSWER = {"post": "yes", "_form_submitted": "on", "reason": "r", "amount_microusd": "1", "name": "New"}
 FORM, FORM_TYPE = urlencode(ANSWER), "application/x-www-form-urlencoded"
-ACTIONS = ("delete_selected", "suspend", "unsuspend", "revoke", "charge", "release", "credit", "dismiss", "rotate")
+ACTIONS = (
+    "delete_selected",
+    "cancel",
+    "suspend",
+    "unsuspend",
+    "revoke",
+    "charge",
+    "release",
+    "credit",
+    "dismiss",
+    "rotate",
+)
 # Rows that no right but every right changes: groups give rights, and who lost a second factor is helped by few.
 SUPERUSERS_ONLY = {"group"}
 SINGLE = {"judgementsettings", "sandboxsettings"}  # made once, and kept
 ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - SINGLE
 EDITED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"creditlot", "priceversion"}
 DELETED = EDITED - SINGLE - {"account"}
-ACTED_ON = {("suspend", "account"), ("unsuspend", "account"), ("revoke", "devicesession")}
+ACTED_ON = {("suspend", "account"), ("unsuspend", "account"), ("revoke", "devicesession"), ("cancel", "sandboxrun")}
 
 
 @pytest.fixture(scope="module", autouse=True)

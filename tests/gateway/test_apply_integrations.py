@@ -1,10 +1,10 @@
-"""The sections projects, sandbox, ci and account_key_sync of the configuration file."""
+"""The sections projects, sandbox, ci, evolution and account_key_sync of the configuration file."""
 
 from pathlib import Path
 
 import pytest
 
-from integrations.models import CIProvider, IntegrationSwitch, Project, SandboxSettings
+from integrations.models import CIProvider, EvolutionProgram, IntegrationSwitch, Project, SandboxSettings
 from tests.factories.organizations import Team
 from tests.gateway.config_files import apply_text
 
@@ -20,6 +20,9 @@ ci:
   providers:
     - {name: forge, format: workflow_run, secret: {env: FORGE_WEBHOOK_SECRET}, repositories: {"acme/docs": docs}}
     - {name: generic, format: generic, secret: literal-secret, repositories: {"docs": docs}}
+evolution:
+  programs:
+    - {name: refine, command: [python3, -c, "print(1)"], timeout_seconds: 30, memory_mb: 256, result_kind: prompt}
 account_key_sync: {enabled: true}
 """
 
@@ -38,14 +41,17 @@ def test_every_section_sets_its_rows(tmp_path: Path) -> None:
     forge, generic = CIProvider.objects.order_by("name")
     assert (forge.format, forge.secret, generic.secret) == ("workflow_run", "forge-secret", "literal-secret")
     assert [(one.name, one.project_id) for one in forge.repositories.all()] == [("acme/docs", docs.id)]
-    assert IntegrationSwitch.objects.get().enabled
+    refine = EvolutionProgram.objects.get()
+    assert (refine.name, refine.command, refine.result_kind) == ("refine", ["python3", "-c", "print(1)"], "prompt")
+    switches = IntegrationSwitch.objects.order_by("name").values_list("name", "enabled")
+    assert list(switches) == [("account_key_sync", True), ("evolution", True)]
     assert "new-secret" not in apply_text(tmp_path, WHOLE.replace("literal-secret", "new-secret")).out
     assert Project.objects.get().id == docs.id
 
 
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
-    assert apply_text(tmp_path, WHOLE).summary == "gateway.yaml applied: 8 unchanged."
+    assert apply_text(tmp_path, WHOLE).summary == "gateway.yaml applied: 10 unchanged."
 
 
 def test_repositories_are_a_set(tmp_path: Path) -> None:
@@ -73,6 +79,11 @@ REFUSED = [
     ("{name: generic", "{name: forge", "ci.providers"),
     ("secret: literal-secret, ", "", "ci.providers[1].secret"),
     ('"docs": docs', '"docs": unknown', "ci.providers[1].repositories.docs"),
+    ("{name: refine, command", "{name: Refine!, command", "evolution.programs[0].name"),
+    ('command: [python3, -c, "print(1)"]', "command: []", "evolution.programs[0].command"),
+    ('command: [python3, -c, "print(1)"]', 'command: [""]', "evolution.programs[0].command"),
+    ("timeout_seconds: 30", "timeout_seconds: 0", "evolution.programs[0].timeout_seconds"),
+    ("result_kind: prompt", "result_kind: a b", "evolution.programs[0].result_kind"),
     ("enabled: true", "enabled: maybe", "account_key_sync.enabled"),
     ("account_key_sync: {enabled: true}", "account_key_sync: {enable: true}", "account_key_sync.enable"),
 ]

@@ -24,9 +24,11 @@ from billing.models import ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.schedule import INTERVAL_SECONDS
 from inference.models import StoredResponse
+from integrations.models import EvolutionJob, Project, SandboxRun
 from judgement.models import AnswerCount
 from tests.factories.accounts import make_account
 from tests.factories.billing import ANSWER, Purse, settle
+from tests.integrations.test_projects import project
 
 pytestmark = pytest.mark.django_db
 
@@ -67,9 +69,16 @@ CONFIGURATION = {
     *("auth_group", "auth_group_permissions", "auth_permission", "django_content_type", "inference_alias"),
     *("inference_deployment", "inference_rawmodel", "inference_rawmodel_integrations", "inference_upstream"),
     *("judgement_judgementfallback", "judgement_judgementsettings"),
+    *("integrations_ciprovider", "integrations_cirepository", "integrations_evolutionprogram"),
+    *("integrations_integrationswitch", "integrations_project", "integrations_sandboxsettings"),
 }
 # People, with what they sign in by. Sign-ups of one address are limited.
 PEOPLE = {"accounts_account", "account_emailaddress", "mfa_authenticator", "socialaccount_socialaccount"}
+# What an owner has as many of as it has accounts or projects, or as a limit allows. CI runs come signed from a provider.
+BOUNDED = {
+    *("integrations_accountkey", "integrations_cirun", "integrations_evolutionartifact"),
+    *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
+}
 # One row, or none: confirmations are signed links, and no token of an identity provider is stored.
 FEW = {"accounts_replay_epoch", "account_emailconfirmation", "socialaccount_socialtoken"}
 
@@ -98,6 +107,11 @@ def answer(at: datetime, name: str) -> None:
     StoredReplay.objects.filter(pk=call).update(expires_at=at)
 
 
+def sandbox_run(at: datetime, name: str) -> None:
+    of = Project.objects.first() or project("did:a")
+    SandboxRun.objects.create(id=name, project=of, status="failed", created_at=at, finished_at=at)
+
+
 FILL: dict[str, Callable[[datetime, str], object]] = {
     "accounts_limit": lambda at, name: Limit.objects.create(digest=name.encode(), used=1, ends_at=at),
     "accounts_cache_entry": lambda at, name: CacheEntry.objects.create(key=name, value="", expires_at=at),
@@ -116,6 +130,10 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
     ),
     "billing_stored_replay": answer,
+    "integrations_evolutionjob": lambda at, name: EvolutionJob.objects.create(
+        id=name, owner_kind="account", owner_key="did:a", status="failed", created_at=at, finished_at=at
+    ),
+    "integrations_sandboxrun": sandbox_run,
     "judgement_answercount": lambda at, name: AnswerCount.objects.create(
         identity=name, kind="noul", day=(at - timedelta(days=60)).date(), bucket=0, shard=0, count=1
     ),
@@ -134,7 +152,7 @@ def run_the_jobs() -> None:
 
 def test_every_table_is_emptied_by_a_job_or_kept_for_a_reason() -> None:
     tables = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
-    kinds = (BOOKS, CONFIGURATION, PEOPLE, FEW, set(FILL))
+    kinds = (BOOKS, CONFIGURATION, PEOPLE, FEW, BOUNDED, set(FILL))
     assert set().union(*kinds) == tables
     assert sum(map(len, kinds)) == len(tables)
 

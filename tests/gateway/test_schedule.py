@@ -5,7 +5,12 @@ from gateway.schedule import INTERVAL_SECONDS, beat_schedule
 
 OWN_APPS = ("accounts.", "billing.", "inference.", "integrations.", "judgement.", "organizations.")
 # Begun by something that happens.
-ON_DEMAND = {"billing.tasks.handle_event"}
+ON_DEMAND = {
+    "billing.tasks.handle_event",
+    "integrations.tasks.cancel_run",
+    "integrations.tasks.execute_job",
+    "integrations.tasks.execute_run",
+}
 
 
 def test_every_job_is_on_the_schedule_and_exists() -> None:

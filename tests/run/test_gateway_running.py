@@ -104,7 +104,7 @@ def test_refuses_a_second_one_on_its_port(gateway: GatewayProcess) -> None:
     assert not second.data_dir.exists()
 
 
-@pytest.mark.parametrize("name", ["server", "worker", "beat"])
+@pytest.mark.parametrize("name", ["server", "worker", "sandbox", "beat"])
 def test_starts_a_killed_process_again(gateway: GatewayProcess, name: str) -> None:
     before = gateway.children()
     os.kill(before[name], signal.SIGKILL)

@@ -21,10 +21,12 @@ VALUES: dict[str, Any] = {
     "client_id": "https://app.example",
     "code": "code-from-the-redirect",
     "code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",  # RFC 7636 appendix B
+    "command": ["sh", "-c", "echo hello"],
     "content": "Answer in one sentence.",
     "expectedRevision": 0,
     "externalOrgId": "acct_1",
     "idempotencyKey": "order-1",
+    "inputs": ["art_01m7yshq1s6zw3kzc8ypm54agq"],
     "kind": "prompt",
     "limitMicrousd": 50_000_000,
     "maxSeats": 10,
@@ -32,6 +34,8 @@ VALUES: dict[str, Any] = {
     "orgId": "org_01m7yshq1s6zw3kzc8ypm54agq",
     "payload": {"accuracy": 0.9},
     "product": "studio",
+    "program": "refine",
+    "projectId": "prj_01m7yshq1s6zw3kzc8ypm54agq",
     "provider": "stripe",
     "redirect_uri": "https://app.example/callback",
     "refresh_token": "refresh-token",
@@ -41,7 +45,7 @@ VALUES: dict[str, Any] = {
     "y": "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA",
 }
 # Not required by their schemas, since some variants do without them; those that the samples show do not.
-SHOWN = {"amountMicros", "y"}
+SHOWN = {"amountMicros", "command", "y"}
 
 Schema = dict[str, Any]
 

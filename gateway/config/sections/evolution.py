@@ -1,0 +1,59 @@
+"""`evolution`: the programs that evolution jobs may name. The section switches evolution on."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from gateway.config.problems import Path
+from gateway.config.row import Row, SectionRow
+from gateway.config.run import Run
+from gateway.config.texts import Slug, matching
+from integrations.models import EvolutionProgram, IntegrationSwitch
+from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECONDS
+
+PROGRAMS_MAX = 100
+
+Argument = Annotated[str, StringConstraints(max_length=16 * 1024)]
+Kind = Annotated[str, matching(r"[A-Za-z0-9_.-]{1,64}", "must be letters, digits and . _ -, at most 64 characters")]
+
+
+def _named(command: list[str]) -> list[str]:
+    if not command[0]:
+        raise ValueError("the first item must name a program")
+    return command
+
+
+class ProgramRow(Row):
+    """A program. `result_kind` is the kind of what it makes, by default that of its first input."""
+
+    name: Slug
+    command: Annotated[list[Argument], Field(min_length=1, max_length=100), AfterValidator(_named)]
+    timeout_seconds: Annotated[int, Field(ge=1, le=TIMEOUT_MAX_SECONDS)] = 30
+    memory_mb: Annotated[int, Field(ge=16, le=MEMORY_MAX_MB)] = 256
+    result_kind: Kind | None = None
+
+    def save(self, run: Run) -> None:
+        """Set the program's row."""
+        values = self.stated("command", "timeout_seconds", "memory_mb")
+        if "result_kind" in self.model_fields_set:
+            values["result_kind"] = self.result_kind or ""
+        run.upsert(EvolutionProgram, f"evolution program {self.name}", lookup={"name": self.name}, values=values)
+
+
+def _one_each(rows: list[ProgramRow]) -> list[ProgramRow]:
+    if len({row.name for row in rows}) != len(rows):
+        raise ValueError("two programs have the same name")
+    return rows
+
+
+class EvolutionRow(SectionRow):
+    """The programs that the section names; others are left as they are."""
+
+    programs: Annotated[list[ProgramRow], Field(max_length=PROGRAMS_MAX), AfterValidator(_one_each)] = []
+
+    def save(self, run: Run, path: Path) -> None:
+        """Switch evolution on and set each program's row."""
+        lookup = {"name": IntegrationSwitch.Name.EVOLUTION}
+        run.upsert(IntegrationSwitch, "evolution", lookup=lookup, values={"enabled": True})
+        for program in self.programs:
+            program.save(run)

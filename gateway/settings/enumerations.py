@@ -1,0 +1,17 @@
+"""The names of enumerations in the API reference, where a member's name alone would not tell them apart."""
+
+from typing import Any
+
+ENUM_NAMES: dict[str, Any] = {
+    "BudgetScope": "organizations.serializers.billing.SCOPES",
+    "MemberRole": "organizations.serializers.members.ROLES",
+    "CheckoutKind": ["top_up", "payment_method"],
+    "BillingMode": ["test", "live"],
+    "InvoiceStatus": ["draft", "open", "paid", "void", "past_due"],
+    "SandboxRunStatus": [
+        *("queued", "running", "succeeded", "failed", "timed_out", "cancelling", "cancelled"),
+    ],
+    "RunStatus": ["queued", "running", "succeeded", "failed", "cancelled"],
+    "CIStepStatus": ["queued", "running", "succeeded", "failed", "cancelled", "skipped"],
+    "UsageStatus": ["settled", "held", "released", "reconciling"],
+}

@@ -1,0 +1,1 @@
+"""What executes programs for the integrations."""

@@ -1,0 +1,199 @@
+"""Executes a program on this machine in namespaces of its own (bubblewrap), and watches over it until it ends."""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from integrations.adapters import confinement, launcher, usage
+from integrations.adapters.programs import Ending, Outcome, Output, Program, RunnerMissing, Tick
+from integrations.rules import seccomp
+
+TICK_SECONDS = 1.0
+LOOK_SECONDS = 0.1
+CHUNK_BYTES = 64 * 1024
+STATUS_MAX_BYTES = 64 * 1024
+END_SECONDS = 1.0
+"""How long bubblewrap may take to end after its program."""
+
+
+def run(program: Program, tick: Tick) -> tuple[Outcome, Output]:
+    """Execute a program and return how it ended, with what it wrote. When this returns, no process of it is left."""
+    output = Output(program.output_max_bytes)
+    try:
+        with _started(program) as execution:
+            return execution.watch(program, output, tick), output
+    except RunnerMissing as error:
+        return Outcome(Ending.NOT_STARTED, reason=str(error)), output
+    except OSError as error:
+        return Outcome(Ending.NOT_STARTED, reason=f"The program could not be started: {error.strerror}."), output
+
+
+@contextmanager
+def _started(program: Program) -> Iterator["_Execution"]:
+    """Start bubblewrap; kill all that is left of it in the end."""
+    bwrap = confinement.program_path("bwrap", "bubblewrap")
+    command = confinement.limited(program)
+    with ExitStack() as stack:
+        given = {"/" + path: content for path, content in program.files.items()}
+        given["filter"] = seccomp.program(confinement.machine(), egress=program.egress)
+        given["passwd"] = confinement.passwd()
+        fd_of = {name: _memory_file(stack, content) for name, content in given.items()}
+        status, fd_of["status"] = os.pipe()
+        stack.callback(os.close, status)
+        with ExitStack() as ours:
+            ours.callback(os.close, fd_of["status"])
+            words = b"".join(word.encode() + b"\0" for word in confinement.arguments(program, fd_of))
+            fd_of["arguments"] = _memory_file(ours, words)
+            process = subprocess.Popen(
+                [
+                    *(sys.executable, "-I", "-S", str(launcher.__file__)),
+                    *(str(os.getpid()), str(confinement.OUTER_USER_ID)),
+                    *(bwrap, "--args", str(fd_of["arguments"]), "--", *command),
+                ],
+                stdin=_memory_file(ours, program.stdin),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=tuple(fd_of.values()),
+                env={},
+                cwd="/",
+            )
+        execution = _Execution(process, status)
+        try:
+            yield execution
+        finally:
+            execution.kill()
+
+
+class _Execution:
+    """bubblewrap's process, and the first process within the sandbox once it is known."""
+
+    def __init__(self, process: subprocess.Popen[bytes], status: int) -> None:
+        self._process = process
+        self._status = bytearray()
+        self._status_fd = status
+        self._first: int | None = None
+        self._first_handle: int | None = None
+
+    def watch(self, program: Program, output: Output, tick: Tick) -> Outcome:
+        """Read what the program writes until it ends, or until it has to be ended."""
+        ends_at = time.monotonic() + program.timeout_seconds
+        next_tick = time.monotonic() + TICK_SECONDS
+        with selectors.DefaultSelector() as selector:
+            for name, fd in self._streams().items():
+                selector.register(fd, selectors.EVENT_READ, name)
+            while selector.get_map():
+                self._read(selector, output)
+                now = time.monotonic()
+                if now >= ends_at:
+                    reason = f"The run took longer than {program.timeout_seconds} s."
+                    return Outcome(Ending.TIMED_OUT, reason=reason)
+                if reason := self._excess(program):
+                    return Outcome(Ending.BEYOND_LIMIT, reason=reason)
+                if now >= next_tick:
+                    next_tick = now + TICK_SECONDS
+                    if not tick(output):
+                        return Outcome(Ending.STOPPED)
+        return self._end(output)
+
+    def kill(self) -> None:
+        """Kill bubblewrap and every process of the sandbox; return when they are gone.
+
+        What is below bubblewrap is killed first, so that bubblewrap can wait for it and leaves no zombie.
+        """
+        if self._process.poll() is None:
+            for process in list(usage.descendants(self._process.pid)):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(END_SECONDS)
+            self._process.kill()
+        self._process.wait()
+        self._end_first()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None:
+                _drain(stream.fileno())
+                stream.close()
+
+    def _end_first(self) -> None:
+        """Kill the sandbox's first process and wait for its end: the kernel ends all of the others before it."""
+        if self._first_handle is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._first_handle, signal.SIGKILL)
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._first_handle, selectors.EVENT_READ)
+            selector.select(END_SECONDS)
+        os.close(self._first_handle)
+
+    def _excess(self, program: Program) -> str:
+        return usage.excess(self._process.pid, self._first, program.memory_mb, confinement.DISK_MAX_BYTES)
+
+    def _streams(self) -> dict[str, int]:
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        return {
+            "stdout": self._process.stdout.fileno(),
+            "stderr": self._process.stderr.fileno(),
+            "status": self._status_fd,
+        }
+
+    def _read(self, selector: selectors.BaseSelector, output: Output) -> None:
+        for key, _ in selector.select(LOOK_SECONDS):
+            data = os.read(key.fd, CHUNK_BYTES)
+            if not data:
+                selector.unregister(key.fd)
+            elif key.data == "status":
+                self._learn(data)
+            else:
+                output.take(key.data, data)
+
+    def _learn(self, data: bytes) -> None:
+        if len(self._status) < STATUS_MAX_BYTES:
+            self._status += data
+        if self._first is None and (first := self._said("child-pid")) is not None:
+            self._first = first
+            with contextlib.suppress(ProcessLookupError):
+                self._first_handle = os.pidfd_open(first)
+
+    def _said(self, member: str) -> int | None:
+        """Return what bubblewrap reported, one JSON object a line."""
+        for line in bytes(self._status).splitlines():
+            with contextlib.suppress(ValueError):
+                report: dict[str, Any] = json.loads(line)
+                if member in report:
+                    return int(report[member])
+        return None
+
+    def _end(self, output: Output) -> Outcome:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(END_SECONDS)
+        code = self._said("exit-code")
+        if code is not None:
+            return Outcome(Ending.EXITED, exit_code=code)
+        said = bytes(output.stderr[:500]).decode("utf-8", "replace").strip().splitlines()
+        cause = said[-1] if said else f"exit code {self._process.returncode}"
+        return Outcome(Ending.NOT_STARTED, reason=f"The sandbox could not be set up: {cause}")
+
+
+def _memory_file(stack: ExitStack, content: bytes) -> int:
+    """Return a file descriptor of a file that exists in memory alone, at its beginning."""
+    fd = os.memfd_create("input")
+    stack.callback(os.close, fd)
+    with open(fd, "wb", closefd=False) as file:
+        file.write(content)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _drain(fd: int) -> None:
+    """Read to the end: the last process of the sandbox closes it."""
+    while os.read(fd, CHUNK_BYTES):
+        pass

@@ -1,0 +1,120 @@
+"""bubblewrap's command line: what a program sees of the machine, and what it may use."""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+
+from integrations.adapters.programs import Program, RunnerMissing
+from integrations.rules import seccomp
+
+DISK_MAX_BYTES = 64 * 1024 * 1024
+PROCESSES_MAX = 64
+OPEN_FILES_MAX = 256
+WORK_DIR = "/tmp/run"  # noqa: S108 - within the sandbox
+USER_ID = 1000  # within the sandbox
+OUTER_USER_ID = 65534  # nobody; where the worker is root
+
+_SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_ETC = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime")
+_ETC_OF_NETWORK = ("/etc/hosts", "/etc/nsswitch.conf", "/etc/resolv.conf", "/etc/services", "/etc/ssl/certs")
+_PASSWD = f"sandbox:x:{USER_ID}:{USER_ID}::{WORK_DIR}:/bin/sh\n".encode()
+_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": WORK_DIR, "LANG": "C.UTF-8", "TMPDIR": "/tmp"}  # noqa: S108
+
+
+def machine() -> seccomp.Machine:
+    """Return this machine's kind. Raises RunnerMissing where it is not known."""
+    known = seccomp.MACHINES.get(platform.machine())
+    if known is None or platform.system() != "Linux":
+        raise RunnerMissing("The runner bubblewrap needs Linux on x86-64 or arm64.")
+    return known
+
+
+def program_path(name: str, package: str) -> str:
+    """Return where a program is. Raises RunnerMissing."""
+    found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin")
+    if found is None:
+        raise RunnerMissing(f"The worker's machine lacks {name}; on Debian: apt install {package}")
+    return found
+
+
+def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
+    """Return what `bwrap --args` reads. `fd_of` has the file descriptors `status`, `filter`, `passwd` and, by their
+    paths behind a slash, the files."""
+    return [
+        *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--new-session"),
+        *("--die-with-parent", "--hostname", "sandbox", "--uid", str(USER_ID), "--gid", str(USER_ID)),
+        *(("--share-net",) if program.egress else ()),
+        *("--json-status-fd", str(fd_of["status"]), "--seccomp", str(fd_of["filter"])),
+        *_system(program.egress),
+        *("--ro-bind-data", str(fd_of["passwd"]), "/etc/passwd", "--proc", "/proc"),
+        *_devices(),
+        *("--perms", "1777", "--size", str(DISK_MAX_BYTES), "--tmpfs", "/tmp"),  # noqa: S108
+        *("--dir", WORK_DIR),
+        *_files(fd_of),
+        *("--remount-ro", "/", "--chdir", WORK_DIR, "--clearenv"),
+        *_environment(program),
+    ]
+
+
+def limited(program: Program) -> list[str]:
+    """Return the command under resource limits, which are set within the sandbox: there the kernel counts its
+    processes apart from all others."""
+    cpu_seconds = program.timeout_seconds * (os.cpu_count() or 1) + 1
+    limits = {
+        "--as": program.memory_mb * 2**20,
+        "--cpu": cpu_seconds,
+        "--fsize": DISK_MAX_BYTES,
+        "--nofile": OPEN_FILES_MAX,
+        "--nproc": PROCESSES_MAX,
+        "--core": 0,
+        "--memlock": 0,
+        "--msgqueue": 0,
+    }
+    options = [f"{name}={value}:{value}" for name, value in limits.items()]
+    return [program_path("prlimit", "util-linux"), *options, "--", *program.command]
+
+
+def passwd() -> bytes:
+    """Return the content of /etc/passwd."""
+    return _PASSWD
+
+
+def _system(egress: bool) -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for name in _SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.is_dir():
+            yield from ("--ro-bind", name, name)
+    for name in (*_ETC, *(_ETC_OF_NETWORK if egress else ())):
+        yield from ("--ro-bind-try", name, name)
+    for own in (settings.BASE_DIR, settings.DATA_DIR):
+        if Path(own).resolve().is_relative_to("/usr"):
+            yield from ("--tmpfs", str(Path(own).resolve()), "--remount-ro", str(Path(own).resolve()))
+
+
+def _devices() -> Iterator[str]:
+    yield from ("--tmpfs", "/dev")
+    for name in _DEVICES:
+        yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
+    yield from ("--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/tmp", "/dev/shm")  # noqa: S108
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        yield from ("--symlink", f"/proc/self/fd/{number}", f"/dev/{name}")
+    yield from ("--remount-ro", "/dev")
+
+
+def _files(fd_of: dict[str, int]) -> Iterator[str]:
+    for path, fd in fd_of.items():
+        if path.startswith("/"):
+            yield from ("--perms", "0644", "--file", str(fd), WORK_DIR + path)
+
+
+def _environment(program: Program) -> Iterator[str]:
+    for name, value in {**_ENVIRONMENT, **program.environment}.items():
+        yield from ("--setenv", name, value)

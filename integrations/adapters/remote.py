@@ -1,0 +1,63 @@
+"""Asks a remote runner: signed requests to the operator's address, with bounded time and answers."""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import requests
+
+from gateway.core.api.json import strict_loads
+from gateway.core.contract.errors import ApiError
+from gateway.core.contract.limits import SANDBOX_CALLBACK_BODY_MAX_BYTES
+from integrations.rules import signatures
+
+TIMEOUT_SECONDS = (5.0, 10.0)
+VALUES_MAX = 1000
+
+
+class RunnerUnreachable(Exception):
+    """The runner gave no answer, or one that says nothing about the run."""
+
+
+class RunnerRefused(Exception):
+    """The runner will not execute the run, or does not know it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRunner:
+    """One runner at its base address."""
+
+    base_url: str
+    secret: str
+
+    def start(self, body: dict[str, Any]) -> None:
+        """Hand over a run. Raises RunnerRefused and RunnerUnreachable."""
+        self._ask("POST", "/runs", orjson.dumps(body))
+
+    def cancel(self, run_id: str) -> None:
+        """Ask for a run's end. Raises RunnerRefused and RunnerUnreachable."""
+        self._ask("POST", f"/runs/{run_id}/cancel", b"")
+
+    def report(self, run_id: str) -> dict[str, Any]:
+        """Return what the runner says of a run. Raises RunnerRefused where it does not know it."""
+        try:
+            return strict_loads(self._ask("GET", f"/runs/{run_id}", b""), VALUES_MAX)
+        except ApiError as error:
+            raise RunnerUnreachable(error.code) from None
+
+    def _ask(self, method: str, path: str, body: bytes) -> bytes:
+        sent = {"Content-Type": "application/json", **signatures.headers(self.secret, body, int(time.time()))}
+        address = self.base_url.rstrip("/") + path
+        try:
+            with requests.request(
+                method, address, data=body, headers=sent, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
+            ) as response:
+                answer: bytes = response.raw.read(SANDBOX_CALLBACK_BODY_MAX_BYTES + 1, decode_content=True)
+        except (requests.RequestException, OSError) as error:
+            raise RunnerUnreachable(type(error).__name__) from None
+        if 400 <= response.status_code < 500 and response.status_code not in (408, 425, 429):
+            raise RunnerRefused(f"The runner answered with status {response.status_code}.")
+        if not 200 <= response.status_code < 300 or len(answer) > SANDBOX_CALLBACK_BODY_MAX_BYTES:
+            raise RunnerUnreachable(f"status {response.status_code}")
+        return answer

@@ -1,0 +1,59 @@
+"""One execution of a program by a worker: what sandbox runs and evolution jobs have in common."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from gateway.core.fields import EncryptedTextField
+
+
+class Execution(models.Model):
+    """`worker` is the token of whoever executes it, `heartbeat_at` its last sign of life, `reason` why it failed.
+
+    `inputs` is a JSON object that rests encrypted, and is emptied when the execution is over.
+    """
+
+    class Status(models.TextChoices):
+        """How far an execution is."""
+
+        QUEUED = "queued", "Queued"
+        RUNNING = "running", "Running"
+        SUCCEEDED = "succeeded", "Succeeded"
+        FAILED = "failed", "Failed"
+        TIMED_OUT = "timed_out", "Timed out"
+        CANCELLING = "cancelling", "Cancelling"
+        CANCELLED = "cancelled", "Cancelled"
+
+    BEGUN: ClassVar[tuple[str, ...]] = (Status.RUNNING, Status.CANCELLING)
+    ACTIVE: ClassVar[tuple[str, ...]] = (Status.QUEUED, *BEGUN)
+
+    id = models.CharField(primary_key=True, max_length=40, editable=False)
+    requested_by = models.CharField(max_length=2048, help_text="The DID of the account that asked for it.")
+    idempotency_key = models.CharField(max_length=255, null=True, editable=False)
+    fingerprint = models.CharField(max_length=64, editable=False)
+    status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
+    inputs = EncryptedTextField(editable=False)
+    reason = models.TextField(blank=True, default="")
+    error_code = models.CharField(max_length=64, blank=True, default="")
+    worker = models.CharField(max_length=32, blank=True, default="", editable=False)
+    heartbeat_at = models.DateTimeField(null=True, editable=False)
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.id
+
+    @property
+    def error(self) -> dict[str, str] | None:
+        """Return why it failed other than by its program's own exit code."""
+        return {"code": self.error_code, "message": self.reason} if self.error_code else None
+
+
+def is_active() -> Q:
+    """Return the condition of an index over what is not over."""
+    return Q(status__in=Execution.ACTIVE)

@@ -1,0 +1,145 @@
+"""Evolution jobs: an operator's program makes an artifact of others, in the sandbox."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import ApiError, IdempotencyKeyReused, NotFound, RateLimited
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX, ARTIFACT_MAX_BYTES
+from integrations.adapters import bubblewrap
+from integrations.adapters.programs import Ending, Outcome, Output, Program
+from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionJob, EvolutionProgram, IntegrationSwitch
+from integrations.models.execution import Execution
+from integrations.operations import evolution, executions
+from integrations.queries import evolution as queries
+
+EVIDENCE_FILE = "evidence.json"
+SHOWN_MAX_CHARACTERS = 500
+
+
+class _JobFailed(Exception):
+    """Why a job has no result: a code and words for its owner."""
+
+
+def create(principal: Principal, values: Mapping[str, Any]) -> tuple[EvolutionJob, bool]:
+    """Queue a job; return it, and whether it is new.
+
+    Raises NotFound for an unknown program, artifact or evidence, RateLimited, and IdempotencyKeyReused where the key
+    came with another body.
+    """
+    program = _program_named(values["program"])
+    queries.require_all(principal, EvolutionArtifact, values["inputs"], param="inputs")
+    queries.require_all(principal, EvolutionEvidence, values["evidence"], param="evidence")
+    with transaction.atomic():
+        IntegrationSwitch.objects.select_for_update(no_key=True).get(name=IntegrationSwitch.Name.EVOLUTION)
+        mine = queries.owned(EvolutionJob, principal)
+        key = values.get("idempotencyKey")
+        known = mine.filter(requested_by=principal.did, idempotency_key=key).first() if key else None
+        if known is not None:
+            return _same(known, values), False
+        if mine.filter(status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
+            raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} of your jobs are queued or running already.")
+        return _queued(principal, program, values), True
+
+
+def execute(job_id: str) -> bool:
+    """Execute a queued job on this machine; return False where it is not this worker's to execute."""
+    job = executions.take(EvolutionJob, job_id)
+    if job is None:
+        return False
+    outcome, output = bubblewrap.run(_program(job), executions.Heartbeat(job))
+    try:
+        with transaction.atomic():
+            artifact = _kept(job, _result(outcome, output))
+            return executions.finish(job, Execution.Status.SUCCEEDED, result_artifact=artifact)
+    except _JobFailed as failure:
+        code, reason = failure.args
+    except ApiError as refusal:
+        code, reason = refusal.code, refusal.message
+    return executions.finish(job, Execution.Status.FAILED, error_code=code, reason=reason)
+
+
+def _program_named(name: str) -> EvolutionProgram:
+    program = EvolutionProgram.objects.filter(name=name).first()
+    if program is None:
+        raise NotFound("There is no such program.", param="program")
+    return program
+
+
+def _same(known: EvolutionJob, values: Mapping[str, Any]) -> EvolutionJob:
+    if known.fingerprint != executions.fingerprint(values):
+        raise IdempotencyKeyReused(param="idempotencyKey")
+    return known
+
+
+def _queued(principal: Principal, program: EvolutionProgram, values: Mapping[str, Any]) -> EvolutionJob:
+    owner_kind, owner_key = principal.owner
+    inputs = {
+        "command": program.command,
+        "timeoutSeconds": program.timeout_seconds,
+        "memoryMb": program.memory_mb,
+        "resultKind": program.result_kind,
+    }
+    return EvolutionJob.objects.create(
+        id=new_id("job"),
+        owner_kind=owner_kind,
+        owner_key=owner_key,
+        requested_by=principal.did,
+        program=program.name,
+        artifact_ids=values["inputs"],
+        evidence_ids=values["evidence"],
+        idempotency_key=values.get("idempotencyKey"),
+        fingerprint=executions.fingerprint(values),
+        inputs=orjson.dumps(inputs).decode(),
+        created_at=timezone.now(),
+    )
+
+
+def _program(job: EvolutionJob) -> Program:
+    inputs = orjson.loads(job.inputs)
+    artifacts = EvolutionArtifact.objects.filter(id__in=job.artifact_ids)
+    files = {f"inputs/{artifact.id}": bytes(artifact.content) for artifact in artifacts}
+    return Program(
+        command=tuple(inputs["command"]),
+        files={**files, EVIDENCE_FILE: _evidence(job)},
+        timeout_seconds=inputs["timeoutSeconds"],
+        memory_mb=inputs["memoryMb"],
+        output_max_bytes=ARTIFACT_MAX_BYTES,
+    )
+
+
+def _evidence(job: EvolutionJob) -> bytes:
+    """Return the evidence as JSON, in the order in which the job names it."""
+    found = EvolutionEvidence.objects.in_bulk(job.evidence_ids)
+    rows = [found[evidence_id] for evidence_id in job.evidence_ids if evidence_id in found]
+    return orjson.dumps(
+        [
+            {"evidenceId": row.id, "artifactId": row.artifact_id, "kind": row.kind, "payload": row.payload}
+            for row in rows
+        ]
+    )
+
+
+def _result(outcome: Outcome, output: Output) -> bytes:
+    """Return what a program made. Raises _JobFailed."""
+    if outcome.ending is not Ending.EXITED:
+        raise _JobFailed(str(outcome.ending), outcome.reason or "The program was stopped.")
+    if outcome.exit_code != 0:
+        said = output.stderr.decode("utf-8", "replace").replace("\0", "\ufffd").strip()[-SHOWN_MAX_CHARACTERS:]
+        raise _JobFailed("program_failed", f"The program ended with exit code {outcome.exit_code}. {said}".strip())
+    if output.truncated and len(output.stdout) >= ARTIFACT_MAX_BYTES:
+        raise _JobFailed("result_too_large", "The result is larger than 1 MiB.")
+    return bytes(output.stdout)
+
+
+def _kept(job: EvolutionJob, content: bytes) -> EvolutionArtifact:
+    kind = orjson.loads(job.inputs)["resultKind"]
+    first = EvolutionArtifact.objects.only("kind").get(id=job.artifact_ids[0])
+    metadata = {"jobId": job.id, "program": job.program}
+    owner = (job.owner_kind, job.owner_key)
+    return evolution.keep(owner, kind=kind or first.kind, content=content, metadata=metadata)[0]

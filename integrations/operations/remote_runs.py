@@ -1,0 +1,117 @@
+"""Sandbox runs that a remote runner executes: handed over, reported back, asked for, and cancelled."""
+
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from gateway.core.api.json import strict_loads
+from gateway.core.contract.errors import InvalidRequest, InvalidToken, NotFound
+from integrations.adapters.programs import OUTPUT_MAX_BYTES
+from integrations.adapters.remote import RemoteRunner, RunnerRefused, RunnerUnreachable
+from integrations.models import SandboxRun, SandboxSettings
+from integrations.models.execution import Execution
+from integrations.operations import executions
+from integrations.rules import reports, signatures
+
+LOST = "The runner did not report how this ended."
+SILENT_MAX = timedelta(minutes=5)
+"""How long after a run's own time a runner that cannot be reached may still report."""
+VALUES_MAX = 1000
+
+
+def start(run: SandboxRun) -> bool:
+    """Hand a taken run to the runner. One that refuses it, or cannot be reached, fails it."""
+    try:
+        _runner().start(_body(run))
+    except (RunnerRefused, RunnerUnreachable) as error:
+        reason = str(error) if isinstance(error, RunnerRefused) else "The runner could not be reached."
+        return executions.finish(run, Execution.Status.FAILED, error_code="not_started", reason=reason)
+    # From here on no heartbeat says that the run is alive, but the runner.
+    SandboxRun.objects.filter(id=run.id, worker=run.worker).update(heartbeat_at=None)
+    return True
+
+
+def receive(run_id: str, body: bytes, *, timestamp: str, signature: str) -> None:
+    """Take a runner's callback. An older one, and one about a run that is over, changes nothing.
+
+    Raises InvalidToken for a bad signature, NotFound for an unknown run, InvalidRequest or InvalidJson for a signed body
+    that cannot be read.
+    """
+    stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
+    secret = stored.secret if stored else ""
+    if not signatures.is_genuine(secret, body, timestamp=timestamp, signature=signature, now=int(time.time())):
+        raise InvalidToken("The signature does not match the body and its time.")
+    if not SandboxRun.objects.filter(id=run_id, runner=SandboxSettings.Runner.HTTP).exists():
+        raise NotFound
+    try:
+        apply(run_id, strict_loads(body, VALUES_MAX))
+    except reports.UnreadableReport as error:
+        raise InvalidRequest(f"{error} is missing or malformed.", param=str(error)) from None
+
+
+@transaction.atomic
+def apply(run_id: str, body: Mapping[str, Any]) -> None:
+    """Bring a run up to date with a report. Raises UnreadableReport."""
+    report = reports.read(dict(body), OUTPUT_MAX_BYTES)
+    run = SandboxRun.objects.select_for_update(no_key=True).get(id=run_id)
+    if run.status not in Execution.BEGUN or report.sequence <= run.sequence:
+        return
+    run.sequence, run.truncated, run.exit_code = report.sequence, report.truncated, report.exit_code
+    run.stdout, run.stderr = report.stdout, report.stderr
+    if report.status in reports.OVER:
+        run.status, run.finished_at, run.inputs = report.status, timezone.now(), ""
+    run.save()
+
+
+def ask() -> int:
+    """Ask the runner about every run that it executes; return how many there are."""
+    begun = SandboxRun.objects.filter(runner=SandboxSettings.Runner.HTTP, status__in=Execution.BEGUN, heartbeat_at=None)
+    for run in begun:
+        _ask_about(run)
+    return len(begun)
+
+
+def cancel(run_id: str) -> None:
+    """Pass a cancelling on; where the runner cannot be reached, `ask` passes it on later."""
+    run = SandboxRun.objects.get(id=run_id)
+    if run.status != Execution.Status.CANCELLING:
+        return
+    try:
+        _runner().cancel(run.id)
+    except (RunnerRefused, RunnerUnreachable):
+        return
+
+
+def _ask_about(run: SandboxRun) -> None:
+    cancel(run.id)
+    try:
+        apply(run.id, _runner().report(run.id))
+    except RunnerRefused:
+        _lose(run, "The runner does not know this run.")
+    except (RunnerUnreachable, reports.UnreadableReport):
+        assert run.started_at is not None
+        own_time = timedelta(seconds=orjson.loads(run.inputs)["timeoutSeconds"])
+        if timezone.now() > run.started_at + own_time + SILENT_MAX:
+            _lose(run, LOST)
+
+
+def _lose(run: SandboxRun, reason: str) -> None:
+    executions.finish(run, Execution.Status.FAILED, error_code="worker_lost", reason=reason)
+
+
+def _runner() -> RemoteRunner:
+    stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
+    if stored is None or not stored.base_url:
+        raise RunnerUnreachable("no runner is configured")
+    return RemoteRunner(stored.base_url, stored.secret)
+
+
+def _body(run: SandboxRun) -> dict[str, Any]:
+    callback = f"{settings.GATEWAY_BASE_URL}/webhooks/sandbox/{run.id}"
+    return {"runId": run.id, **orjson.loads(run.inputs), "callbackUrl": callback}

@@ -1,0 +1,165 @@
+"""Sandbox runs: asked for, cancelled, and executed by a worker."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from django.db import transaction
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import (
+    Forbidden,
+    IdempotencyKeyReused,
+    InvalidRequest,
+    RateLimited,
+)
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX
+from integrations.adapters import bubblewrap
+from integrations.adapters.programs import Ending, Outcome, Output, Program
+from integrations.models import ExecutionConfig, Project, SandboxRun, SandboxSettings
+from integrations.models.execution import Execution
+from integrations.operations import executions, remote_runs
+from integrations.queries import execution_configs, projects, sandbox, sandbox_runs
+from integrations.rules.execution import check_timeout
+from organizations.rules.roles import PEOPLE_MANAGERS
+
+_STATUS = {
+    Ending.TIMED_OUT: Execution.Status.TIMED_OUT,
+    Ending.STOPPED: Execution.Status.CANCELLED,
+    Ending.BEYOND_LIMIT: Execution.Status.FAILED,
+    Ending.NOT_STARTED: Execution.Status.FAILED,
+}
+
+
+def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun, bool]:
+    """Queue a run of one of the caller's projects; return it, and whether it is new.
+
+    Raises NotFound, InvalidRequest, RateLimited, and IdempotencyKeyReused where the key came with another body.
+    """
+    settings = sandbox.settings()
+    project = projects.one_of(principal, values["projectId"], param="projectId")
+    with transaction.atomic():
+        Project.objects.select_for_update(no_key=True).get(id=project.id)
+        known = _known(project, principal, values)
+        if known is not None:
+            return known, False
+        _check_room(project)
+        return _queued(project, principal, settings, values), True
+
+
+def cancel(principal: Principal, run_id: str) -> SandboxRun:
+    """Ask for a run's end; one that nobody has taken ends at once, one that is over stays as it is.
+
+    Raises NotFound, and Forbidden where a member of an organization asks for somebody else's run.
+    """
+    run = sandbox_runs.one_of(principal, run_id)
+    standing = principal.standing
+    if standing is not None and standing.role not in PEOPLE_MANAGERS and run.requested_by != principal.did:
+        raise Forbidden("Members cancel their own runs.")
+    request_cancel(run)
+    run.refresh_from_db()
+    return run
+
+
+def request_cancel(run: SandboxRun) -> None:
+    """Cancel a run that nobody has taken, and have its worker stop one that runs."""
+    mine = SandboxRun.objects.filter(id=run.id)
+    cancelled = {"status": Execution.Status.CANCELLED, "finished_at": Now(), "inputs": ""}
+    if not mine.filter(status=Execution.Status.QUEUED).update(**cancelled):
+        mine.filter(status=Execution.Status.RUNNING).update(status=Execution.Status.CANCELLING)
+
+
+def execute(run_id: str) -> bool:
+    """Execute a queued run on this machine, or hand it to the remote runner; return False where it is not this
+    worker's to execute."""
+    run = executions.take(SandboxRun, run_id)
+    if run is None:
+        return False
+    if run.runner == SandboxSettings.Runner.HTTP:
+        return remote_runs.start(run)
+    outcome, output = bubblewrap.run(_program(run), executions.Heartbeat(run, _columns))
+    status = _STATUS.get(outcome.ending) or _status_of(outcome)
+    values = {"exit_code": outcome.exit_code, "reason": outcome.reason, "error_code": _error_code(outcome)}
+    return executions.finish(run, status, **values, **_columns(output))
+
+
+def _known(project: Project, principal: Principal, values: Mapping[str, Any]) -> SandboxRun | None:
+    key = values.get("idempotencyKey")
+    if key is None:
+        return None
+    known = SandboxRun.objects.filter(project=project, requested_by=principal.did, idempotency_key=key).first()
+    if known is not None and known.fingerprint != executions.fingerprint(values):
+        raise IdempotencyKeyReused(param="idempotencyKey")
+    return known
+
+
+def _check_room(project: Project) -> None:
+    if SandboxRun.objects.filter(project=project, status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
+        raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} runs of this project are queued or running already.")
+
+
+def _queued(project: Project, principal: Principal, settings: SandboxSettings, values: Mapping[str, Any]) -> SandboxRun:
+    return SandboxRun.objects.create(
+        id=new_id("run"),
+        project=project,
+        runner=settings.runner,
+        requested_by=principal.did,
+        idempotency_key=values.get("idempotencyKey"),
+        fingerprint=executions.fingerprint(values),
+        inputs=orjson.dumps(_inputs(execution_configs.of_project(project), values)).decode(),
+        created_at=timezone.now(),
+    )
+
+
+def _inputs(config: ExecutionConfig, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the run gets: the request, else the configuration, and never more than the operator allows now."""
+    limits = sandbox.limits()
+    command = values.get("command") or config.command
+    if not command or not command[0]:
+        raise InvalidRequest("Name a command, here or in the project's execution configuration.", param="command")
+    if (seconds := values.get("timeoutSeconds")) is not None:
+        check_timeout(seconds, limits)
+    egress = limits.allows_egress and config.network == ExecutionConfig.Network.EGRESS
+    return {
+        "command": command,
+        "files": values.get("files", {}),
+        "stdin": values.get("stdin", ""),
+        "environment": orjson.loads(config.environment or "{}"),
+        "timeoutSeconds": seconds or min(config.timeout_seconds, limits.timeout_seconds),
+        "memoryMb": min(config.memory_mb, limits.memory_mb),
+        "network": ExecutionConfig.Network.EGRESS if egress else ExecutionConfig.Network.NONE,
+    }
+
+
+def _program(run: SandboxRun) -> Program:
+    inputs = orjson.loads(run.inputs)
+    return Program(
+        command=tuple(inputs["command"]),
+        files={path: content.encode() for path, content in inputs["files"].items()},
+        stdin=inputs["stdin"].encode(),
+        environment=inputs["environment"],
+        timeout_seconds=inputs["timeoutSeconds"],
+        memory_mb=inputs["memoryMb"],
+        egress=inputs["network"] == ExecutionConfig.Network.EGRESS,
+    )
+
+
+def _columns(output: Output) -> dict[str, Any]:
+    """Return what a program wrote as the run's columns hold it."""
+    return {"stdout": _text(output.stdout), "stderr": _text(output.stderr), "truncated": output.truncated}
+
+
+def _text(written: bytearray) -> str:
+    """Return bytes as text that PostgreSQL can hold."""
+    return bytes(written).decode("utf-8", "replace").replace("\0", "\ufffd")
+
+
+def _status_of(outcome: Outcome) -> Execution.Status:
+    return Execution.Status.SUCCEEDED if outcome.exit_code == 0 else Execution.Status.FAILED
+
+
+def _error_code(outcome: Outcome) -> str:
+    return "" if outcome.ending in (Ending.EXITED, Ending.STOPPED) else str(outcome.ending)

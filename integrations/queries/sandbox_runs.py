@@ -1,0 +1,23 @@
+"""Sandbox runs, as far as a caller may see them."""
+
+from django.db.models import QuerySet
+
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import NotFound
+from integrations.models import SandboxRun
+from integrations.queries import projects, sandbox
+
+
+def visible_to(principal: Principal) -> QuerySet[SandboxRun]:
+    """List the runs of the caller's projects, newest first. Raises IntegrationUnavailable where there is no sandbox."""
+    sandbox.settings()
+    found = SandboxRun.objects.filter(project__in=projects.visible_to(principal).order_by())
+    return found.defer("inputs").order_by("-created_at", "-id")
+
+
+def one_of(principal: Principal, run_id: str) -> SandboxRun:
+    """Return one of the caller's runs. Raises NotFound."""
+    run = visible_to(principal).filter(id=run_id).first()
+    if run is None:
+        raise NotFound("You have no such run.")
+    return run

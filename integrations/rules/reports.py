@@ -1,0 +1,53 @@
+"""What a remote runner reports of a run."""
+
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+STATUSES = ("queued", "running", "succeeded", "failed", "timed_out", "cancelled")
+OVER = STATUSES[2:]
+SEQUENCE_MAX = 2**63 - 1
+
+
+class UnreadableReport(ValueError):
+    """The member at fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One report; `sequence` grows from report to report of a run."""
+
+    sequence: int
+    status: str
+    stdout: str
+    stderr: str
+    exit_code: int | None
+    truncated: bool
+
+
+def read(body: dict[str, Any], output_max_bytes: int) -> Report:
+    """Return a report with its streams cut to their bound, or raise UnreadableReport."""
+    sequence, status, exit_code = body.get("sequence"), body.get("status"), body.get("exitCode")
+    if not _is_integer(sequence) or not 0 <= sequence <= SEQUENCE_MAX:
+        raise UnreadableReport("sequence")
+    if status not in STATUSES:
+        raise UnreadableReport("status")
+    if exit_code is not None and (not _is_integer(exit_code) or abs(exit_code) >= 2**31):
+        raise UnreadableReport("exitCode")
+    stdout, cut = _stream(body, "stdout", output_max_bytes)
+    stderr, cut_too = _stream(body, "stderr", output_max_bytes)
+    truncated = body.get("truncated", False)
+    if not isinstance(truncated, bool):
+        raise UnreadableReport("truncated")
+    return Report(sequence, status, stdout, stderr, exit_code, truncated or cut or cut_too)
+
+
+def _stream(body: dict[str, Any], name: str, max_bytes: int) -> tuple[str, bool]:
+    text = body.get(name, "")
+    if not isinstance(text, str):
+        raise UnreadableReport(name)
+    written = text.encode("utf-8", "replace")
+    return written[:max_bytes].decode("utf-8", "ignore").replace("\0", "\ufffd"), len(written) > max_bytes
+
+
+def _is_integer(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

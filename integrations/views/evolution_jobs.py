@@ -1,0 +1,58 @@
+"""/v1/evolution/jobs."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.authentication import caller
+from gateway.core.api.access import requires
+from gateway.core.api.pagination import LIMIT, limit_of
+from gateway.core.api.schema import refuses
+from gateway.core.api.viewsets import ApiViewSet
+from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import IdempotencyKeyReused, IntegrationUnavailable, NotFound, RateLimited
+from integrations import tasks
+from integrations.operations import evolution_jobs as operations
+from integrations.queries import evolution
+from integrations.serializers.evolution_jobs import EvolutionJobList, EvolutionJobRequest, EvolutionJobResponse
+from organizations.rules.roles import ANY
+
+
+class EvolutionJobViewSet(ApiViewSet):
+    """Programs that make an artifact of others."""
+
+    @extend_schema(
+        operation_id="list_evolution_jobs", summary="List jobs", parameters=[LIMIT], responses=EvolutionJobList
+    )
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_READ, roles=ANY)
+    def list(self, request: Request) -> Response:
+        """List the owner's jobs, newest first."""
+        found = evolution.jobs(caller(request))[: limit_of(request)]
+        return Response({"data": EvolutionJobResponse(found, many=True).data})
+
+    @extend_schema(
+        operation_id="create_evolution_job",
+        summary="Run a program over artifacts",
+        request=EvolutionJobRequest,
+        responses={202: EvolutionJobResponse},
+    )
+    @refuses(IntegrationUnavailable, NotFound, IdempotencyKeyReused, RateLimited)
+    @requires(Capability.EVOLUTION_EXECUTE, roles=ANY)
+    def create(self, request: Request) -> Response:
+        """Queue a job. The program starts in a folder with `inputs/<artifact_id>` and `evidence.json`; what it writes to
+        its standard output becomes an artifact. The same `idempotencyKey` with the same body names the same job."""
+        evolution.jobs(caller(request))
+        body = EvolutionJobRequest(data=request.data)
+        body.is_valid(raise_exception=True)
+        job, is_new = operations.create(caller(request), body.validated_data)
+        if is_new:
+            tasks.begin(tasks.execute_job, job.id)
+        return Response(EvolutionJobResponse(job).data, status=202)
+
+    @extend_schema(operation_id="get_evolution_job", summary="Get a job", responses=EvolutionJobResponse)
+    @refuses(IntegrationUnavailable)
+    @requires(Capability.EVOLUTION_READ, roles=ANY)
+    def retrieve(self, request: Request, job_id: str) -> Response:
+        """Return a job, with the artifact that it made."""
+        return Response(EvolutionJobResponse(evolution.job(caller(request), job_id)).data)

@@ -1,0 +1,197 @@
+"""Sandbox runs that a remote runner executes: signed both ways, ordered, and asked for."""
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from gateway.schedule import INTERVAL_SECONDS
+from integrations import tasks
+from integrations.models import Project, SandboxRun, SandboxSettings
+from integrations.operations import remote_runs, sandbox_runs
+from integrations.rules import signatures
+from tests.factories.accounts import Caller, make_caller
+from tests.integrations.conftest import Api
+from tests.integrations.sandbox import RUNS, SCOPES, queued, shell
+from tests.integrations.test_projects import project as make_project
+from tests.support.sandbox_runner import SandboxRunner, sandbox_runner
+
+pytestmark = pytest.mark.django_db
+
+SECRET = "runner-secret"
+
+
+@pytest.fixture
+def runner() -> Iterator[SandboxRunner]:
+    with sandbox_runner(SECRET) as running:
+        SandboxSettings.objects.create(runner="http", base_url=running.base_url, secret=SECRET)
+        yield running
+
+
+@pytest.fixture
+def alice() -> Caller:
+    return make_caller(*SCOPES)
+
+
+@pytest.fixture
+def docs(alice: Caller) -> Project:
+    return make_project(alice.account.did)
+
+
+def begun(api: Api, alice: Caller, docs: Project) -> str:
+    run_id = queued(api, alice, docs, "true", files={"a": "b"}, stdin="in")
+    assert sandbox_runs.execute(run_id)
+    return run_id
+
+
+def report(sequence: int, status: str = "running", stdout: str = "", **members: Any) -> dict[str, Any]:
+    return {"sequence": sequence, "status": status, "stdout": stdout, "stderr": "", **members}
+
+
+def call_back(client: Client, run_id: str, body: Any, *, secret: str = SECRET, ago: int = 0) -> tuple[int, Any]:
+    written = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = signatures.headers(secret, written, int(time.time()) - ago)
+    answer = client.post(f"/webhooks/sandbox/{run_id}", written, content_type="application/json", headers=headers)
+    return answer.status_code, answer.json()
+
+
+def test_a_run_is_handed_over(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
+    run_id = begun(api, alice, docs)
+    [(method, path, body)] = runner.asked
+    assert (method, path) == ("POST", "/api/runs")
+    assert body == {
+        "runId": run_id,
+        **shell("true", files={"a": "b"}, stdin="in"),
+        "environment": {},
+        "timeoutSeconds": 30,
+        "memoryMb": 256,
+        "network": "none",
+        "callbackUrl": f"https://gateway.example/webhooks/sandbox/{run_id}",
+    }
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+    assert tasks.tend_executions() == 0
+    assert not sandbox_runs.execute(run_id)
+
+
+def test_reports_are_taken_in_their_order(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
+) -> None:
+    run_id = begun(api, alice, docs)
+    assert call_back(client, run_id, report(2, stdout="a\0b"))[0] == 200
+    assert call_back(client, run_id, report(1, stdout="old"))[0] == 200
+    assert call_back(client, run_id, report(2, stdout="again"))[0] == 200
+    read = api(alice, "GET", f"{RUNS}/{run_id}")[1]
+    assert (read["status"], read["stdout"], read["finishedAt"]) == ("running", "a\ufffdb", None)
+    assert call_back(client, run_id, report(3, "failed", "x" * 300_000, exitCode=3))[0] == 200
+    assert call_back(client, run_id, report(4, "succeeded", exitCode=0))[0] == 200
+    read = api(alice, "GET", f"{RUNS}/{run_id}")[1]
+    assert (read["status"], read["exitCode"], len(read["stdout"]), read["truncated"]) == ("failed", 3, 256 * 1024, True)
+    assert SandboxRun.objects.get().inputs == ""
+
+
+def test_a_bad_signature_changes_nothing(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
+) -> None:
+    run_id = begun(api, alice, docs)
+    done = report(1, "succeeded")
+    assert call_back(client, run_id, done, secret="other")[0] == 401
+    assert call_back(client, run_id, done, ago=301)[0] == 401
+    assert call_back(client, run_id, done, ago=-301)[0] == 401
+    assert client.post(f"/webhooks/sandbox/{run_id}", done, content_type="application/json").status_code == 401
+    assert call_back(client, "run_unknown", done)[0] == 404
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+    SandboxSettings.objects.update(secret="")
+    assert call_back(client, run_id, done, secret="")[0] == 401
+
+
+UNREADABLE: list[tuple[Any, str | None]] = [
+    (b"[", None),
+    (b"[]", None),
+    (report(-1), "sequence"),
+    (report(True), "sequence"),
+    (report(2**63), "sequence"),
+    (report(1, "done"), "status"),
+    (report(1, stdout=7), "stdout"),  # type: ignore[arg-type]
+    (report(1, exitCode="0"), "exitCode"),
+    (report(1, exitCode=2**40), "exitCode"),
+    (report(1, truncated=1), "truncated"),
+]
+
+
+@pytest.mark.parametrize(("body", "param"), UNREADABLE)
+def test_what_cannot_be_read_is_named(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client, body: Any, param: str | None
+) -> None:
+    run_id = begun(api, alice, docs)
+    status, answer = call_back(client, run_id, body)
+    assert (status, answer["error"]["param"]) == (400, param)
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+
+
+def test_the_runner_is_asked_each_minute(api: Api, alice: Caller, docs: Project, runner: SandboxRunner) -> None:
+    assert INTERVAL_SECONDS["integrations.tasks.ask_runner"] == 60
+    run_id = begun(api, alice, docs)
+    runner.status, runner.report = 200, report(7, "succeeded", "out", exitCode=0)
+    assert tasks.ask_runner() == 1
+    assert runner.asked[-1] == ("GET", f"/api/runs/{run_id}", None)
+    read = api(alice, "GET", f"{RUNS}/{run_id}")[1]
+    assert (read["status"], read["stdout"], read["exitCode"]) == ("succeeded", "out", 0)
+    assert tasks.ask_runner() == 0
+
+
+def test_cancelling_is_passed_on(
+    api: Api,
+    alice: Caller,
+    docs: Project,
+    runner: SandboxRunner,
+    client: Client,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    run_id = begun(api, alice, docs)
+    with django_capture_on_commit_callbacks(execute=True):
+        status, body = api(alice, "POST", f"{RUNS}/{run_id}/cancel")
+    assert (status, body["status"]) == (202, "cancelling")
+    assert runner.asked[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
+    assert call_back(client, run_id, report(1, "running"))[0] == 200
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelling"
+    assert call_back(client, run_id, report(2, "cancelled"))[0] == 200
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelled"
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(400, "The runner answered with status 400."), (500, "The runner could not be reached.")]
+)
+def test_a_run_that_is_not_taken_fails(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, status: int, words: str
+) -> None:
+    runner.status = status
+    read = api(alice, "GET", f"{RUNS}/{begun(api, alice, docs)}")[1]
+    assert (read["status"], read["error"]) == ("failed", {"code": "not_started", "message": words})
+
+
+def test_a_run_that_the_runner_does_not_know_fails(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner
+) -> None:
+    run_id = begun(api, alice, docs)
+    runner.status = 404
+    tasks.ask_runner()
+    read = api(alice, "GET", f"{RUNS}/{run_id}")[1]
+    assert (read["status"], read["error"]["message"]) == ("failed", "The runner does not know this run.")
+
+
+def test_a_runner_that_is_silent_loses_the_run_in_the_end(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner
+) -> None:
+    run_id = begun(api, alice, docs)
+    runner.status = 503
+    tasks.ask_runner()
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
+    SandboxRun.objects.update(started_at=timezone.now() - timedelta(seconds=31) - remote_runs.SILENT_MAX)
+    tasks.ask_runner()
+    read = api(alice, "GET", f"{RUNS}/{run_id}")[1]
+    assert (read["status"], read["error"]["message"]) == ("failed", remote_runs.LOST)

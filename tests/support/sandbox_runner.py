@@ -1,0 +1,67 @@
+"""A remote sandbox runner on a real socket, which checks every signature and does what a test tells it."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from integrations.rules import signatures
+
+
+@dataclass
+class SandboxRunner:
+    """What it was asked, and what it answers: `status` to everything, `report` to a question about a run."""
+
+    secret: str
+    base_url: str = ""
+    status: int = 202
+    report: dict[str, Any] = field(default_factory=dict)
+    asked: list[tuple[str, str, Any]] = field(default_factory=list)
+
+    def take(self, request: BaseHTTPRequestHandler) -> tuple[int, bytes]:
+        """Answer one request."""
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        genuine = signatures.is_genuine(
+            self.secret,
+            body,
+            timestamp=request.headers[signatures.TIMESTAMP],
+            signature=request.headers[signatures.SIGNATURE],
+            now=int(time.time()),
+        )
+        if not genuine:
+            return 401, b"{}"
+        self.asked.append((request.command, request.path, json.loads(body) if body else None))
+        return self.status, json.dumps(self.report).encode()
+
+
+@contextmanager
+def sandbox_runner(secret: str) -> Iterator[SandboxRunner]:
+    """Run one, below the path /api of its own port."""
+    runner = SandboxRunner(secret)
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            status, body = runner.take(self)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = answer  # noqa: N815 (the library's names)
+
+        def log_message(self, *arguments: Any) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        runner.base_url = f"http://127.0.0.1:{server.server_port}/api"
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield runner
+        finally:
+            server.shutdown()
+            thread.join()
