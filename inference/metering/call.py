@@ -2,8 +2,8 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from billing.operations.closings import Evidence, OpenCall, Takeover
@@ -23,7 +23,8 @@ log = logging.getLogger("inference.calls")
 class Call:
     """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task.
 
-    `generation_id` names the upstream's own record of the call, where it told one and its records are looked up.
+    `record` is what finds the upstream's own record of the call, where it told one and its records are looked up. The plan
+    writes into it rather than into the call: a call that its own plan refers to would keep its body until the collector comes.
     `fallback` is the model that has taken the call over, and whose prices it is charged at.
     """
 
@@ -31,7 +32,7 @@ class Call:
     entry: Entry
     deployment: DeploymentTarget | None = None
     client_left: bool = False
-    generation_id: str | None = None
+    record: dict[str, str] = field(default_factory=dict)
     fallback: Fallback | None = None
 
     @classmethod
@@ -55,7 +56,7 @@ class Call:
             public_model=checked.model.name,
             public_id=checked.public_id,
             on_send=self.entry.sent,
-            on_generation=self.told_generation,
+            on_generation=partial(self.record.__setitem__, "generation_id"),
         )
 
     @property
@@ -98,20 +99,12 @@ class Call:
 
     def tried(self, deployment: DeploymentTarget) -> None:
         """Note where the call goes."""
-        self.deployment, self.generation_id = deployment, None
-
-    def told_generation(self, generation_id: str) -> None:
-        """Note the id of the upstream's own record."""
-        self.generation_id = generation_id
+        self.deployment = deployment
+        self.record.clear()
 
     def cost_microusd(self, used: Quantities) -> int:
         """Compute the cost of quantities at the prices of the hold. Raises PriceError."""
         return cost_microusd(used, self.checked.price.prices)
-
-    @property
-    def record(self) -> dict[str, str]:
-        """Render where the upstream's own record of the call is, for the review; empty where it has none."""
-        return {} if self.generation_id is None else {"generation_id": self.generation_id}
 
     def evidence(self, used: Quantities) -> Evidence:
         """Render what was delivered so far for the review."""

@@ -74,8 +74,10 @@ CONFIGURATION = {
 }
 # People, with what they sign in by. Sign-ups of one address are limited.
 PEOPLE = {"accounts_account", "account_emailaddress", "mfa_authenticator", "socialaccount_socialaccount"}
-# What an owner has as many of as it has accounts or projects, or as a limit allows. CI runs come signed from a provider.
+# What an owner has as many of as it has accounts, clients or projects, or as a limit allows. CI runs come signed from a
+# provider, representations from the answers of configured models.
 BOUNDED = {
+    *("accounts_consent", "inference_representation"),
     *("integrations_accountkey", "integrations_cirun", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }

@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.models import Account, AuthorizationRequest, DeviceSession
+from accounts.models import Account, AuthorizationRequest, Consent, DeviceSession
 from billing.models import Checkout
 from tests.factories.payments import top_up
 from tests.gateway.every_url import parameters_of, templates
@@ -25,10 +25,13 @@ from tests.portal.test_pages import PASSWORD, sign_up
 pytestmark = pytest.mark.django_db
 
 # Tests of their own.
-ELSEWHERE = ("/admin/", "/v1/organizations/", "/v1/responses/", "/api/organizations/", "/organizations/")
+ELSEWHERE = (
+    *("/admin/", "/v1/organizations/", "/v1/responses/", "/api/organizations/", "/organizations/"),
+    *("/v1/projects/", "/v1/sandbox/", "/v1/ci/", "/v1/evolution/", "/webhooks/"),
+)
 # What anybody may name: documents, providers, models, and links that are secrets themselves.
 FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36"}
-UNKNOWN = {"request_id": "areq_none", "session_id": "dev_none", "transaction_id": "txn_none", "pk": "999999999"}
+UNKNOWN = {"request_id": "areq_none", "consent_id": "999999999", "session_id": "dev_none", "transaction_id": "txn_none", "pk": "999999999"}
 PATHS = [each for each in templates() if set(parameters_of(each)) - FOR_ALL and not each.startswith(ELSEWHERE)]
 FORMS = [
     ("/account/email/", "email", "action_primary"),
@@ -48,7 +51,9 @@ class Person:
         now = self.account.created_at
         begin(self.client)
         passkey = {"name": name, "credential": {}}
+        consent = {"client_id": "https://app.example", "kind": "realtime", "given_at": now}
         self.ids = {
+            "consent_id": str(Consent.objects.create(account=self.account, **consent).pk),
             "request_id": AuthorizationRequest.objects.latest("created_at").pk,
             "session_id": DeviceSession.objects.create(account=self.account, created_at=now, expires_at=now).pk,
             "transaction_id": top_up(("account", self.account.did), 5_000_000).pk,
@@ -69,6 +74,7 @@ class Person:
         """Return everything that is this person's."""
         rows = [each.objects.filter(user=self.account) for each in (Authenticator, EmailAddress, SocialAccount)]
         rows += [
+            Consent.objects.filter(account=self.account),
             DeviceSession.objects.filter(account=self.account),
             Checkout.objects.filter(owner_key=self.account.did),
         ]
