@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -48,6 +48,8 @@ class AnswerCountAdmin(ReadOnlyAdmin):
         """Show the distributions of the last days, of which `days` says how many."""
         if not self.has_view_permission(request):
             raise PermissionDenied
+        if set(request.GET) - {"days"}:
+            raise SuspiciousOperation("The page has no other filter.")
         days = _days(request.GET.get("days"))
         since = timezone.now().date() - timedelta(days=days - 1)
         context = {

@@ -56,7 +56,13 @@ def test_every_table_of_the_apps_is_there() -> None:
         *("accounts.product", "accounts.publicclient", "accounts.signingkey", "auth.group"),
         *("billing.budget", "billing.creditlot", "billing.loss", "billing.priceversion", "billing.reservation"),
         *("billing.transfer", "billing.usagerecord", "billing.wallet"),
-        *("billing.checkout", "billing.externalmapping", "billing.invoice", "billing.providerevent", "billing.seatprice"),
+        *(
+            "billing.checkout",
+            "billing.externalmapping",
+            "billing.invoice",
+            "billing.providerevent",
+            "billing.seatprice",
+        ),
         *("inference.alias", "inference.rawmodel", "inference.upstream"),
         *("organizations.organization", "organizations.seat", "organizations.auditentry", "admin.logentry"),
         *(

@@ -50,6 +50,7 @@ SINGLE = {"judgementsettings", "sandboxsettings"}  # made once, and kept
 ADDED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - SINGLE
 EDITED = {name for _, name in TABLES} - READ_ONLY - SUPERUSERS_ONLY - {"creditlot", "priceversion"}
 DELETED = EDITED - SINGLE - {"account"}
+DEPENDED_ON = {"ciprovider", "project"}  # what belongs to them is deleted along, by its own right
 ACTED_ON = {("suspend", "account"), ("unsuspend", "account"), ("revoke", "devicesession"), ("cancel", "sandboxrun")}
 
 
@@ -75,7 +76,7 @@ def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
         case "add":
             return "add" in rights and name in ADDED and (name != "account" or "change" in rights)
         case "delete":
-            return "delete" in rights and name in DELETED
+            return "delete" in rights and name in DELETED and (method == "GET" or name not in DEPENDED_ON)
         case "rotate":
             return False
     return "change" in rights  # a password, and what is decided about a call or a checkout

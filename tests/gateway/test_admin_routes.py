@@ -44,7 +44,7 @@ def test_a_route_that_is_deployed_and_priced_can_be_called() -> None:
     assert obstacles("vendor/large-2")[CHAT] == ()
     assert obstacles("image") == {"/v1/images/generations": ()}
     Alias.objects.create(name="talk", options={"routes": ["realtime"]})
-    assert obstacles("talk") == {"realtime": ("this gateway does not have this route",)}
+    assert obstacles("talk") == {"/v1/realtime": ("there is no price", "there is no deployment")}
 
 
 def test_an_upstream_that_knows_one_of_the_text_routes_can_be_called_on_both() -> None:

@@ -31,7 +31,7 @@ def test_the_same_file_applied_at_once_is_set_once(tmp_path: Path, monkeypatch: 
         applied = list(threads.map(apply_in_a_thread, [file] * APPLIERS))
 
     summaries = sorted(run.summary for run in applied)
-    assert summaries == ["gateway.yaml applied: 26 created.", *["gateway.yaml applied: 26 unchanged."] * (APPLIERS - 1)]
+    assert summaries == ["gateway.yaml applied: 33 created.", *["gateway.yaml applied: 33 unchanged."] * (APPLIERS - 1)]
     assert PriceVersion.objects.count() == 5
     assert Deployment.objects.count() == 5
     assert CreditLot.objects.count() == 2

@@ -56,7 +56,7 @@ WEB_WORDS = "must be an https:// address (http:// only on loopback), without use
 
 PROBLEMS = {
     # what stands where nothing should
-    "unknown section": ("product: []", "1 product: unknown section; the sections are products, appearance, integrations, public_clients, upstreams, aliases, raw_models, judgement, credits"),
+    "unknown section": ("product: []", "1 product: unknown section; the sections are products, appearance, integrations, public_clients, upstreams, aliases, raw_models, judgement, projects, sandbox, ci, evolution, account_key_sync, credits"),
     "unknown key": (PRODUCT + UPSTREAM + "aliases:\n - name: fast\n   price: {input_tokens: '1'}", "5 aliases[0].price.input_tokens: unknown key (did you mean input_token?)"),
     "misspelt key": ("upstreams:\n - name: a\n   adaptor: demo\n   adapter: demo", "3 upstreams[0].adaptor: unknown key (did you mean adapter?)"),
     "section of the wrong shape": ("products: {slug: a}", "1 products: must be a list"),
@@ -222,7 +222,7 @@ def test_one_problem_undoes_everything(tmp_path: Path) -> None:
 
     assert applied.code == 1
     assert applied.problems == [
-        "gateway.yaml:55 credits[0].key: this key was already used for a different credit; choose a new key"
+        "gateway.yaml:64 credits[0].key: this key was already used for a different credit; choose a new key"
     ]
     assert Product.objects.get().name == "Studio"
 

@@ -68,7 +68,7 @@ def test_a_page_is_called_what_the_navigation_calls_it(operator: Client, path: d
     assert not is_table or shown.context["title"] == str(path["title"])
     assert (
         not is_table
-        or f">{shown.context['cl'].opts.verbose_name_plural}<".lower()
+        or f">{shown.context['opts'].verbose_name_plural}<".lower()
         in shown.content.decode().lower().replace("\n", "").replace("  ", "")
     )
 

@@ -67,7 +67,6 @@ def test_are_a_warning_where_the_file_does_not_name_them_and_nobody_could_call_t
         "    routes: [embeddings]\n    price: {input_token: '1'}\n",
         "    price: {request: '1'}\n",
         "    enabled: false\n    price: {input_token: '1'}\n",
-        "    routes: [audio.speech]\n    price: {input_token: '1'}\n",  # this gateway has no such route to lose
         "    routes: [chat.completions]\n",  # priced later, in the console
     ],
 )

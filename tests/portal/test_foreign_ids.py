@@ -31,7 +31,13 @@ ELSEWHERE = (
 )
 # What anybody may name: documents, providers, models, and links that are secrets themselves.
 FOR_ALL = {"account_id", "provider_id", "inserted", "model", "key", "uidb36"}
-UNKNOWN = {"request_id": "areq_none", "consent_id": "999999999", "session_id": "dev_none", "transaction_id": "txn_none", "pk": "999999999"}
+UNKNOWN = {
+    "request_id": "areq_none",
+    "consent_id": "999999999",
+    "session_id": "dev_none",
+    "transaction_id": "txn_none",
+    "pk": "999999999",
+}
 PATHS = [each for each in templates() if set(parameters_of(each)) - FOR_ALL and not each.startswith(ELSEWHERE)]
 FORMS = [
     ("/account/email/", "email", "action_primary"),

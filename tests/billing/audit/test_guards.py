@@ -135,7 +135,7 @@ def test_refuses_to_forget(ledger: dict[str, str], table: str, statement: str) -
 
 @pytest.mark.parametrize("table", BOOKED)
 def test_refuses_to_change_what_was_booked(ledger: dict[str, str], table: str) -> None:
-    column = {"usage_record": "basis"}.get(table, "id")
+    column = {"usage_record": "basis", "takeover": "model"}.get(table, "id")
     refused(f"UPDATE billing_{table} SET {column} = {column}", ledger, "never changed or deleted")
 
 

@@ -53,7 +53,7 @@ def test_every_enabled_alias_is_listed_whether_or_not_it_may_be_called(stage: St
 
 def test_a_model_shows_the_routes_that_the_gateway_has(stage: Stage) -> None:
     alias = stage.model(options={"routes": ["realtime", "embeddings", "chat.completions"]})
-    assert stage.caller().get(f"/v1/models/{alias}").json()["routes"] == ["embeddings", "chat.completions"]
+    assert stage.caller().get(f"/v1/models/{alias}").json()["routes"] == ["realtime", "embeddings", "chat.completions"]
 
 
 def test_discovery_names_the_models_that_can_be_called(stage: Stage) -> None:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from inference.adapters import exchange, streams
+from inference.adapters import streams
+from inference.adapters.http_endpoint import JsonEndpoint
 from tests.inference.routes.test_response_streams import stream
 from tests.inference.routes.test_responses import READ, cost_of, respond
 from tests.support.stage import RESPONSES, Caller, Stage, ask
@@ -77,7 +78,7 @@ TABLE: dict[str, tuple[Told, Told]] = {
 def small_limits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the honest answer too large where that is asked for."""
     if f"[{HUGE}]" in request.node.name:
-        monkeypatch.setattr(exchange, "ANSWER_MAX_BYTES", 70_000)
+        monkeypatch.setattr(JsonEndpoint, "answer_max_bytes", 70_000)
         monkeypatch.setattr(streams, "STREAM_MAX_BYTES", 500_000)
 
 
