@@ -51,6 +51,19 @@ ROWS = [
         answer=listed(PACKED, model=HOST, usage={"total_tokens": 1}),
         **EMBEDDING,
     ),
+    Row(
+        "embeddings at Cohere",
+        adapter="cohere",
+        answer={
+            "id": "emb-upstream-1",
+            "embeddings": {"float": [[0.5, -0.5]]},
+            "texts": ["Hello"],
+            "response_type": "embeddings_by_type",
+            "meta": {"api_version": {"version": "2"}, "billed_units": {"input_tokens": 1}},
+        },
+        usage=("meta", "billed_units"),
+        **{**EMBEDDING, "body": lambda alias: {"model": alias, "input": "Hello", "input_type": "query"}},
+    ),
     Row("contextual embeddings", adapter="representation", answer=ours(1024, embeddings=[LONG]), **IN_CONTEXT),
     Row(
         "contextual embeddings at Voyage",
