@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.views.main import SEARCH_VAR
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -48,7 +49,7 @@ class AnswerCountAdmin(ReadOnlyAdmin):
         """Show the distributions of the last days, of which `days` says how many."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        if set(request.GET) - {"days"}:
+        if set(request.GET) - {"days", SEARCH_VAR}:  # a list without a search ignores the console's `q`
             raise SuspiciousOperation("The page has no other filter.")
         days = _days(request.GET.get("days"))
         since = timezone.now().date() - timedelta(days=days - 1)

@@ -40,8 +40,8 @@ class AppServer(ThreadingHTTPServer):
         socket = "wss" if gateway.scheme == "https" else "ws"
         return (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-            f"connect-src 'self' {gateway.scheme}://{gateway.netloc} {socket}://{gateway.netloc}; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+            f"connect-src 'self' {gateway.scheme}://{gateway.netloc} {socket}://{gateway.netloc}; "
+            "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
         )
 
 
@@ -105,8 +105,8 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.OK, json.dumps(value).encode(), {"Content-Type": "application/json"})
 
     def _refuse(self, status: HTTPStatus) -> None:
-        self.close_connection = True  # a body may be left unread
-        self._answer(status, status.phrase.encode(), {"Content-Type": "text/plain"})
+        headers = {"Content-Type": "text/plain", "Connection": "close"}  # a body may be left unread
+        self._answer(status, status.phrase.encode(), headers)
 
     def _answer(self, status: HTTPStatus, body: bytes = b"", headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

@@ -27,7 +27,7 @@ def test_a_whole_file_is_set(tmp_path: Path) -> None:
     applied = apply_text(tmp_path, WHOLE)
 
     assert (applied.code, applied.err) == (0, "")
-    assert applied.summary == "gateway.yaml applied: 31 created."
+    assert applied.summary == "gateway.yaml applied: 33 created."
     assert list(Product.objects.values_list("slug", "name", "seat_price_microusd")) == [("studio", "Studio", 20000000)]
     assert set(AppearanceProduct.objects.values_list("slug", flat=True)) == {"service", "studio", "courier"}
     integration = Integration.objects.get()
@@ -130,7 +130,7 @@ def test_a_second_application_changes_nothing(tmp_path: Path) -> None:
     applied = apply_text(tmp_path, WHOLE)
 
     assert applied.code == 0
-    assert applied.summary == "gateway.yaml applied: 31 unchanged."
+    assert applied.summary == "gateway.yaml applied: 33 unchanged."
     assert _everything() == before
 
 
@@ -237,7 +237,7 @@ def test_a_check_tells_and_changes_nothing(tmp_path: Path) -> None:
     applied = apply_text(tmp_path, WHOLE, "--check")
 
     assert applied.code == 0
-    assert applied.summary == "gateway.yaml is valid; it would be: 31 created."
+    assert applied.summary == "gateway.yaml is valid; it would be: 33 created."
     assert "created   alias fast" in applied.lines
     assert _everything() == before
 

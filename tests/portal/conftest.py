@@ -7,12 +7,18 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
+from tests.portal.organization_house import House
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
 def no_attempts_yet() -> None:
     cache.clear()
+
+
+@pytest.fixture
+def house() -> House:
+    return House()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from organizations.rules.roles import Role
 from tests.factories import invoicing
 from tests.factories.organizations import Team, account
 from tests.organizations.tenant import LAST_MONTH, Tenant
-from tests.portal.test_organization_pages import FRAME_QUERIES_MAX, House, message, signed_in
+from tests.portal.organization_house import FRAME_QUERIES_MAX, House, message, signed_in
 from tests.portal.test_wallet import text_of
 from tests.support.stripe import FakeStripe
 

@@ -11,7 +11,7 @@ from billing.queries import audit
 from gateway.core.contract.ids import new_id
 from organizations.models import AuditEntry
 from tests.factories.organizations import Team, account
-from tests.portal.test_organization_pages import FRAME_QUERIES_MAX, House, message, signed_in
+from tests.portal.organization_house import FRAME_QUERIES_MAX, House, message, signed_in
 from tests.portal.test_wallet import text_of
 from tests.support.stripe import FakeStripe
 

@@ -1,0 +1,60 @@
+"""An organization of the portal's tests: a browser for each role, and what a page tells."""
+
+import re
+from typing import Any
+
+from django.test import Client
+
+from accounts.models import Account
+from organizations.operations import seats
+from organizations.rules.roles import Role
+from tests.factories.organizations import Team, account, product
+
+# Session, account, appearance and the list of browsers, as on every page of the portal.
+FRAME_QUERIES_MAX = 9
+
+
+def signed_in(who: Account) -> Client:
+    client = Client()
+    client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+class House:
+    """An organization with one person of each role; `house["admin"]` is that person's browser."""
+
+    def __init__(self) -> None:
+        self.team = Team("owner")
+        for role in (Role.ADMIN, Role.BILLING, Role.MEMBER):
+            self.team.join(role.value, role)
+        self.team.enable("studio")
+        product("courier", 15_000_000)
+        self.clients = {role.value: signed_in(account(role.value)) for role in Role}
+
+    def __getitem__(self, role: str) -> Client:
+        return self.clients[role]
+
+    def path(self, *parts: str) -> str:
+        return "/".join(["/organizations", self.team.id, *parts])
+
+    def get(self, role: str, *parts: str) -> str:
+        answer = self[role].get(self.path(*parts))
+        assert answer.status_code == 200, answer.status_code
+        return answer.content.decode()
+
+    def post(self, who: str, *parts: str, **form: Any) -> Any:
+        return self[who].post(self.path(*parts), form, follow=True)
+
+    def seat(self, name: str = "member") -> None:
+        seats.assign(
+            org_id=self.team.id, product="studio", membership_id=self.team[name].id, actor_did=self.team.owner.did
+        )
+
+    def member(self, name: str) -> str:
+        return self.team.people[name].pk
+
+
+def message(answer: Any) -> str:
+    """Read the one message of a page."""
+    [told] = re.findall(r'<p class="message ([a-z]+)" role="status">(.*?)</p>', answer.content.decode())
+    return " ".join(told)
