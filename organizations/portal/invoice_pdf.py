@@ -85,7 +85,7 @@ def _lines(invoice: Invoice, names: Mapping[str, str]) -> Table:
 
 
 def _foot(invoice: Invoice) -> list[Flowable]:
-    """Say what is charged, what was given back, and how seats are counted."""
+    """Write what is charged, what was credited, and how seats are counted."""
     words = []
     if invoice.number and invoice.due_microusd != invoice.total_microusd:
         words.append(

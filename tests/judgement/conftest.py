@@ -19,5 +19,5 @@ def upstream() -> Iterator[JudgeUpstream]:
 
 @pytest.fixture
 def bench(stage: Stage, upstream: JudgeUpstream) -> Bench:  # noqa: F811
-    """Give a test backends and callers."""
+    """Provide a test with backends and callers."""
     return Bench(stage, upstream)
