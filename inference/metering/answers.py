@@ -78,7 +78,8 @@ async def to_store(replay: Replay | None) -> Replay | None:
 
 
 async def _offloaded(convert: Callable[[Replay], Replay], replay: Replay) -> Replay:
-    return await offload(convert, replay) if len(replay.body) > LARGE_BODY_BYTES else convert(replay)
+    is_large = len(replay.body) > LARGE_BODY_BYTES or replays.is_compressed(replay)
+    return await offload(convert, replay) if is_large else convert(replay)
 
 
 class Recording:

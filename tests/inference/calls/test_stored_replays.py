@@ -1,8 +1,10 @@
 """The answer that a repeated request gets: what rests of it, and whose key reads it."""
 
 import threading
+from base64 import b64encode
 from collections.abc import Callable
 from io import StringIO
+from random import Random
 from typing import Any
 
 import pytest
@@ -40,6 +42,35 @@ def test_its_words_rest_encrypted_and_are_given_again(stage: Stage, alias: str, 
     word = next(word for word in first.text.split() if len(word) > 6)
     assert word.encode() not in bytes(stored(caller).body)
     again(caller, body, first)
+
+
+def test_a_long_stream_is_compressed_before_it_is_encrypted_and_given_again_whole(stage: Stage, settings: Any) -> None:
+    alias = stage.model("small-1?tokens=100", max_output_tokens=100)
+    caller, body = stage.caller(), chat(alias, stream=True)
+    first = caller.post(body, key="one")
+    row = stored(caller)
+    assert len(first.content) > 20_000 > 10 * len(row.body)
+    assert list(row.headers) == ["compressed"], "a process of an earlier version must not take the body for the answer"
+    again(caller, body, first)
+    old, new = settings.FIELD_ENCRYPTION_KEYS, Fernet.generate_key().decode()
+    settings.FIELD_ENCRYPTION_KEYS = [new, *old]
+    try:
+        replays.reencrypt()
+        Fernet(new).decrypt(bytes(stored(caller).body))
+        again(caller, body, first)
+    finally:
+        settings.FIELD_ENCRYPTION_KEYS = [*old, new]
+        replays.reencrypt()
+
+
+@pytest.mark.parametrize(
+    "body", [b64encode(Random(7).randbytes(40_000)), b"x" * 4096, b""], ids=["image", "short", "empty"]
+)
+def test_one_that_does_not_repeat_itself_or_is_short_is_not_compressed(body: bytes) -> None:
+    replay = Replay(200, [["content-type", "application/json"]], body)
+    kept = replays.encrypted(replay)
+    assert list(kept.headers) == ["encrypted"]
+    assert replays.decrypted(kept) == replay
 
 
 def test_a_large_one_is_converted_beside_the_event_loop(
