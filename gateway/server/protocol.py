@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway.core.api.lean.sending import CUT
 from gateway.core.contract.limits import HEAD_MAX_BYTES, HEADERS_MAX, PIPELINED_REQUESTS_MAX
+from gateway.server.answer_writer import AnswerWriter
 from gateway.server.heads import is_plain
 from gateway.server.watch import watch_of
 
@@ -93,9 +94,12 @@ class Bounded(HttpToolsProtocol):
         self._undigested_bytes = 0
         super().on_headers_complete()
         self.scope["headers"] = self.headers.copy()
-        self.scope["extensions"] = {CUT: self.transport.close}  # type: ignore[dict-item]
-        if self.parser.should_upgrade() and not self._is_handshake():
-            self.cycle.keep_alive = False  # what follows such a head is not parsed as requests any more
+        if not self._is_handshake():
+            writer = AnswerWriter(self.transport, self.loop)
+            self.scope["extensions"] = {CUT: writer.close}  # type: ignore[dict-item]
+            self.cycle.transport = writer  # type: ignore[assignment]
+            if self.parser.should_upgrade():
+                self.cycle.keep_alive = False  # what follows such a head is not parsed as requests any more
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of the body; its chunk's head and extensions are digested with it."""
