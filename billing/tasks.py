@@ -10,7 +10,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from billing.models import ProviderEvent
-from billing.operations import events, invoice_payments, invoices, ledger, reconciliation, replays, reviews, seals, usage_days
+from billing.operations import (
+    events,
+    invoice_payments,
+    invoices,
+    ledger,
+    reconciliation,
+    replays,
+    reviews,
+    seals,
+    usage_days,
+)
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
 

@@ -10,11 +10,11 @@ from django.db import connection, transaction
 def one_snapshot() -> Iterator[None]:
     """Let everything that is read see the database as it was at one moment.
 
-    Inside a transaction of the caller's, its own isolation level is what counts.
+    Inside a transaction of the caller's nothing is done: that one's isolation is what counts.
     """
-    alone = not connection.in_atomic_block
-    with transaction.atomic():
-        if alone:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield

@@ -33,7 +33,7 @@ SELECT f.day, s.product, s.membership_id, s.actor_did, s.model, f.calls, f.input
    VALUES (d.begun_on, d.calls, d.input_tokens, d.output_tokens, 0, 0),
           (d.closed_on, 0, 0, 0, d.charges, d.charged_microusd)
    ) AS f (day, calls, input_tokens, output_tokens, charges, charged_microusd)
- WHERE s.wallet_id = %(wallet)s AND f.day >= %(first)s AND f.day < %(after)s
+ WHERE s.wallet_id = %(wallet)s AND f.day >= %(first)s AND f.day < %(after)s AND f.calls + f.charges > 0
 UNION ALL
 (SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, 1,
         coalesce(u.input_tokens, 0), coalesce(u.output_tokens, 0), 0, 0
