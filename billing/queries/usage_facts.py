@@ -19,21 +19,18 @@ Month = tuple[datetime, datetime]
 
 # `{bound}` limits what is read one by one, for a report that is refused beyond a limit.
 FACTS = """
-SELECT f.day, s.product, s.membership_id, s.actor_did, s.model, f.calls, f.input_tokens, f.output_tokens,
-       f.charges, f.charged_microusd
-  FROM billing_usage_subject s
- CROSS JOIN LATERAL (
-   SELECT * FROM billing_usage_day d
-    WHERE d.subject_id = s.id AND d.closed_on >= %(first)s AND d.closed_on < %(after)s
-   UNION ALL
-   SELECT * FROM billing_usage_day d
-    WHERE d.subject_id = s.id AND d.begun_on >= %(first)s AND d.begun_on < %(after)s AND d.closed_on >= %(after)s
-      AND d.closed_on > d.begun_on) d
- CROSS JOIN LATERAL (
-   VALUES (d.begun_on, d.calls, d.input_tokens, d.output_tokens, 0, 0),
-          (d.closed_on, 0, 0, 0, d.charges, d.charged_microusd)
-   ) AS f (day, calls, input_tokens, output_tokens, charges, charged_microusd)
- WHERE s.wallet_id = %(wallet)s AND f.day >= %(first)s AND f.day < %(after)s AND f.calls + f.charges > 0
+SELECT d.closed_on AS day, s.product, s.membership_id, s.actor_did, s.model,
+       CASE d.begun_on WHEN d.closed_on THEN d.calls ELSE 0 END AS calls,
+       CASE d.begun_on WHEN d.closed_on THEN d.input_tokens ELSE 0 END AS input_tokens,
+       CASE d.begun_on WHEN d.closed_on THEN d.output_tokens ELSE 0 END AS output_tokens,
+       d.charges, d.charged_microusd
+  FROM billing_usage_subject s JOIN billing_usage_day d ON d.subject_id = s.id
+ WHERE s.wallet_id = %(wallet)s AND d.closed_on >= %(first)s AND d.closed_on < %(after)s
+   AND (d.begun_on = d.closed_on OR d.charges > 0)
+UNION ALL
+SELECT d.begun_on, s.product, s.membership_id, s.actor_did, s.model, d.calls, d.input_tokens, d.output_tokens, 0, 0
+  FROM billing_usage_subject s JOIN billing_usage_day d ON d.subject_id = s.id
+ WHERE s.wallet_id = %(wallet)s AND d.begun_on >= %(first)s AND d.begun_on < %(after)s AND d.closed_on > d.begun_on
 UNION ALL
 (SELECT (r.created_at AT TIME ZONE 'UTC')::date, r.product, r.membership_id, r.actor_did, r.model, 1,
         coalesce(u.input_tokens, 0), coalesce(u.output_tokens, 0), 0, 0

@@ -52,6 +52,7 @@ BEGIN
       JOIN (SELECT * FROM known UNION ALL SELECT * FROM added) s
         ON s.wallet_id = n.wallet_id AND s.actor_did = n.actor_did AND s.model = n.model
        AND s.product IS NOT DISTINCT FROM n.product AND s.membership_id IS NOT DISTINCT FROM n.membership_id
+     ORDER BY n.wallet_id, s.id  -- what is read together lies together
     ON CONFLICT (subject_id, closed_on, begun_on) DO UPDATE
       SET calls = d.calls + EXCLUDED.calls, input_tokens = d.input_tokens + EXCLUDED.input_tokens,
           output_tokens = d.output_tokens + EXCLUDED.output_tokens, charges = d.charges + EXCLUDED.charges,
