@@ -91,13 +91,20 @@ class Reservation(models.Model):
             models.Index(
                 fields=["wallet", "created_at"], name="reservation_of_wallet", condition=Q(created_at__gt=BEGINNING)
             ),
+            # Of organizations' calls alone: a person's own wallet has no other's calls among them.
+            models.Index(
+                fields=["membership_id", "created_at"],
+                name="reservation_of_member",
+                condition=Q(membership_id__isnull=False),
+            ),
             # `closed_at` changes once in a call's life, so the other transitions stay heap-only updates.
             models.Index(fields=["created_at"], name="reservation_open", condition=Q(closed_at__isnull=True)),
             # By the reason, which is set once and for a few calls alone: an index by state would cost every other
             # transition its heap-only update.
             models.Index(fields=["created_at", "id"], name="reservation_in_review", condition=IN_REVIEW),
-            # Seals and the audit read what closed lately; an insert into its last pages costs next to nothing.
-            BrinIndex(fields=["closed_at"], name="reservation_closed", pages_per_range=32),
+            # Seals, reports and the audit read what closed lately; an insert into its last pages costs next to nothing.
+            # A range without a summary is read by every look-up, so the server is to summarize each as it fills.
+            BrinIndex(fields=["closed_at"], name="reservation_closed", pages_per_range=32, autosummarize=True),
         ]
 
     def __str__(self) -> str:

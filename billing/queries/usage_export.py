@@ -1,0 +1,91 @@
+"""Every call of an owner's UTC month, a page at a time, for an export."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from billing.models import Reservation, State
+from billing.models.reservation import BEGINNING
+from billing.queries.usage_facts import Month, begun_since, wallet_id
+from billing.rules.owners import Owner
+from billing.rules.usage_reports import ReportedCall
+
+PAGE = 1000
+
+QUANTITIES = (
+    "input_tokens",
+    "cached_input_tokens",
+    "output_tokens",
+    "input_audio_tokens",
+    "output_audio_tokens",
+    "images",
+    "input_characters",
+    "input_bytes",
+    "items",
+    "seconds",
+)
+
+
+def iterate_calls(owner: Owner, month: Month, *, page: int = PAGE) -> Iterator[ReportedCall]:
+    """Return the calls that were begun in `[start, end)` or charged in it, oldest first, reading `page` at a time.
+
+    Released calls and calls under way are included. What `charged_in_month_microusd` adds up to is what the month's
+    reports say was charged. Each page is as of its own reading.
+    """
+    wallet = wallet_id(owner)
+    if wallet is None:
+        return
+    start, end = month
+    calls = Reservation.objects.filter(wallet_id=wallet, created_at__gt=BEGINNING, created_at__lt=end)
+    for found in (_late(calls, owner, month), calls.filter(created_at__gte=start)):
+        for call in _one_by_one(found, page):
+            yield _reported(call, month)
+
+
+def _late(calls: "QuerySet[Reservation]", owner: Owner, month: Month) -> "QuerySet[Reservation]":
+    """Find the calls that were begun before the month and charged in it."""
+    start, end = month
+    since = begun_since(owner, month)
+    if since is None:
+        return calls.none()
+    charged = calls.filter(closed_at__gte=start, closed_at__lt=end, charge_microusd__gt=0)
+    return charged.filter(created_at__gte=since, created_at__lt=start)
+
+
+def _one_by_one(calls: "QuerySet[Reservation]", page: int) -> Iterator[Reservation]:
+    calls = calls.select_related("usage_record").order_by("created_at", "id")
+    found = list(calls[:page])
+    while found:
+        yield from found
+        last = found[-1]
+        later = calls.filter(Q(created_at__gt=last.created_at) | Q(id__gt=last.id), created_at__gte=last.created_at)
+        found = list(later[:page]) if len(found) == page else []
+
+
+def _reported(call: Reservation, month: Month) -> ReportedCall:
+    start, end = month
+    used, charged = getattr(call, "usage_record", None), call.charge_microusd or 0
+    in_month = call.closed_at is not None and start <= call.closed_at < end
+    return ReportedCall(
+        usage_id=call.id,
+        begun_at=call.created_at,
+        closed_at=call.closed_at,
+        product=call.product,
+        membership_id=call.membership_id,
+        did=call.actor_did,
+        route=call.route,
+        model=call.model,
+        state=State(call.state).value,
+        review_reason=call.review_reason,
+        resolution=call.resolution,
+        basis=used.basis if used else None,
+        max_cost_microusd=call.max_cost_microusd,
+        charged_microusd=charged,
+        charged_in_month_microusd=charged if in_month else 0,
+        quantities=_quantities(used),
+    )
+
+
+def _quantities(used: Any) -> dict[str, int | None]:
+    return {name: getattr(used, name, None) for name in QUANTITIES}
