@@ -14,6 +14,7 @@ INTERVAL_SECONDS = {
     "accounts.tasks.purge_authorizations": 5 * MINUTE,
     "accounts.tasks.purge_cache": 5 * MINUTE,
     "accounts.tasks.purge_limits": 5 * MINUTE,
+    "accounts.tasks.purge_operator_log": HOUR,
     "accounts.tasks.purge_portal_sessions": 5 * MINUTE,
     "accounts.tasks.purge_proofs": MINUTE,
     "accounts.tasks.tend_signing_keys": 10 * MINUTE,
@@ -31,11 +32,13 @@ INTERVAL_SECONDS = {
     "inference.tasks.purge_responses": 10 * MINUTE,
     "inference.tasks.recover_calls": 15.0,
     "integrations.tasks.ask_runner": MINUTE,
+    "integrations.tasks.purge_ci_runs": HOUR,
     "integrations.tasks.purge_executions": HOUR,
     "integrations.tasks.tend_executions": 15.0,
     "judgement.tasks.purge_answer_counts": HOUR,
     "organizations.tasks.bill_seats": 10 * MINUTE,
     "organizations.tasks.follow_debts": 15.0,
+    "organizations.tasks.purge_audit_log": HOUR,
 }
 
 
