@@ -12,6 +12,7 @@ from accounts.operations import (
     devices,
     exchange,
     limits,
+    operator_log,
     portal_sessions,
     replays,
     signing_keys,
@@ -55,7 +56,13 @@ def purge_limits() -> int:
 @shared_task
 def purge_portal_sessions() -> int:
     """Delete the sessions that have run out, and what is known of their browsers; return how many browsers."""
-    return portal_sessions.purge_ended()
+    return portal_sessions.purge_ended(now=timezone.now())
+
+
+@shared_task
+def purge_operator_log() -> int:
+    """Delete what operators did so long ago that nobody has to know any more; return how many entries."""
+    return operator_log.purge(now=timezone.now())
 
 
 @shared_task

@@ -5,10 +5,11 @@ from typing import Any
 
 from celery import shared_task
 from django.db import transaction
+from django.utils import timezone
 
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
-from integrations.operations import evolution_jobs, executions, remote_runs, sandbox_runs
+from integrations.operations import ci_reports, evolution_jobs, executions, remote_runs, sandbox_runs
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,12 @@ def ask_runner() -> int:
 def purge_executions() -> int:
     """Delete what has been over for long."""
     return sum(executions.purge(model) for model, _ in EXECUTIONS)
+
+
+@shared_task
+def purge_ci_runs() -> int:
+    """Delete the CI runs of which nothing has been reported for long."""
+    return ci_reports.purge(now=timezone.now())
 
 
 def begin(task: Any, execution_id: str) -> None:

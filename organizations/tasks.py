@@ -4,13 +4,19 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from organizations.operations import seat_invoices
+from organizations.operations import audit_log, seat_invoices
 
 
 @shared_task
 def bill_seats() -> int:
     """Draft the invoices of months that are over."""
     return seat_invoices.draft_all(now=timezone.now())
+
+
+@shared_task
+def purge_audit_log() -> int:
+    """Delete entries of the audit log that are older than they have to be, where that is configured."""
+    return audit_log.purge(now=timezone.now())
 
 
 @shared_task

@@ -36,6 +36,12 @@ class DeviceSession(models.Model):
 
     class Meta:
         db_table = "accounts_device_session"
+        indexes = [
+            models.Index(fields=["expires_at"], name="device_session_expiry"),
+            models.Index(
+                fields=["revoked_at"], name="device_session_revoked", condition=models.Q(revoked_at__isnull=False)
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name or self.id

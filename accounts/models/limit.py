@@ -15,6 +15,7 @@ class Limit(models.Model):
 
     class Meta:
         db_table = "accounts_limit"
+        indexes = [models.Index(fields=["ends_at"], name="accounts_limit_end")]
 
     def __str__(self) -> str:
         return f"{self.used} until {self.ends_at}"

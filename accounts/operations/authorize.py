@@ -16,6 +16,7 @@ from accounts.rules import authorization
 from accounts.rules.authorization import AuthorizationError, Parameters, Target
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import AUTHORIZATION_REQUEST_SECONDS
+from gateway.core.database.purge import purge
 
 REALTIME_SCOPE = "realtime:connect"
 
@@ -106,7 +107,7 @@ def deny(request_id: str, *, browser_secret: str, now: datetime) -> str:
 
 def purge_expired(*, now: datetime) -> int:
     """Delete requests that nobody can answer any more; return how many."""
-    return AuthorizationRequest.objects.filter(expires_at__lt=now).delete()[0]
+    return purge(AuthorizationRequest.objects.filter(expires_at__lt=now).order_by("expires_at"))
 
 
 def _answered(request_id: str, browser_secret: str, now: datetime) -> AuthorizationRequest:

@@ -3,8 +3,9 @@
 from datetime import datetime
 
 from accounts.models import CacheEntry
+from gateway.core.database.purge import purge
 
 
 def purge_expired(*, now: datetime) -> int:
     """Delete expired entries; return how many."""
-    return CacheEntry.objects.filter(expires_at__lt=now).delete()[0]
+    return purge(CacheEntry.objects.filter(expires_at__lt=now).order_by("expires_at"))

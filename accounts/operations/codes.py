@@ -17,6 +17,7 @@ from accounts.operations.devices import Grant
 from accounts.rules import pkce
 from gateway.core.contract.errors import InvalidGrant
 from gateway.core.contract.limits import AUTHORIZATION_CODE_SECONDS
+from gateway.core.database.purge import purge
 
 CODE_BYTES = 32
 KEPT = timedelta(days=30)  # how long a challenge and a spent code are remembered
@@ -74,7 +75,7 @@ def redeem(redemption: Redemption, *, now: datetime) -> Grant:
 
 def purge_expired(*, now: datetime) -> int:
     """Delete codes that were issued a month ago or earlier; return how many."""
-    return AuthorizationCode.objects.filter(expires_at__lt=now - KEPT).delete()[0]
+    return purge(AuthorizationCode.objects.filter(expires_at__lt=now - KEPT).order_by("expires_at"))
 
 
 def _redeem(redemption: Redemption, now: datetime) -> Grant | str:

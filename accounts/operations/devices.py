@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F
 from django.db.models.query import QuerySet
 
 from accounts.models import Account, DeviceSession
@@ -20,6 +20,7 @@ from gateway.core.contract.limits import (
     DEVICE_SESSIONS_MAX,
     REFRESH_RETRY_SECONDS,
 )
+from gateway.core.database.purge import purge
 
 LIFETIME = timedelta(days=DEVICE_SESSION_DAYS)
 RETRY = timedelta(seconds=REFRESH_RETRY_SECONDS)
@@ -111,8 +112,9 @@ def purge_ended(*, now: datetime) -> int:
 
     A revoked one is kept that long because calls that were in progress look for it.
     """
-    ended = Q(expires_at__lt=now - ENDED_KEPT) | Q(revoked_at__lt=now - ENDED_KEPT)
-    return DeviceSession.objects.filter(ended).delete()[0]
+    expired = DeviceSession.objects.filter(expires_at__lt=now - ENDED_KEPT)
+    revoked = DeviceSession.objects.filter(revoked_at__lt=now - ENDED_KEPT)
+    return purge(expired.order_by("expires_at")) + purge(revoked.order_by("revoked_at"))
 
 
 def _make_room(account: Account, now: datetime) -> None:

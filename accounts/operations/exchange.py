@@ -13,6 +13,7 @@ from accounts.rules import assertion as assertions
 from accounts.rules import scopes
 from accounts.rules.assertion import Assertion, AssertionRefused
 from gateway.core.contract.errors import InvalidGrant, InvalidScope
+from gateway.core.database.purge import purge
 
 KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks may differ
 
@@ -32,7 +33,7 @@ def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -
 
 def purge_expired(*, now: datetime) -> int:
     """Delete what was kept of assertions that have expired on every clock; return how many."""
-    return ConsumedAssertion.objects.filter(expires_at__lt=now).delete()[0]
+    return purge(ConsumedAssertion.objects.filter(expires_at__lt=now).order_by("expires_at"))
 
 
 @transaction.atomic

@@ -10,6 +10,7 @@ from django.db import connection
 
 from accounts.models import Limit
 from gateway.core.contract.errors import RateLimited
+from gateway.core.database.purge import purge
 
 _TAKE = """
 INSERT INTO accounts_limit AS kept (digest, used, ends_at) VALUES (%(digest)s, 1, %(ends_at)s)
@@ -48,4 +49,4 @@ def limited(wait: timedelta) -> RateLimited:
 
 def purge_ended(*, now: datetime) -> int:
     """Delete the counts whose window has ended; return how many."""
-    return Limit.objects.filter(ends_at__lte=now).delete()[0]
+    return purge(Limit.objects.filter(ends_at__lte=now).order_by("ends_at"))

@@ -1,13 +1,16 @@
 """Deletes expired portal sessions and the records of the browsers that they signed in."""
 
-from importlib import import_module
+from datetime import datetime
 
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.contrib.sessions.models import Session
+from django.db.models import Exists, OuterRef
+
+from gateway.core.database.purge import purge
 
 
-def purge_ended() -> int:
+def purge_ended(*, now: datetime) -> int:
     """Delete the sessions that have run out and the browsers without a session; return how many browsers there were."""
-    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
-    return UserSession.objects.exclude(session_key__in=Session.objects.values("session_key")).delete()[0]
+    purge(Session.objects.filter(expire_date__lt=now).order_by("expire_date"))
+    session = Session.objects.filter(session_key=OuterRef("session_key"))
+    return purge(UserSession.objects.filter(~Exists(session)).order_by("session_key"))

@@ -14,6 +14,7 @@ from accounts.rules.dpop import ProofTicket
 from gateway.core.api.challenges import challenged
 from gateway.core.contract.errors import ApiError, InvalidDpopProof, InvalidToken
 from gateway.core.contract.limits import PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
+from gateway.core.database.purge import purge
 
 PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_SECONDS)
 """The longest that a proof can live from now on, whose clock is as far ahead as it may be."""
@@ -77,4 +78,4 @@ def refuse_earlier() -> datetime:
 
 def purge_expired(*, now: datetime) -> int:
     """Delete the proofs that can no longer pass anywhere; return how many."""
-    return ProofReplay.objects.filter(expires_at__lt=now).delete()[0]
+    return purge(ProofReplay.objects.filter(expires_at__lt=now).order_by("expires_at"))

@@ -29,7 +29,8 @@ class Invoice(models.Model):
 
     `total_microusd` is the sum of its lines, `due_microusd` the whole cents of it that are collected. `serial` is given
     in the transaction that issues it, one after another without gaps. `next_attempt_at` is when the stored payment
-    method is charged (again), null where nothing is to be tried by itself.
+    method is charged (again), null where nothing is to be tried by itself. `issue_recorded_at` and `end_recorded_at` are
+    when the database was told that it is issued, and paid or void; triggers set them.
     """
 
     id = KeyField(primary_key=True)
@@ -46,6 +47,8 @@ class Invoice(models.Model):
     voided_at = models.DateTimeField(null=True, blank=True)
     void_reason = models.TextField(null=True, blank=True)
     next_attempt_at = models.DateTimeField(null=True, blank=True)
+    issue_recorded_at = models.DateTimeField(null=True, editable=False)
+    end_recorded_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         db_table = "billing_invoice"

@@ -31,6 +31,7 @@ class InvoicePayment(models.Model):
     The row is committed before the provider is asked, with all that the request says, so that it can be repeated word
     for word. `failure_code` is the provider's (`card_declined`, `authentication_required`). `requested_by` is who asked
     for the attempt, null for the schedule. `next_check_at` is when the provider is asked again.
+    `end_recorded_at` is when the database was told how it ended; a trigger sets it.
     """
 
     id = KeyField(primary_key=True)
@@ -48,6 +49,7 @@ class InvoicePayment(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     checked_at = models.DateTimeField(null=True, blank=True)
     next_check_at = models.DateTimeField(null=True, blank=True)
+    end_recorded_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         db_table = "billing_invoice_payment"

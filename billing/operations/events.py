@@ -12,11 +12,9 @@ from billing.operations import checkouts, invoice_payments
 from billing.queries import checkouts as queries
 from billing.queries import invoices
 from gateway.core.contract.errors import IntegrationUnavailable, InvalidRequest
+from gateway.core.database.purge import purge as purge_rows
 
 log = logging.getLogger("billing.events")
-
-KEPT = timedelta(days=30)
-BATCH = 1000
 
 
 def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent | None:
@@ -68,15 +66,12 @@ def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the events that are no longer needed, a batch at a time; return how many there were.
+    """Delete the events that are no longer needed; return how many there were.
 
     The provider repeats an event for three days. What an older one was about, the schedule has compared many times.
     """
-    purged = 0
-    old = ProviderEvent.objects.filter(received_at__lt=now - KEPT)
-    while batch := list(old.values_list("pk", flat=True)[:BATCH]):
-        purged += ProviderEvent.objects.filter(pk__in=batch).delete()[0]
-    return purged
+    before = now - timedelta(days=settings.PROVIDER_EVENT_DAYS)
+    return purge_rows(ProviderEvent.objects.filter(received_at__lt=before).order_by("received_at"))
 
 
 def _about(event: ProviderEvent) -> Checkout | InvoicePayment | None:

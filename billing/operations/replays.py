@@ -16,9 +16,9 @@ from django.db import transaction
 
 from billing.models import StoredReplay
 from billing.operations.ledger import Replay
+from gateway.core.database.purge import purge as purge_rows
 from gateway.core.fields import decrypt_bytes, encrypt_bytes
 
-BATCH = 1000
 REENCRYPT_BATCH = 20
 """Rows in memory at once: a body may be megabytes long."""
 
@@ -61,11 +61,8 @@ def delete(usage_ids: Sequence[str]) -> None:
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the answers whose 24 hours are over, a batch at a time; return how many there were."""
-    deleted = 0
-    while batch := list(StoredReplay.objects.filter(expires_at__lte=now).values_list("pk", flat=True)[:BATCH]):
-        deleted += StoredReplay.objects.filter(pk__in=batch).delete()[0]
-    return deleted
+    """Delete the answers whose 24 hours are over; return how many there were."""
+    return purge_rows(StoredReplay.objects.filter(expires_at__lte=now).order_by("expires_at"))
 
 
 def reencrypt() -> int:

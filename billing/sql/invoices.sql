@@ -1,5 +1,8 @@
 -- An invoice says for good what it said as a draft, and only goes on: issued, with the next number; paid, by a charge of
 -- exactly what is due; or void. The guards of guards.sql keep its rows; these look at what they say.
+--
+-- They also record when a row became final, by the database's clock: seals go by it (seals.sql). The dates that a job sets
+-- are of the instant at which it began, which may be long ago.
 
 -- The next number is the last one's successor. Whoever issues holds the lock until the transaction ends, so that a number
 -- that was given and rolled back is given again.
@@ -9,6 +12,8 @@ BEGIN
     IF NEW.status <> 'draft' THEN
       RAISE EXCEPTION 'billing_invoice % must begin as a draft', NEW.id USING ERRCODE = 'restrict_violation';
     END IF;
+    NEW.issue_recorded_at := NULL;
+    NEW.end_recorded_at := NULL;
     RETURN NEW;
   END IF;
   IF OLD.status IN ('paid', 'void') OR OLD.serial IS NOT NULL
@@ -33,6 +38,9 @@ BEGIN
   THEN
     RAISE EXCEPTION 'billing_invoice % is never paid without its payment', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
+  NEW.issue_recorded_at := CASE WHEN OLD.serial IS NULL AND NEW.serial IS NOT NULL THEN clock_timestamp()
+                                ELSE OLD.issue_recorded_at END;
+  NEW.end_recorded_at := CASE WHEN NEW.status IN ('paid', 'void') THEN clock_timestamp() END;
   RETURN NEW;
 END $$;
 
@@ -60,6 +68,7 @@ BEGIN
   THEN
     RAISE EXCEPTION 'what billing_invoice_payment % says is never changed', OLD.id USING ERRCODE = 'restrict_violation';
   END IF;
+  NEW.end_recorded_at := CASE WHEN NEW.status IN ('succeeded', 'failed') THEN clock_timestamp() END;
   RETURN NEW;
 END $$;
 

@@ -1,6 +1,43 @@
 -- What the ledger's closed rows say for good, hashed, so that a row that was erased, rewritten or slipped in later
 -- shows.
 
+-- billing_later_nouns() RETURNS text[]
+--
+-- The nouns that were not sealed from the beginning. A seal names each of them, even with no rows, and the first seal that
+-- names one covers all of its rows from before, too: seals that were made earlier stay as they are.
+CREATE OR REPLACE FUNCTION billing_later_nouns() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ARRAY['invoice', 'invoice outcome', 'invoice payment', 'credit note']
+$$;
+
+
+-- billing_sealable_invoices (noun text, at timestamptz, key text, digest bytea)
+--
+-- The rows of the later nouns, as in billing_sealable. An invoice is sealed with its lines as it is issued, and once more
+-- when it is paid or void; a payment when its outcome is known. They are dated by the database's clock at that moment. Those
+-- that were final before the database recorded it have no such date, and are all covered by the first seal.
+CREATE OR REPLACE VIEW billing_sealable_invoices AS
+SELECT 'invoice' AS noun, coalesce(i.issue_recorded_at, i.issued_at) AS at, i.id AS key,
+       sha256(record_send(ROW(
+         i.id, i.org_id, i.serial, i.period_start, i.period_end, i.total_microusd, i.due_microusd, i.created_at, i.issued_at,
+         (SELECT string_agg(record_send(ROW(l.id, l.product, l.price_microusd, l.seat_days, l.amount_microusd)), ''::bytea
+                            ORDER BY l.id)
+            FROM billing_invoice_line l WHERE l.invoice_id = i.id)))) AS digest
+  FROM billing_invoice i WHERE i.serial IS NOT NULL
+UNION ALL
+SELECT 'invoice outcome', coalesce(i.end_recorded_at, i.paid_at, i.voided_at), i.id,
+       sha256(record_send(ROW(i.id, i.status, i.paid_at, i.voided_at, i.void_reason)))
+  FROM billing_invoice i WHERE i.serial IS NOT NULL AND i.status IN ('paid', 'void')
+UNION ALL
+SELECT 'invoice payment', coalesce(p.end_recorded_at, p.checked_at, p.created_at), p.id,
+       sha256(record_send(ROW(p.id, p.invoice_id, p.amount_microusd, p.provider, p.is_live, p.customer_ref, p.method_ref,
+                              p.requested_by, p.payment_ref, p.status, p.failure_code, p.failure_reason, p.created_at)))
+  FROM billing_invoice_payment p WHERE p.status IN ('succeeded', 'failed')
+UNION ALL
+SELECT 'credit note', n.created_at, n.id,
+       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at)))
+  FROM billing_credit_note n;
+
+
 -- billing_sealable (noun text, at timestamptz, key text, digest bytea)
 --
 -- One row for each closed row of money: what it is, when it became final, its key, and the SHA-256 of the columns that
@@ -46,7 +83,9 @@ UNION ALL
 SELECT 'checkout', k.paid_at, k.id,
        sha256(record_send(ROW(k.id, k.owner_kind, k.owner_key, k.product, k.amount_microusd, k.requested_by, k.provider,
                               k.is_live, k.session_ref, k.payment_ref, k.created_at, k.paid_at)))
-  FROM billing_checkout k WHERE k.paid_at IS NOT NULL;
+  FROM billing_checkout k WHERE k.paid_at IS NOT NULL
+UNION ALL
+SELECT n.noun, n.at, n.key, n.digest FROM billing_sealable_invoices n;
 
 
 -- billing_seal_chain(p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
@@ -76,10 +115,16 @@ BEGIN
   SELECT jsonb_object_agg(n.noun, n.said) INTO v_contents
     FROM (SELECT x.noun, jsonb_build_object('rows', count(*), 'digest', encode(
                            sha256(string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE "C")), 'hex')) AS said
-            FROM billing_sealable x WHERE x.at >= v_last.ends_at AND x.at < p_ends_at GROUP BY x.noun) n;
+            FROM (SELECT * FROM billing_sealable s WHERE s.at >= v_last.ends_at AND s.at < p_ends_at
+                  UNION ALL
+                  SELECT * FROM billing_sealable_invoices s
+                   WHERE s.at < v_last.ends_at AND NOT coalesce(v_last.contents ? s.noun, false)) x
+           GROUP BY x.noun) n;
   IF v_contents IS NULL THEN
     RETURN NULL;
   END IF;
+  SELECT jsonb_object_agg(noun, jsonb_build_object('rows', 0)) || v_contents INTO v_contents
+    FROM unnest(billing_later_nouns()) AS noun;
   INSERT INTO billing_seal (id, begins_at, ends_at, contents, chain)
   SELECT next.id, v_last.ends_at, p_ends_at, v_contents,
          billing_seal_chain(coalesce(v_last.chain, ''), next.id, v_last.ends_at, p_ends_at, v_contents)

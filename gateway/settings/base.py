@@ -12,6 +12,7 @@ from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
+from gateway.settings.retention import *  # noqa: F403
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
@@ -215,7 +216,6 @@ CORS_EXPOSE_HEADERS = (
 # Where each server process notes the calls that it has under way, for whoever comes after it. On a local disk.
 CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
-STORED_RESPONSE_DAYS = env.int("STORED_RESPONSE_DAYS", default=30)
 
 # Proofs
 DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)

@@ -1,6 +1,7 @@
 """Reads settings from the environment, and collects what is missing or wrong so that all of it is named at once."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 POSTGRESQL_SCHEMES = ("postgres", "postgresql", "pgsql", "psql")
+DAYS_MAX = 36_500
 WORDS = {int: "a whole number", float: "a number"}
 
 
@@ -60,6 +62,20 @@ class Environment(environ.Env):
         except ValueError:
             self.note(f"{var} must be a month such as 2027-01.")
         return None
+
+    def days(self, var: str, default: int, *, at_least: int, because: str) -> int:
+        """Return a number of days, or note that it is too low for what was promised, or absurd."""
+        return self.days_or_for_ever(var, at_least=at_least, because=because) or default
+
+    def days_or_for_ever(self, var: str, *, at_least: int, because: str) -> int | None:
+        """Return a number of days, None where none is set, or note that it is wrong."""
+        text = os.environ.get(var, "").strip()
+        if not text:
+            return None
+        if not re.fullmatch(r"[0-9]{1,5}", text) or not at_least <= int(text) <= DAYS_MAX:
+            self.note(f"{var} must be a number of days from {at_least} to {DAYS_MAX}: {because}.")
+            return None
+        return int(text)
 
     def note(self, problem: str) -> None:
         """Note a sentence that says what to set."""

@@ -7,6 +7,7 @@ from django.db import transaction
 from billing.operations import replays
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import NotFound
+from gateway.core.database.purge import purge as purge_rows
 from inference.models import StoredResponse
 from inference.queries import stored_responses
 
@@ -28,9 +29,5 @@ def delete(owner: Owner, response_id: str, *, now: datetime) -> None:
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the responses that have expired, a batch at a time; return how many there were."""
-    deleted = 0
-    expired = StoredResponse.objects.filter(expires_at__lte=now).order_by("expires_at").values_list("pk", flat=True)
-    while batch := list(expired[:BATCH]):
-        deleted += StoredResponse.objects.filter(pk__in=batch).delete()[0]
-    return deleted
+    """Delete the responses that have expired; return how many there were."""
+    return purge_rows(StoredResponse.objects.filter(expires_at__lte=now).order_by("expires_at"), batch=BATCH)

@@ -38,7 +38,10 @@ class CIRun(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["provider", "project", "external_id"], name="ci_run_once"),
         ]
-        indexes = [models.Index(fields=["project", "-created_at", "-id"], name="ci_run_of_project")]
+        indexes = [
+            models.Index(fields=["project", "-created_at", "-id"], name="ci_run_of_project"),
+            models.Index(fields=["updated_at"], name="ci_run_last_report"),
+        ]
 
     def __str__(self) -> str:
         return self.external_id

@@ -42,4 +42,5 @@ class EvolutionJob(Execution, Owned):
         indexes = [
             models.Index(fields=["owner_kind", "owner_key", "-created_at", "-id"], name="evolution_job_of_owner"),
             models.Index(fields=["status", "created_at"], condition=is_active(), name="evolution_job_active"),
+            models.Index(fields=["finished_at"], name="evolution_job_over"),
         ]

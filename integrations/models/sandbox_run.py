@@ -25,4 +25,5 @@ class SandboxRun(Execution):
         indexes = [
             models.Index(fields=["project", "-created_at", "-id"], name="sandbox_run_of_project"),
             models.Index(fields=["status", "created_at"], condition=is_active(), name="sandbox_run_active"),
+            models.Index(fields=["finished_at"], name="sandbox_run_over"),
         ]

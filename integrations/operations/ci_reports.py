@@ -2,21 +2,25 @@
 
 import hashlib
 import hmac
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidJson, InvalidRequest, InvalidToken, NotFound
 from gateway.core.contract.ids import new_id
+from gateway.core.database.purge import purge as purge_rows
 from integrations.models import CIProvider, CIRepository, CIRun
 from integrations.rules.ci_reports import FINISHED, READERS, Report, UnreadableReport, order_of
 
 SIGNATURE_PREFIX = "sha256="
 VALUES_MAX = 100_000
 OTHER_EVENTS = "workflow_run"
+BATCH = 100
+"""Rows hold the steps of a run, up to megabytes."""
 
 
 def receive(name: str, body: bytes, signature: str, event: str | None) -> None:
@@ -35,6 +39,12 @@ def receive(name: str, body: bytes, signature: str, event: str | None) -> None:
     repository = provider.repositories.filter(name=report.repository).first()
     if repository is not None:
         _record(repository, report)
+
+
+def purge(*, now: datetime) -> int:
+    """Delete the runs whose last report is older than `CI_RUN_DAYS`; return how many."""
+    before = now - timedelta(days=settings.CI_RUN_DAYS)
+    return purge_rows(CIRun.objects.filter(updated_at__lt=before).order_by("updated_at"), batch=BATCH)
 
 
 def _verify(provider: CIProvider, body: bytes, signature: str) -> None:

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import orjson
+from django.conf import settings
 from django.db import Error, close_old_connections
 from django.db.models.functions import Now
 
-from gateway.core.contract.limits import EXECUTION_DAYS
+from gateway.core.database.purge import purge as purge_rows
 from integrations.adapters.programs import Output
 from integrations.models.execution import Execution
 
@@ -22,6 +23,8 @@ SILENT_MAX_SECONDS = 20.0
 UNTAKEN_SECONDS = 15
 MESSAGE_SECONDS = 60
 """A message that no worker read in time is dropped; another one was sent by then."""
+BATCH = 100
+"""Rows hold the output of programs, up to half a megabyte."""
 LOST = "The worker that executed this stopped."
 
 Row = TypeVar("Row", bound=Execution)
@@ -93,8 +96,10 @@ def untaken(model: type[Execution]) -> list[str]:
 
 def purge(model: type[Execution]) -> int:
     """Delete what has been over for long; return how many."""
-    over = model._default_manager.filter(finished_at__lt=Now() - timedelta(days=EXECUTION_DAYS))  # noqa: SLF001
-    return over.delete()[0]
+    over = model._default_manager.filter(  # noqa: SLF001 (documented)
+        finished_at__lt=Now() - timedelta(days=settings.EXECUTION_DAYS)
+    )
+    return purge_rows(over.order_by("finished_at"), batch=BATCH)
 
 
 def _mine(row: Execution) -> Any:

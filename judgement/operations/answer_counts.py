@@ -2,12 +2,13 @@
 
 from datetime import datetime, timedelta
 
-from judgement.models import AnswerCount
+from django.conf import settings
 
-DAYS = 90
+from gateway.core.database.purge import purge as purge_rows
+from judgement.models import AnswerCount
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the counts of days that are over for more than 90 days; return how many rows they had."""
-    deleted, _ = AnswerCount.objects.filter(day__lt=(now - timedelta(days=DAYS)).date()).delete()
-    return deleted
+    """Delete the counts of days that were over long ago; return how many rows they had."""
+    first = (now - timedelta(days=settings.JUDGEMENT_COUNT_DAYS)).date()
+    return purge_rows(AnswerCount.objects.filter(day__lt=first).order_by("day"))

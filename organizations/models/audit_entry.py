@@ -6,7 +6,7 @@ from organizations.models.organization import Organization
 
 
 class AuditEntry(models.Model):
-    """One change, written in the transaction that made it; triggers refuse UPDATE and DELETE.
+    """One change, written in the transaction that made it; triggers refuse UPDATE, and DELETE within a year.
 
     `action` reads `<noun>.<verb>`, `subject` is the id or slug that it was done to, `detail` what is worth knowing
     (roles, caps); never a secret.

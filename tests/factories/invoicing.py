@@ -27,6 +27,11 @@ def issued(org_id: str, *, months_ago: int = 1, price: int = PRICE) -> Invoice:
     """Issue the invoice of a month of one seat."""
     invoice = drafted(org_id, months_ago=months_ago, price=price)
     assert invoices.issue(invoice.pk, now=timezone.now())
+    return reloaded(invoice)
+
+
+def reloaded(invoice: Invoice) -> Invoice:
+    """Read it again."""
     invoice.refresh_from_db()
     return invoice
 
@@ -91,5 +96,4 @@ def credit(invoice: Invoice, amount: int) -> None:
 def _ended(org_id: str, months_ago: int, status: str) -> Invoice:
     invoice = issued(org_id, months_ago=months_ago)
     end(attempt(invoice), status)
-    invoice.refresh_from_db()
-    return invoice
+    return reloaded(invoice)

@@ -1,5 +1,6 @@
 """What grows: every table that somebody without an account, or anybody at will, can fill is emptied by a job."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,7 +8,10 @@ from typing import Any
 import pytest
 from allauth.usersessions.models import UserSession
 from django.apps import apps
+from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.sessions.models import Session
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import (
@@ -23,16 +27,19 @@ from accounts.models import (
 from billing.models import ProviderEvent, StoredReplay
 from gateway.celery import app
 from gateway.schedule import INTERVAL_SECONDS
+from gateway.settings import retention
 from inference.models import StoredResponse
-from integrations.models import EvolutionJob, Project, SandboxRun
+from integrations.models import CIProvider, CIRun, EvolutionJob, Project, SandboxRun
 from judgement.models import AnswerCount
+from organizations.models import AuditEntry, Organization
+from tests.contract.test_docs import rows_of
 from tests.factories.accounts import make_account
 from tests.factories.billing import ANSWER, Purse, settle
 from tests.integrations.test_projects import project
 
 pytestmark = pytest.mark.django_db
 
-LONG = timedelta(days=60)
+LONG = timedelta(days=400)
 KEY = "kept"
 SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "https://app.example/cb", "scopes": []}
 
@@ -50,8 +57,6 @@ BOOKS = {
     *(
         "billing_takeover",
         "billing_wallet",
-        "django_admin_log",
-        "organizations_auditentry",
         "organizations_entitlement",
     ),
     *("organizations_entitlementinterval", "organizations_invitation", "organizations_membership"),
@@ -74,11 +79,11 @@ CONFIGURATION = {
 }
 # People, with what they sign in by. Sign-ups of one address are limited.
 PEOPLE = {"accounts_account", "account_emailaddress", "mfa_authenticator", "socialaccount_socialaccount"}
-# What an owner has as many of as it has accounts, clients or projects, or as a limit allows. CI runs come signed from a
-# provider, representations from the answers of configured models.
+# What an owner has as many of as it has accounts, clients or projects, or as a limit allows. Representations come
+# from the answers of configured models.
 BOUNDED = {
     *("accounts_consent", "inference_representation"),
-    *("integrations_accountkey", "integrations_cirun", "integrations_evolutionartifact"),
+    *("integrations_accountkey", "integrations_evolutionartifact"),
     *("integrations_evolutionevidence", "integrations_evolutionrevision", "integrations_executionconfig"),
 }
 # One row, or none: confirmations are signed links, and no token of an identity provider is stored.
@@ -109,6 +114,24 @@ def answer(at: datetime, name: str) -> None:
     StoredReplay.objects.filter(pk=call).update(expires_at=at)
 
 
+def audit_entry(at: datetime, name: str) -> None:
+    of, _ = Organization.objects.get_or_create(id="org_1", defaults={"name": "A", "created_at": at, "changed_at": at})
+    AuditEntry.objects.create(organization=of, actor_did="did:a", action="budget.set", subject=name, created_at=at)
+
+
+def operator_entry(at: datetime, name: str) -> None:
+    who = Account.objects.first() or make_account()
+    LogEntry.objects.create(user=who, action_time=at, object_repr=name, action_flag=CHANGE)
+
+
+def ci_run(at: datetime, name: str) -> None:
+    of = Project.objects.first() or project("did:a")
+    provider, _ = CIProvider.objects.get_or_create(name="ci", defaults={"created_at": at})
+    CIRun.objects.create(
+        id=name, project=of, provider=provider, external_id=name, status="failed", created_at=at, updated_at=at
+    )
+
+
 def sandbox_run(at: datetime, name: str) -> None:
     of = Project.objects.first() or project("did:a")
     SandboxRun.objects.create(id=name, project=of, status="failed", created_at=at, finished_at=at)
@@ -132,12 +155,15 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
         provider="stripe", event_id=name, type="charge.refunded", object_ref="ch_1", received_at=at
     ),
     "billing_stored_replay": answer,
+    "django_admin_log": operator_entry,
+    "organizations_auditentry": audit_entry,
+    "integrations_cirun": ci_run,
     "integrations_evolutionjob": lambda at, name: EvolutionJob.objects.create(
         id=name, owner_kind="account", owner_key="did:a", status="failed", created_at=at, finished_at=at
     ),
     "integrations_sandboxrun": sandbox_run,
     "judgement_answercount": lambda at, name: AnswerCount.objects.create(
-        identity=name, kind="noul", day=(at - timedelta(days=60)).date(), bucket=0, shard=0, count=1
+        identity=name, kind="noul", day=at.date(), bucket=0, shard=0, count=1
     ),
     "inference_stored_response": lambda at, name: StoredResponse.objects.create(
         id=name, owner_kind="account", owner_key="did:a", response="{}", input_items="[]", created_at=at, expires_at=at
@@ -145,11 +171,25 @@ FILL: dict[str, Callable[[datetime, str], object]] = {
 }
 
 
-def run_the_jobs() -> None:
+def code_of_page(heading: str) -> list[list[list[str]]]:
+    """Return the words in code type of each cell of the page's table under a heading."""
+    return [[re.findall(r"`([\w.]+)`", cell) for cell in row] for row in rows_of("retention.md", heading)]
+
+
+def jobs() -> dict[str, str]:
+    """Return the job that empties each table, as the page says."""
+    return {table: job for tables, _, _, [job] in code_of_page("What is purged") for table in tables}
+
+
+def run(job: str) -> Any:
     app.loader.import_default_modules()
-    for name in INTERVAL_SECONDS:
-        if "purge" in name:
-            app.tasks[name]()
+    return app.tasks[job]()
+
+
+@pytest.fixture(autouse=True)
+def audit_for_a_year(settings: Any) -> None:
+    """Have the logs purged that are kept for ever by default."""
+    settings.AUDIT_DAYS = 365
 
 
 def test_every_table_is_emptied_by_a_job_or_kept_for_a_reason() -> None:
@@ -159,15 +199,67 @@ def test_every_table_is_emptied_by_a_job_or_kept_for_a_reason() -> None:
     assert sum(map(len, kinds)) == len(tables)
 
 
+def test_the_page_lists_every_table() -> None:
+    kept = [table for tables, _ in code_of_page("What is kept") for table in tables]
+    assert set(jobs()) == set(FILL)
+    assert set(kept) == BOOKS | CONFIGURATION | PEOPLE | FEW | BOUNDED
+    assert len(kept) == len(set(kept))
+    assert {job for job in INTERVAL_SECONDS if "purge" in job} == set(jobs().values())
+
+
+def test_the_page_names_every_setting() -> None:
+    named = {name for _, _, words, _ in code_of_page("What is purged") for name in words}
+    assert named == {name for name in vars(retention) if name.isupper()}
+
+
 @pytest.mark.parametrize("table", FILL)
-def test_a_job_empties(table: str) -> None:
+def test_its_job_empties(table: str) -> None:
     [model] = [each for each in apps.get_models() if each._meta.db_table == table]
     now = timezone.now()
     for number in range(5):
         FILL[table](now - LONG, f"old {number}")
     FILL[table](now + timedelta(minutes=5), KEY)
     assert model._default_manager.count() == 6
-    run_the_jobs()
+    run(jobs()[table])
     assert model._default_manager.count() == 1
-    run_the_jobs()
+    run(jobs()[table])
     assert model._default_manager.count() == 1
+
+
+@pytest.mark.parametrize("job", sorted(set(jobs().values())))
+def test_a_purge_reads_an_index_in_its_order(job: str) -> None:
+    """Nothing is read but what is deleted, however large the table. With few rows only a forbidden scan shows it."""
+    with CaptureQueriesContext(connection) as queries:
+        run(job)
+    batches = [query["sql"] for query in queries if "SKIP LOCKED" in query["sql"]]
+    assert batches
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        for batch in batches:
+            cursor.execute(f"EXPLAIN {batch}")
+            plan = "\n".join(row[0] for row in cursor.fetchall())
+            assert "LIMIT" in batch, batch
+            assert "Index" in plan, plan
+            assert "Seq Scan" not in plan, plan
+            assert "Sort" not in plan, plan
+
+
+def test_the_audit_log_is_kept_for_ever_unless_told_otherwise(settings: Any) -> None:
+    assert retention.AUDIT_DAYS is None
+    settings.AUDIT_DAYS = None
+    at = timezone.now() - timedelta(days=3660)
+    audit_entry(at, "old")
+    operator_entry(at, "old")
+    assert run("organizations.tasks.purge_audit_log") == run("accounts.tasks.purge_operator_log") == 0
+    assert AuditEntry.objects.count() == LogEntry.objects.count() == 1
+
+
+def test_the_database_refuses_to_forget_a_year_of_the_audit_log(settings: Any) -> None:
+    settings.AUDIT_DAYS = 1
+    audit_entry(timezone.now() - timedelta(days=364), "young")
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        run("organizations.tasks.purge_audit_log")
+    audit_entry(timezone.now() - timedelta(days=366), "old")
+    with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
+        AuditEntry.objects.filter(subject="old").update(subject="other")
+    assert AuditEntry.objects.count() == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway.run.options import PROJECT_DIR
+from gateway.run.settings import settings_problems
 
 PRODUCTION = {"GATEWAY_ENV": "production", "DJANGO_SETTINGS_MODULE": "gateway.settings"}
 SECRET_KEY = (
@@ -40,6 +41,31 @@ def start(folder: Path, command: list[str], **settings: str) -> tuple[int, list[
 def test_are_all_named_at_once(tmp_path: Path, part: str) -> None:
     command, exit_code = PARTS[part]
     assert start(tmp_path, command) == (exit_code, ["gateway: 5 settings are missing or wrong:", *MISSING])
+
+
+RETENTION = {
+    "STORED_RESPONSE_DAYS": (30, "the API promises to store a response for that long"),
+    "PROVIDER_EVENT_DAYS": (4, "the payment provider repeats an event for three days"),
+    "EXECUTION_DAYS": (1, "a repeated request is answered with its run for a day"),
+    "CI_RUN_DAYS": (7, "a provider repeats its reports for days"),
+    "JUDGEMENT_COUNT_DAYS": (90, "the console compares the last 90 days"),
+    "AUDIT_DAYS": (365, "the database refuses to delete younger entries of the audit log"),
+}
+
+
+def test_are_named_where_a_retention_would_break_a_promise() -> None:
+    too_low = {name: str(least - 1) for name, (least, _) in RETENTION.items()}
+    assert settings_problems({**os.environ, **too_low}, besides=[]) == [
+        f"{name} must be a number of days from {least} to 36500: {why}." for name, (least, why) in RETENTION.items()
+    ]
+    lowest = {name: str(least) for name, (least, _) in RETENTION.items()}
+    assert settings_problems({**os.environ, **lowest}, besides=[]) == []
+
+
+@pytest.mark.parametrize("days", ["36501", "-30", "30.5", "for ever", "9" * 5000])
+def test_are_named_where_a_retention_is_no_number_of_days(days: str) -> None:
+    [problem] = settings_problems({**os.environ, "AUDIT_DAYS": days}, besides=[])
+    assert problem.startswith("AUDIT_DAYS must be a number of days from 365 to 36500: ")
 
 
 def test_are_named_before_make_run_does_anything(tmp_path: Path) -> None:

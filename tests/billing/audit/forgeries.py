@@ -209,6 +209,60 @@ SCHEMES: Corruptions = {
         "guards_stand",
         "CREATE RULE swallow AS ON INSERT TO billing_loss DO INSTEAD NOTHING",
     ),
+    "an invoice lowered with its line and its payment": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_invoice_line SET price_microusd = 19990000, amount_microusd = 19990000"
+        " WHERE invoice_id = :paid_invoice",
+        "UPDATE billing_invoice SET total_microusd = 19990000, due_microusd = 19990000 WHERE id = :paid_invoice",
+        "UPDATE billing_invoice_payment SET amount_microusd = 19990000 WHERE invoice_id = :paid_invoice",
+    ),
+    "a line of an invoice for another product": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_invoice_line SET product = 'courier' WHERE invoice_id = :past_due_invoice",
+    ),
+    "an invoice given to somebody else": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_invoice SET org_id = 'org_other' WHERE id = :past_due_invoice",
+    ),
+    "the newest invoice erased whole": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_invoice_line WHERE invoice_id = :small_invoice",
+        "DELETE FROM billing_invoice WHERE id = :small_invoice",
+    ),
+    "an invoice slipped in behind a seal": (
+        ONLY_A_SEAL_KNOWS,
+        "INSERT INTO billing_invoice (id, org_id, status, serial, period_start, period_end, total_microusd, due_microusd,"
+        " issued_at, paid_at, issue_recorded_at, end_recorded_at)"
+        " SELECT 'inv_x', 'org_x', status, 4, period_start, period_end, 0, 0, issued_at, paid_at, issue_recorded_at,"
+        " end_recorded_at FROM billing_invoice WHERE id = :paid_invoice",
+    ),
+    "an invoice paid a month earlier": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_invoice SET paid_at = paid_at - interval '1 month' WHERE id = :paid_invoice",
+    ),
+    "an invoice's payment that another charge made": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_invoice_payment SET payment_ref = 'pi_other' WHERE invoice_id = :paid_invoice",
+    ),
+    "a refused payment erased": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_invoice_payment WHERE invoice_id = :past_due_invoice",
+    ),
+    "a refusal that gives another reason": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_invoice_payment SET failure_code = 'expired_card' WHERE invoice_id = :past_due_invoice",
+    ),
+    "a credit note that gives another reason": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_credit_note SET reason = 'Goodwill'",
+    ),
+    "a credit note erased with its credit": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_credit_note",
+        "DELETE FROM billing_transfer WHERE source IN"
+        " (SELECT id FROM billing_credit_lot WHERE source_kind = 'credit_note')",
+        "DELETE FROM billing_credit_lot WHERE source_kind = 'credit_note'",
+    ),
     "a role that passes guards by": (
         "guards_stand",
         "ALTER ROLE CURRENT_USER SET session_replication_role = replica",

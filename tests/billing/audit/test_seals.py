@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -11,13 +11,16 @@ from django.db import connection
 from django.utils import timezone
 
 from billing.models import Seal
-from billing.operations import finality, seals
+from billing.operations import finality, invoice_payments, invoices, seals
 from billing.queries import audit
+from tests.factories import invoicing
 from tests.factories.billing import Purse, release, settle
 from tests.support.database import connect
+from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = timedelta(0)
+NO_INVOICES = {"invoice": 0, "invoice outcome": 0, "invoice payment": 0, "credit note": 0}
 
 
 @pytest.fixture
@@ -29,6 +32,25 @@ def beside(db: None) -> Iterator[psycopg.Connection[Any]]:
 
 def rows_of(seal: Seal) -> dict[str, int]:
     return {noun: said["rows"] for noun, said in seal.contents.items()}
+
+
+def named(*, since: datetime | None = None) -> list[str]:
+    return [f"{finding.invariant}: {finding.subject}" for finding in audit.findings(since=since)]
+
+
+def take_invoices_out_of_the_seal() -> None:
+    """Make the only seal what an earlier version would have made, which knew no invoices."""
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute("UPDATE billing_seal SET contents = contents - billing_later_nouns()")
+        cursor.execute(
+            "UPDATE billing_seal SET chain = billing_seal_chain(''::bytea, id, begins_at, ends_at, contents)"
+        )
+
+
+def forge(statement: str) -> None:
+    with unguarded(), connection.cursor() as cursor:
+        cursor.execute(statement)
+        assert cursor.rowcount == 1
 
 
 def seal_in_a_thread() -> str | None:
@@ -52,12 +74,73 @@ def test_counts_what_became_final() -> None:
         "price": 1,
         "wallet": 1,
         "checkout": 1,
+        **NO_INVOICES,
     }
     assert seals.seal(margin=AT_ONCE) is None
     settle(purse.call(10), 10)
     seals.seal(margin=AT_ONCE)
-    assert [rows_of(seal) for seal in Seal.objects.order_by("id")[1:]] == [{"call": 1, "transfer": 1}]
+    assert [rows_of(seal) for seal in Seal.objects.order_by("id")[1:]] == [{"call": 1, "transfer": 1, **NO_INVOICES}]
     assert audit.findings() == []
+
+
+def test_counts_invoices_as_they_are_issued_paid_refused_and_credited() -> None:
+    paid, refused = (invoicing.issued("org_seats", months_ago=months) for months in (2, 1))
+    invoicing.drafted("org_other")
+    seals.seal(margin=AT_ONCE)
+    assert rows_of(Seal.objects.latest("id")) == NO_INVOICES | {"invoice": 2}
+    attempts = [invoicing.attempt(invoice) for invoice in (paid, refused)]
+    assert seals.seal(margin=AT_ONCE) is None
+    invoicing.end(attempts[0], "succeeded")
+    invoicing.end(attempts[1], "requires_payment_method")
+    seals.seal(margin=AT_ONCE)
+    assert rows_of(Seal.objects.latest("id")) == NO_INVOICES | {"invoice outcome": 1, "invoice payment": 2}
+    invoicing.credit(paid, 1_000_000)
+    invoices.void(refused.pk, reason="Never used", now=timezone.now())
+    seals.seal(margin=AT_ONCE)
+    counted = rows_of(Seal.objects.latest("id"))
+    assert counted.items() >= {"credit note": 1, "invoice outcome": 1, "invoice": 0, "invoice payment": 0}.items()
+    assert audit.findings() == []
+    forge("UPDATE billing_invoice SET void_reason = 'Lost' WHERE status = 'void'")
+    assert named() == ["seals_hold: seal 3"]
+
+
+def test_seals_what_a_slow_job_dates_back() -> None:
+    """A job dates all its invoices by the instant at which it began."""
+    began = timezone.now() - timedelta(hours=1)
+    invoice = invoicing.drafted("org_seats")
+    Purse().pay(1000)
+    seals.seal(margin=AT_ONCE)
+    invoices.issue(invoice.pk, now=began)
+    attempt = invoicing.attempt(invoicing.reloaded(invoice), began)
+    seals.seal(margin=AT_ONCE)
+    invoice_payments.apply(attempt.pk, invoicing.record_of(attempt, "succeeded"), began)
+    seals.seal(margin=AT_ONCE)
+    assert [sum(rows_of(seal).values()) for seal in Seal.objects.order_by("id")[1:]] == [1, 2]
+    assert audit.findings() == []
+
+
+def test_the_first_seal_that_knows_invoices_covers_all_that_were_there() -> None:
+    paid = invoicing.paid("org_seats", months_ago=3)
+    invoicing.credit(paid, 1_000_000)
+    Purse().pay(1000)
+    seals.seal(margin=AT_ONCE)
+    take_invoices_out_of_the_seal()
+    assert audit.findings() == []
+    invoicing.issued("org_seats", months_ago=2)
+    upgraded_at = timezone.now()
+    seals.seal(margin=AT_ONCE)
+    assert rows_of(Seal.objects.latest("id")) == {
+        "invoice": 2,
+        "invoice outcome": 1,
+        "invoice payment": 1,
+        "credit note": 1,
+    }
+    invoicing.issued("org_seats", months_ago=1)
+    seals.seal(margin=AT_ONCE)
+    assert rows_of(Seal.objects.latest("id")) == NO_INVOICES | {"invoice": 1}
+    assert audit.findings() == audit.findings(since=upgraded_at) == []
+    forge("UPDATE billing_credit_note SET reason = 'Goodwill'")
+    assert named() == named(since=upgraded_at) == ["seals_hold: seal 2"]
 
 
 def test_leaves_what_is_younger_than_its_margin() -> None:

@@ -1,0 +1,21 @@
+"""How long what is not for ever is kept. `docs/retention.md` lists every table, and what decides where nothing here does."""
+
+from gateway.settings.reading import env
+
+STORED_RESPONSE_DAYS = env.days(
+    "STORED_RESPONSE_DAYS", default=30, at_least=30, because="the API promises to store a response for that long"
+)
+PROVIDER_EVENT_DAYS = env.days(
+    "PROVIDER_EVENT_DAYS", default=30, at_least=4, because="the payment provider repeats an event for three days"
+)
+EXECUTION_DAYS = env.days(
+    "EXECUTION_DAYS", default=30, at_least=1, because="a repeated request is answered with its run for a day"
+)
+CI_RUN_DAYS = env.days("CI_RUN_DAYS", default=365, at_least=7, because="a provider repeats its reports for days")
+JUDGEMENT_COUNT_DAYS = env.days(
+    "JUDGEMENT_COUNT_DAYS", default=90, at_least=90, because="the console compares the last 90 days"
+)
+# The audit log and the operators' log. Where it is not set, for ever.
+AUDIT_DAYS = env.days_or_for_ever(
+    "AUDIT_DAYS", at_least=365, because="the database refuses to delete younger entries of the audit log"
+)
