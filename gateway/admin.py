@@ -14,6 +14,7 @@ from django.utils.timesince import timesince
 
 from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
 from gateway.core.contract.amounts import usd
+from jobs.queries import standings
 
 LOSS_DAYS = 30
 RECENT_ROWS = 8
@@ -32,6 +33,11 @@ def review_count(request: HttpRequest) -> int | None:
 def payment_review_count(request: HttpRequest) -> int | None:
     """Count the checkouts that wait for an operator; nothing where there are none."""
     return Checkout.objects.filter(status=CheckoutStatus.REVIEW).count() or None
+
+
+def job_alarm_count(request: HttpRequest) -> int | None:
+    """Count the jobs that failed, died or are overdue; nothing where there are none."""
+    return sum(one.is_alarming for one in standings.of_all(now=timezone.now())) or None
 
 
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from django.db import transaction
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
 from integrations.operations import evolution_jobs, executions, remote_runs, sandbox_runs
+from jobs.operations.recording import job
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,7 @@ def execute_job(job_id: str) -> bool:
 EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run), (EvolutionJob, execute_job))
 
 
-@shared_task
+@job("executions")
 def tend_executions() -> int:
     """Give up what died with its worker, and send again what nobody took."""
     for model, task in EXECUTIONS:
@@ -43,13 +44,13 @@ def cancel_run(run_id: str) -> None:
     remote_runs.cancel(run_id)
 
 
-@shared_task
+@job("runs")
 def ask_runner() -> int:
     """Ask the remote runner about the runs that it executes."""
     return remote_runs.ask()
 
 
-@shared_task
+@job("executions")
 def purge_executions() -> int:
     """Delete what has been over for long."""
     return sum(executions.purge(model) for model, _ in EXECUTIONS)

@@ -1,19 +1,19 @@
 """The jobs of organizations. Each may run twice, at once, or late, and changes nothing that another run has done."""
 
-from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from jobs.operations.recording import job
 from organizations.operations import seat_invoices
 
 
-@shared_task
+@job("invoices")
 def bill_seats() -> int:
     """Draft the invoices of months that are over."""
     return seat_invoices.draft_all(now=timezone.now())
 
 
-@shared_task
+@job("organizations")
 def follow_debts() -> int:
     """Refuse new seats where an invoice is past due, and allow them again once it is paid."""
     return seat_invoices.follow_debts(collecting=settings.SEAT_COLLECTION_FROM is not None)

@@ -15,6 +15,7 @@ from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
 from integrations.models import CIRepository, CIRun, EvolutionJob, Project, SandboxRun
+from jobs.models import JobRun
 from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
@@ -45,6 +46,7 @@ def furnish(folder: Path) -> None:
     AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")
+    JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:
