@@ -10,7 +10,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from billing.models import ProviderEvent
-from billing.operations import events, invoice_payments, invoices, ledger, reconciliation, replays, reviews, seals
+from billing.operations import (
+    events,
+    invoice_payments,
+    invoices,
+    ledger,
+    payment_matching,
+    reconciliation,
+    replays,
+    reviews,
+    seals,
+)
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
 from jobs.operations.recording import job
@@ -50,6 +60,12 @@ def reconcile_payments() -> dict[str, int]:
     while rows := ledger.repay_debts(limit=BATCH).rows():
         repaid += len(rows)
     return {**compared, "debts": repaid}
+
+
+@job("days")
+def match_payments() -> dict[str, int]:
+    """Match the days of the payment provider's balance that are over with our payments; an alarm names what differs."""
+    return payment_matching.match(now=timezone.now())
 
 
 @job("invoice payments")

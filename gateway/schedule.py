@@ -20,6 +20,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.audit_ledger": 10 * MINUTE,
     "billing.tasks.audit_whole_ledger": 24 * HOUR,
     "billing.tasks.collect_invoices": 30.0,
+    "billing.tasks.match_payments": HOUR,
     "billing.tasks.merge_lots": 5 * MINUTE,
     "billing.tasks.purge_events": HOUR,
     "billing.tasks.purge_replays": 10 * MINUTE,

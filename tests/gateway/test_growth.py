@@ -46,6 +46,7 @@ BOOKS = {
         "billing_credit_note",
         "billing_seat_price",
     ),
+    *("billing_difference_closing", "billing_matched_day", "billing_payment_difference", "billing_provider_movement"),
     *("billing_price_version", "billing_reservation", "billing_seal", "billing_transfer", "billing_usage_record"),
     *(
         "billing_takeover",

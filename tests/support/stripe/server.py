@@ -120,8 +120,13 @@ class FakeStripe(ServerThread):
 
     def sell(self, cents: int, *, metadata: Json | None = None, currency: str = "usd", live: bool = False) -> Json:
         """Have somebody pay for something that the account's owner sells without the platform; give the charge."""
-        terms = {"amount": cents, "currency": currency, "live": live, "customer": None, "metadata": metadata or {}}
-        return self._play(lambda: self.payments.settle(self.payments.begin(**terms)))
+
+        def begin() -> Json:
+            return self.payments.begin(
+                amount=cents, currency=currency, live=live, customer=None, metadata=metadata or {}
+            )
+
+        return self._play(lambda: self.payments.settle(begin()))
 
     def pay_out(self, cents: int) -> Json:
         """Have the balance paid out to the owner's bank."""
