@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-from celery import shared_task
 from django.utils import timezone
 
 from accounts.operations import (
@@ -17,55 +16,60 @@ from accounts.operations import (
     replays,
     signing_keys,
 )
+from jobs.operations.recording import job
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
 PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys
 
 
-@shared_task
+@job("proofs")
 def purge_proofs() -> int:
     """Delete taken proofs that can no longer pass; return how many."""
     return replays.purge_expired(now=timezone.now())
 
 
-@shared_task
+@job("assertions")
 def purge_assertions() -> int:
     """Delete what was kept of expired assertions; return how many."""
     return exchange.purge_expired(now=timezone.now())
 
 
-@shared_task
-def purge_authorizations() -> int:
+@job("authorizations")
+def purge_authorizations() -> dict[str, int]:
     """Delete authorization requests, codes and sessions that have long ended; return how many."""
     now = timezone.now()
-    return authorize.purge_expired(now=now) + codes.purge_expired(now=now) + devices.purge_ended(now=now)
+    return {
+        "requests": authorize.purge_expired(now=now),
+        "codes": codes.purge_expired(now=now),
+        "sessions": devices.purge_ended(now=now),
+    }
 
 
-@shared_task
+@job("cache entries")
 def purge_cache() -> int:
     """Delete the expired counts that processes share; return how many."""
     return cache_entries.purge_expired(now=timezone.now())
 
 
-@shared_task
+@job("limits")
 def purge_limits() -> int:
     """Delete the counts of limits whose window has ended; return how many."""
     return limits.purge_ended(now=timezone.now())
 
 
-@shared_task
+@job("browsers")
 def purge_portal_sessions() -> int:
     """Delete the sessions that have run out, and what is known of their browsers; return how many browsers."""
     return portal_sessions.purge_ended(now=timezone.now())
 
 
-@shared_task
+@job("entries")
 def purge_operator_log() -> int:
     """Delete what operators did so long ago that nobody has to know any more; return how many entries."""
     return operator_log.purge(now=timezone.now())
 
 
-@shared_task
+@job("signing keys")
 def tend_signing_keys() -> None:
     """Rotate the signing key when it is old enough, and retire those whose tokens have all expired."""
     now = timezone.now()

@@ -15,6 +15,7 @@ from billing.operations import (
     invoice_payments,
     invoices,
     ledger,
+    payment_matching,
     reconciliation,
     replays,
     reviews,
@@ -23,6 +24,7 @@ from billing.operations import (
 )
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
+from jobs.operations.recording import job
 
 log = logging.getLogger("billing.tasks")
 
@@ -32,7 +34,7 @@ AUDITED = timedelta(hours=1)
 """How far back the frequent audit looks: several of its intervals, so that one that was missed leaves no gap."""
 
 
-@shared_task
+@job("calls")
 def reap() -> int:
     """Put calls past their deadline in review."""
     reaped = 0
@@ -43,34 +45,43 @@ def reap() -> int:
     return reaped
 
 
-@shared_task
-def reconcile() -> int:
+@job("calls")
+def reconcile() -> dict[str, int]:
     """Resolve calls in review: by the upstream's record, by what was delivered, or, after long enough, as a loss."""
     now = timezone.now()
     after = timedelta(hours=settings.REVIEW_RELEASE_HOURS)
-    return reviews.reconcile(now=now) + reviews.release_unresolved(now=now, after=after)
+    return {"resolved": reviews.reconcile(now=now), "released": reviews.release_unresolved(now=now, after=after)}
 
 
-@shared_task
-def reconcile_payments() -> int:
+@job("checkouts")
+def reconcile_payments() -> dict[str, int]:
     """Compare checkouts with the payment provider's record, and repay debts from released money."""
     compared = reconciliation.reconcile(now=timezone.now())
-    while ledger.repay_debts(limit=BATCH).rows():
-        pass
-    return compared
+    repaid = 0
+    while rows := ledger.repay_debts(limit=BATCH).rows():
+        repaid += len(rows)
+    return {**compared, "debts": repaid}
 
 
-@shared_task
-def collect_invoices() -> int:
+@job("days")
+def match_payments() -> dict[str, int]:
+    """Match the days of the payment provider's balance that are over with our payments; an alarm names what differs."""
+    return payment_matching.match(now=timezone.now())
+
+
+@job("invoice payments")
+def collect_invoices() -> dict[str, int]:
     """Follow up charges whose outcome is not known; where collection is on, issue what is drafted and charge it."""
     now, since = timezone.now(), settings.SEAT_COLLECTION_FROM
-    followed = invoice_payments.follow(now=now)
+    followed = {"followed": invoice_payments.follow(now=now)}
     if since is None:
         return followed
-    invoices.issue_all(since=since, now=now)
-    begun = invoice_payments.collect(now=now)
-    invoices.mark_past_due(now=now)
-    return followed + begun
+    return {
+        **followed,
+        "issued": invoices.issue_all(since=since, now=now),
+        "begun": invoice_payments.collect(now=now),
+        "past due": invoices.mark_past_due(now=now),
+    }
 
 
 @shared_task
@@ -97,7 +108,7 @@ def hand_over(event: ProviderEvent) -> None:
     transaction.on_commit(tell)
 
 
-@shared_task
+@job("credits")
 def sweep_lots() -> int:
     """Book what is left of expired credits."""
     swept = 0
@@ -106,7 +117,7 @@ def sweep_lots() -> int:
     return swept
 
 
-@shared_task
+@job("credits")
 def merge_lots() -> int:
     """Merge credits of the same terms where a wallet has more of them than a call may hold."""
     merged = 0
@@ -117,37 +128,37 @@ def merge_lots() -> int:
     return merged
 
 
-@shared_task
+@job("answers")
 def purge_replays() -> int:
     """Delete stored answers whose time is over."""
     return replays.purge(now=timezone.now())
 
 
-@shared_task
+@job("events")
 def purge_events() -> int:
     """Delete the payment provider's events that are of no more use."""
     return events.purge(now=timezone.now())
 
 
-@shared_task
-def seal_ledger() -> str | None:
+@job("seals")
+def seal_ledger() -> int:
     """Seal what closed since the last run."""
-    return seals.seal()
+    return int(seals.seal() is not None)
 
 
-@shared_task
+@job("calls")
 def roll_up_usage() -> int:
     """Add the calls that closed since the last run to the days of use, from which reports are read."""
     return usage_days.roll_up()
 
 
-@shared_task
+@job("findings")
 def audit_ledger() -> int:
     """Check balances, and what closed within the last hour; raise the alarm for each finding."""
     return _alarm(audit.findings(since=timezone.now() - AUDITED))
 
 
-@shared_task
+@job("findings")
 def audit_whole_ledger() -> int:
     """Check everything that was ever booked, and every seal; raise the alarm for each finding."""
     return _alarm(audit.findings())

@@ -18,6 +18,7 @@ REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM gateway_app;
 REVOKE UPDATE, DELETE ON
   billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_seal, billing_takeover,
   billing_invoice_line,
+  billing_provider_movement, billing_payment_difference, billing_difference_closing,
   billing_credit_note, billing_seat_price, organizations_auditentry
   FROM gateway_app;
 REVOKE DELETE ON

@@ -13,7 +13,9 @@ from django.utils.html import format_html
 from django.utils.timesince import timesince
 
 from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
+from billing.queries import payment_matching
 from gateway.core.contract.amounts import usd
+from jobs.queries import standings
 
 LOSS_DAYS = 30
 RECENT_ROWS = 8
@@ -34,6 +36,16 @@ def payment_review_count(request: HttpRequest) -> int | None:
     return Checkout.objects.filter(status=CheckoutStatus.REVIEW).count() or None
 
 
+def difference_count(request: HttpRequest) -> int | None:
+    """Count the payments on which the provider's balance differs; nothing where there are none."""
+    return payment_matching.open_differences().count() or None
+
+
+def job_alarm_count(request: HttpRequest) -> int | None:
+    """Count the jobs that failed, died or are overdue; nothing where there are none."""
+    return sum(one.is_alarming for one in standings.of_all(now=timezone.now())) or None
+
+
 def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """Add the figures that this operator may see. Each is read from an index of open or rare rows."""
     if request.user.has_perm("billing.view_reservation"):
@@ -44,6 +56,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
             context["lists"].append(_recent_losses())
         if request.user.has_perm("billing.view_wallet"):
             context["cards"].append(_debts())
+        if request.user.has_perm("billing.view_paymentdifference"):
+            context["lists"].append(_differences())
     return context
 
 
@@ -110,6 +124,22 @@ def _recent_losses() -> dict[str, Any]:
     ]
     table = {"headers": ["Call", "Kind", "Amount", "Recorded"], "rows": rows}
     return {"title": "Latest losses", "table": table, "empty": "There are no losses."}
+
+
+def _differences() -> dict[str, Any]:
+    rows = [
+        [
+            _link("billing_paymentdifference_change", one.pk, one.transaction_id),
+            one.get_kind_display(),
+            usd(one.their_kept_microusd),
+            usd(one.our_kept_microusd),
+            f"{timesince(one.found_at, depth=1)} ago",
+        ]
+        for one in payment_matching.open_differences().order_by("-pk")[:RECENT_ROWS]
+    ]
+    table = {"headers": ["Payment", "Difference", "At the provider", "Here", "Found"], "rows": rows}
+    empty = "The provider's balance and the payments here agree."
+    return {"title": "Payment differences", "table": table, "empty": empty}
 
 
 def _link(page: str, key: Any, text: Any) -> str:

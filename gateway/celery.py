@@ -2,7 +2,6 @@
 
 from celery import Celery
 
-from gateway import schedule
 from gateway.core import filequeue
 from gateway.core.startup import load_settings
 
@@ -12,5 +11,4 @@ filequeue.register()
 app = Celery("gateway")
 app.set_default()  # else only the thread that imports this hands its tasks here
 app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.beat_schedule = schedule.beat_schedule()
 app.autodiscover_tasks()

@@ -1,19 +1,19 @@
 """The model routes' jobs."""
 
-from celery import shared_task
 from django.utils import timezone
 
 from inference.metering import recovery
 from inference.operations import stored_responses
+from jobs.operations.recording import job
 
 
-@shared_task
+@job("calls")
 def recover_calls() -> int:
     """Close what server processes had under way when they died."""
     return recovery.recover(now=timezone.now())
 
 
-@shared_task
+@job("responses")
 def purge_responses() -> int:
     """Delete stored responses whose time is over."""
     return stored_responses.purge(now=timezone.now())

@@ -10,6 +10,7 @@ from django.utils import timezone
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
 from integrations.operations import ci_reports, evolution_jobs, executions, remote_runs, sandbox_runs
+from jobs.operations.recording import job
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ def execute_job(job_id: str) -> bool:
 EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run), (EvolutionJob, execute_job))
 
 
-@shared_task
+@job("executions")
 def tend_executions() -> int:
     """Fail what died with its worker, and queue again what nobody took."""
     for model, task in EXECUTIONS:
@@ -44,19 +45,19 @@ def cancel_run(run_id: str) -> None:
     remote_runs.cancel(run_id)
 
 
-@shared_task
+@job("runs")
 def ask_runner() -> int:
     """Ask the remote runner about the runs that it executes."""
     return remote_runs.ask()
 
 
-@shared_task
+@job("executions")
 def purge_executions() -> int:
     """Delete what has been over for long."""
     return sum(executions.purge(model) for model, _ in EXECUTIONS)
 
 
-@shared_task
+@job("runs")
 def purge_ci_runs() -> int:
     """Delete the CI runs of which nothing has been reported for long."""
     return ci_reports.purge(now=timezone.now())

@@ -1,25 +1,25 @@
 """The jobs of organizations. Each may run twice, at once, or late, and changes nothing that another run has done."""
 
-from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from jobs.operations.recording import job
 from organizations.operations import audit_log, seat_invoices
 
 
-@shared_task
+@job("invoices")
 def bill_seats() -> int:
     """Draft the invoices of months that are over."""
     return seat_invoices.draft_all(now=timezone.now())
 
 
-@shared_task
+@job("entries")
 def purge_audit_log() -> int:
     """Delete entries of the audit log that are older than they have to be, where that is configured."""
     return audit_log.purge(now=timezone.now())
 
 
-@shared_task
+@job("organizations")
 def follow_debts() -> int:
     """Refuse new seats where an invoice is past due, and allow them again once it is paid."""
     return seat_invoices.follow_debts(collecting=settings.SEAT_COLLECTION_FROM is not None)

@@ -4,11 +4,12 @@ Amounts are micro-USD, times aware UTC. What an adapter returns is the provider'
 shape; whether it is what was asked is decided by `billing.rules.checkouts` and `billing.rules.invoices`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
-from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session, TakenBack
+from billing.rules.provider_records import ConnectedAccount, KeptMethod, Movement, Payment, Session, TakenBack
 
 
 class ProviderError(Exception):
@@ -99,6 +100,12 @@ class PaymentProvider(Protocol):
 
     def transaction_of(self, payment_ref: str) -> str | None:
         """Name the transaction that a payment was made for; None where it is none of ours."""
+
+    def movements(self, start: datetime, end: datetime) -> Iterator[Movement]:
+        """Read every movement of the balance in `[start, end)` that belongs to a payment, whoever's it is.
+
+        Raises ProviderUnavailable or ProviderRejected, maybe after some, where not all could be read.
+        """
 
     def connected_account(self, ref: str) -> ConnectedAccount | None:
         """Read a connected account; None where this key reaches none of that name."""

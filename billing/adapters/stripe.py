@@ -6,12 +6,14 @@ object is needed. Amounts there are whole cents.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from datetime import datetime
+from typing import Any
 
 import stripe
 
+from billing.adapters import stripe_balance
 from billing.adapters.base import (
     ChargeRequest,
     Event,
@@ -31,11 +33,12 @@ from billing.adapters.stripe_records import (
     method_of,
     microusd,
     payment_of,
+    read,
     session_of,
     transaction_of,
 )
 from billing.adapters.stripe_signature import verify
-from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session, TakenBack
+from billing.rules.provider_records import ConnectedAccount, KeptMethod, Movement, Payment, Session, TakenBack
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.outbound.redaction import redacted
 
@@ -49,8 +52,6 @@ DESCRIPTION = "Wallet top-up"
 RETURNED_REFUNDS = ("failed", "canceled")
 # These end a payment, although its session says `complete`.
 FAILED_PAYMENTS = ("canceled", "requires_payment_method")
-
-Answer = TypeVar("Answer")
 
 stripe.enable_telemetry = False
 
@@ -73,15 +74,15 @@ class Stripe:
     def create_session(self, request: SessionRequest) -> Session:
         """Make the transaction's session; Stripe makes it once per idempotency key, which is the transaction's id."""
         made = self._ask("post", "/v1/checkout/sessions", **_wanted(request), idempotency_key=request.transaction_id)
-        return _read(session_of, made)
+        return read(session_of, made)
 
     def session(self, ref: str) -> Session:
         """Read a session; one whose payment was refused for good counts as expired."""
         record = self._get("/v1/checkout/sessions/", ref)
-        found = _read(session_of, record)
+        found = read(session_of, record)
         waits = found.status == "complete" and found.payment_status == "unpaid" and found.payment_ref
         if waits and self._payment(str(found.payment_ref)).get("status") in FAILED_PAYMENTS:
-            return _read(session_of, {**record, "status": "expired"})
+            return read(session_of, {**record, "status": "expired"})
         return found
 
     def kept_method(self, ref: str) -> KeptMethod | None:
@@ -89,7 +90,7 @@ class Stripe:
         intent = self._get("/v1/checkout/sessions/", ref).get("setup_intent")
         if isinstance(intent, str):
             intent = self._get("/v1/setup_intents/", intent)
-        return None if intent is None else _read(method_of, intent)
+        return None if intent is None else read(method_of, intent)
 
     def charge(self, request: ChargeRequest) -> Payment:
         """Make and confirm a payment intent off-session; Stripe makes one per idempotency key, the payment's id.
@@ -103,18 +104,18 @@ class Stripe:
             if ref is None:
                 raise
             return self.payment(ref)
-        return _read(payment_of, made)
+        return read(payment_of, made)
 
     def payment(self, ref: str) -> Payment:
         """Read a payment intent."""
-        return _read(payment_of, self._payment(ref))
+        return read(payment_of, self._payment(ref))
 
     def find_payment(self, customer_ref: str, payment_id: str) -> Payment | None:
         """Look through the customer's payment intents, the newest first."""
         found = self._listed("/v1/payment_intents", customer=customer_ref)
-        made = (intent for intent in found if _read(transaction_of, intent) == payment_id)
+        made = (intent for intent in found if read(transaction_of, intent) == payment_id)
         intent = next(made, None)
-        return None if intent is None else _read(payment_of, intent)
+        return None if intent is None else read(payment_of, intent)
 
     def taken_back(self, payment_ref: str) -> TakenBack:
         """Read what was refunded and disputed of a payment intent."""
@@ -123,19 +124,24 @@ class Stripe:
             charge = self._get("/v1/charges/", charge)
         if charge is None:
             return TakenBack(0, 0)
-        return TakenBack(_read(self._refunded, charge), _read(self._disputed, charge))
+        return TakenBack(read(self._refunded, charge), read(self._disputed, charge))
 
     def transaction_of(self, payment_ref: str) -> str | None:
         """Read the transaction's id from the metadata that its session put on the payment."""
         try:
-            return _read(transaction_of, self._payment(payment_ref))
+            return read(transaction_of, self._payment(payment_ref))
         except ProviderRejected:
             return None
+
+    def movements(self, start: datetime, end: datetime) -> Iterator[Movement]:
+        """Read the balance transactions of charges, refunds and disputes; with a restricted key, by the right to read
+        the balance."""
+        return stripe_balance.movements(self._ask, self._get, start, end)
 
     def connected_account(self, ref: str) -> ConnectedAccount | None:
         """Read a connected account; Stripe refuses those that the platform is not connected with."""
         try:
-            return _read(account_of, self._get("/v1/accounts/", ref))
+            return read(account_of, self._get("/v1/accounts/", ref))
         except ProviderRejected:
             return None
 
@@ -229,14 +235,6 @@ def _refused_intent(error: BaseException | None) -> str | None:
     intent = (error.json_body.get("error") or {}).get("payment_intent")
     ref = intent.get("id") if isinstance(intent, dict) else intent
     return ref if isinstance(ref, str) else None
-
-
-def _read(read: Callable[[Any], Answer], record: Record) -> Answer:
-    """Read a record, or raise ProviderUnavailable if it lacks what every valid one has."""
-    try:
-        return read(record)
-    except SENSELESS as error:
-        raise ProviderUnavailable(f"invalid answer: {type(error).__name__} {error}") from error
 
 
 def _charged(request: ChargeRequest) -> dict[str, Any]:

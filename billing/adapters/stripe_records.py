@@ -2,11 +2,11 @@
 `SENSELESS`."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from billing.adapters.base import Event
+from billing.adapters.base import Event, ProviderUnavailable
 from billing.rules.provider_records import ConnectedAccount, KeptMethod, Payment, Session
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.contract.names import shows_as_written
@@ -28,6 +28,15 @@ MODES = {"payment": False, "setup": True}
 SENSELESS = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
 
 Record = Mapping[str, Any]
+Answer = TypeVar("Answer")
+
+
+def read(reader: Callable[[Any], Answer], record: Record) -> Answer:
+    """Read a record, or raise ProviderUnavailable if it lacks what every valid one has."""
+    try:
+        return reader(record)
+    except SENSELESS as error:
+        raise ProviderUnavailable(f"invalid answer: {type(error).__name__} {error}") from error
 
 
 def session_of(record: Record) -> Session:
@@ -35,17 +44,17 @@ def session_of(record: Record) -> Session:
     amount, expires_at = record.get("amount_total"), record.get("expires_at")
     currency = record.get("currency")
     return Session(
-        ref=_text(record["id"]),
+        ref=text(record["id"]),
         url=record.get("url"),
-        status=_text(record["status"]),
-        payment_status=_text(record["payment_status"]),
+        status=text(record["status"]),
+        payment_status=text(record["payment_status"]),
         keeps_method=MODES[record["mode"]],
         amount_microusd=None if amount is None else microusd(amount),
-        currency=None if currency is None else _text(currency).lower(),
+        currency=None if currency is None else text(currency).lower(),
         is_live=record["livemode"] is True,
         transaction_id=transaction_of(record) or record.get("client_reference_id"),
-        payment_ref=_ref(record.get("payment_intent")),
-        customer_ref=_ref(record.get("customer")),
+        payment_ref=ref_of(record.get("payment_intent")),
+        customer_ref=ref_of(record.get("customer")),
         expires_at=None if expires_at is None else datetime.fromtimestamp(expires_at, UTC),
     )
 
@@ -55,21 +64,21 @@ def payment_of(record: Record) -> Payment:
     error = record.get("last_payment_error") or {}
     code, reason = error.get("decline_code") or error.get("code"), error.get("message")
     return Payment(
-        ref=_text(record["id"]),
-        status=_text(record["status"]),
+        ref=text(record["id"]),
+        status=text(record["status"]),
         amount_microusd=microusd(record["amount"]),
         received_microusd=microusd(record.get("amount_received") or 0),
-        currency=_text(record["currency"]).lower(),
+        currency=text(record["currency"]).lower(),
         is_live=record["livemode"] is True,
         transaction_id=transaction_of(record),
         failure_code=None if code is None else _line(code),
-        failure_reason=None if reason is None else _text(reason)[:REASON_MAX_CHARACTERS],
+        failure_reason=None if reason is None else text(reason)[:REASON_MAX_CHARACTERS],
     )
 
 
 def method_of(record: Record) -> KeptMethod | None:
     """Read the payment method that a setup intent saved; None where it has not succeeded."""
-    customer, method = _ref(record.get("customer")), _ref(record.get("payment_method"))
+    customer, method = ref_of(record.get("customer")), ref_of(record.get("payment_method"))
     if record["status"] != "succeeded" or customer is None or method is None:
         return None
     return KeptMethod(customer, method)
@@ -78,20 +87,20 @@ def method_of(record: Record) -> KeptMethod | None:
 def event_of(record: Record) -> Event:
     """Read what an event is about; of what it names, only what may be ours."""
     about, kind = record["data"]["object"], _line(record["type"])
-    ref = _own(_text(about.get("id") or "-")) or "-"
+    ref = _own(text(about.get("id") or "-")) or "-"
     return Event(
         event_id=_line(record["id"]),
         type=kind,
         object_ref=ref,
-        payment_ref=ref if about.get("object") == "payment_intent" else _own(_ref(about.get("payment_intent"))),
-        transaction_id=_own(_ref(about.get("client_reference_id")) or transaction_of(about)),
+        payment_ref=ref if about.get("object") == "payment_intent" else _own(ref_of(about.get("payment_intent"))),
+        transaction_id=_own(ref_of(about.get("client_reference_id")) or transaction_of(about)),
         is_relevant=kind.startswith(RELEVANT),
     )
 
 
 def _line(value: Any) -> str:
     """Read a short line of text, as a log may show it."""
-    if not shows_as_written(_text(value)) or not 0 < len(value) <= LINE_MAX_CHARACTERS:
+    if not shows_as_written(text(value)) or not 0 < len(value) <= LINE_MAX_CHARACTERS:
         raise TypeError("not a short line of text")
     return str(value)
 
@@ -104,7 +113,7 @@ def _own(ref: str | None) -> str | None:
 def account_of(record: Record) -> ConnectedAccount:
     """Read a connected account."""
     return ConnectedAccount(
-        ref=_text(record["id"]),
+        ref=text(record["id"]),
         charges_enabled=record["charges_enabled"] is True,
         details_submitted=record["details_submitted"] is True,
         metadata={name: str(value) for name, value in (record.get("metadata") or {}).items()},
@@ -113,7 +122,7 @@ def account_of(record: Record) -> ConnectedAccount:
 
 def has_taken(dispute: Record) -> bool:
     """Return whether a dispute has taken its money."""
-    status = _text(dispute["status"])
+    status = text(dispute["status"])
     if status in HARMLESS_DISPUTES or status.startswith(INQUIRY):
         return False
     moved = dispute.get("balance_transactions")
@@ -124,17 +133,18 @@ def has_taken(dispute: Record) -> bool:
 
 def transaction_of(record: Record) -> str | None:
     """Read the transaction's id that a session put on the object."""
-    return _ref((record.get("metadata") or {}).get(TRANSACTION))
+    return ref_of((record.get("metadata") or {}).get(TRANSACTION))
 
 
-def _ref(value: Any) -> str | None:
+def ref_of(value: Any) -> str | None:
     """Read a reference, which is an id, or the object itself where it came expanded."""
     if value is None or value == "":
         return None
-    return _text(value["id"] if isinstance(value, Mapping) else value)
+    return text(value["id"] if isinstance(value, Mapping) else value)
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """Read text that the database takes."""
     if not isinstance(value, str) or "\x00" in value:
         raise TypeError("text expected")
     return value

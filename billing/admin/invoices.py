@@ -116,7 +116,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
     list_display = ("title", "organization", "month", "stage", "total", "issued_at", "paid_at", "next_attempt_at")
     list_display_links = ("title",)
     list_filter = ("status", "period_start")
-    search_fields = ("id__exact", "org_id__exact")
+    search_fields = ("id__exact", "org_id__exact", "payments__id__exact")
     party_fields = ("org_id",)
     search_help_text = f"{SEARCH_HELP} Or the number of an invoice."
     ordering = ("-period_start", "-id")

@@ -8,8 +8,11 @@ from billing.models.external_mapping import ExternalMapping, MappingMode
 from billing.models.invoice import UNPAID, Invoice, InvoiceLine, InvoiceStatus
 from billing.models.invoice_payment import PENDING, InvoicePayment, InvoicePaymentStatus
 from billing.models.loss import Loss, LossKind
+from billing.models.matched_day import MatchedDay
+from billing.models.payment_difference import DifferenceClosing, DifferenceKind, PaymentDifference
 from billing.models.price_version import PriceVersion
 from billing.models.provider_event import ProviderEvent
+from billing.models.provider_movement import ProviderMovement
 from billing.models.reservation import Reservation, State
 from billing.models.seal import Seal
 from billing.models.seat_price import SeatPrice
@@ -29,6 +32,8 @@ __all__ = [
     "CheckoutStatus",
     "CreditLot",
     "CreditNote",
+    "DifferenceClosing",
+    "DifferenceKind",
     "ExternalMapping",
     "Invoice",
     "InvoiceLine",
@@ -38,9 +43,12 @@ __all__ = [
     "Loss",
     "LossKind",
     "MappingMode",
+    "MatchedDay",
     "OwnerKind",
+    "PaymentDifference",
     "PriceVersion",
     "ProviderEvent",
+    "ProviderMovement",
     "Reservation",
     "Seal",
     "SeatPrice",

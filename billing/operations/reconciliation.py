@@ -29,13 +29,13 @@ RUN_SECONDS = 25.0
 Row = TypeVar("Row")
 
 
-def reconcile(*, now: datetime) -> int:
-    """Look into events that wait, then into checkouts that are due; return how many were compared."""
+def reconcile(*, now: datetime) -> dict[str, int]:
+    """Look into events that wait, then into checkouts that are due; return how many of each were compared."""
     provider = configured.provider()
     if provider is None:
-        return 0
+        return {}
     is_over = deadline(RUN_SECONDS)
-    return _events(provider, now, is_over) + _checkouts(provider, now, is_over)
+    return {"events": _events(provider, now, is_over), "checkouts": _checkouts(provider, now, is_over)}
 
 
 def _events(provider: PaymentProvider, now: datetime, is_over: Callable[[], bool]) -> int:

@@ -74,6 +74,23 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True)
+class Movement:
+    """One movement of the platform's balance by a payment: paid in (`is_payment`), taken back by a refund or a dispute
+    (negative), or given back after all.
+
+    `transaction_id` is what the provider keeps with the payment, None where this record does not say it.
+    """
+
+    ref: str
+    is_payment: bool
+    amount_microusd: int
+    currency: str
+    moved_at: datetime
+    payment_ref: str | None
+    transaction_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ConnectedAccount:
     """An account of somebody else that the platform's key reaches."""
 

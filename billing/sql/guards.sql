@@ -53,6 +53,12 @@ CREATE OR REPLACE TRIGGER invoice_payment_stays
   ON billing_invoice_payment FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER credit_note_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_credit_note
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER provider_movement_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_provider_movement
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER payment_difference_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_payment_difference
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER difference_closing_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_difference_closing
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER seat_price_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_seat_price
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 

@@ -7,9 +7,11 @@ from pathlib import Path
 from whitenoise.compress import Compressor
 
 from gateway.run.environment import load as load_data_dir
+from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.enumerations import ENUM_NAMES
 from gateway.settings.hosts import trusted_networks
+from gateway.settings.logs import LOGGING  # noqa: F401
 from gateway.settings.portal import *  # noqa: F403
 from gateway.settings.reading import env
 from gateway.settings.retention import *  # noqa: F403
@@ -52,6 +54,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *PORTAL_APPS,
     "gateway",
+    "jobs",
     "accounts",
     "billing",
     "organizations",
@@ -252,9 +255,11 @@ CACHES = {"default": {"BACKEND": "gateway.core.database.cache.SharedCache", "LOC
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
+# A request that hands a task over never waits for a broker that is away: the schedule does what was not handed over.
+CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 if CELERY_BROKER_URL == "files://localhost":
     _queue = DATA_DIR / "celery"
-    CELERY_BROKER_TRANSPORT_OPTIONS = {
+    CELERY_BROKER_TRANSPORT_OPTIONS |= {
         "data_folder_in": str(_queue / "messages"),
         "data_folder_out": str(_queue / "messages"),
         "control_folder": str(_queue / "control"),
@@ -263,37 +268,9 @@ CELERY_TASK_IGNORE_RESULT = True
 # Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
 CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE = beat_schedule()
 
 # Set where the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
 # Whether a small model of true weights stands behind the demo's embeddings and the like.
 LOCAL_MODEL = False
-
-SUSPICIOUS = (
-    "DisallowedHost",
-    "DisallowedModelAdminLookup",
-    "DisallowedModelAdminToField",
-    "DisallowedRedirect",
-    "RequestDataTooBig",
-    "SuspiciousMultipartForm",
-    "SuspiciousOperation",
-    "TooManyFieldsSent",
-    "TooManyFilesSent",
-)
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(request_id)s %(message)s"}},
-    "filters": {
-        "one_line": {"()": "gateway.core.api.logs.OneLine"},
-        "request_id": {"()": "gateway.core.api.request_ids.CarriesRequestId"},
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
-    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
-    # A refused request is the caller's news, not the operator's.
-    "loggers": {
-        "django.request": {"level": "ERROR"},
-        # A malformed Host and its like are a stranger's doing: one line, no traceback.
-        **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},
-    },
-}

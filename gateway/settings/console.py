@@ -53,6 +53,13 @@ NAVIGATION = [
             "Payments in review",
             badge="gateway.admin.payment_review_count",
         ),
+        _row(
+            "balance",
+            "billing.paymentdifference",
+            "?state=open",
+            badge="gateway.admin.difference_count",
+        ),
+        _row("schedule", "jobs.jobrun", title="Jobs", badge="gateway.admin.job_alarm_count"),
     ),
     _group(
         "Money",

@@ -178,9 +178,9 @@ def test_the_job_reconciles_and_releases(purse: Purse) -> None:
     long_ago = timezone.now() - timedelta(hours=settings.REVIEW_RELEASE_HOURS, minutes=1)
     with unguarded():
         Reservation.objects.filter(pk=old).update(created_at=long_ago, dispatched_at=long_ago)
-    assert tasks.reconcile() == 2
+    assert tasks.reconcile() == {"resolved": 1, "released": 1}
     assert (state(known), state(old)) == ("settled", "released")
-    assert tasks.reconcile() == 0
+    assert tasks.reconcile() == {"resolved": 0, "released": 0}
 
 
 def test_the_jobs_sweep_and_purge(purse: Purse) -> None:

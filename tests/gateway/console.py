@@ -12,9 +12,12 @@ from django.utils import timezone
 
 from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
-from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
+from billing.models import Checkout, ExternalMapping, PaymentDifference, ProviderEvent, Reservation
+from billing.operations import payment_differences
+from billing.queries.payment_matching import Books
 from gateway.core.contract.ids import new_id
 from integrations.models import CIRepository, CIRun, EvolutionJob, Project, SandboxRun
+from jobs.models import JobRun
 from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
@@ -45,6 +48,8 @@ def furnish(folder: Path) -> None:
     AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")
+    differing("pay_" + 26 * "0")
+    JobRun.objects.create(job="billing.tasks.reap", started_at=timezone.now(), counts={"calls": 1})
 
 
 def make_call(*, hold_microusd: int = 50_000) -> str:
@@ -57,6 +62,14 @@ def make_review(*, hold_microusd: int = 50_000) -> Reservation:
     usage_id = make_call(hold_microusd=hold_microusd)
     assert review(usage_id, "timeout")
     return Reservation.objects.get(pk=usage_id)
+
+
+def differing(transaction_id: str) -> PaymentDifference:
+    """Find a payment of $7.00 at the provider that is not known here."""
+    books = Books("stripe", is_live=False)
+    found = payment_differences.Found(transaction_id, "pi_1", "unknown", 7_000_000, 7_000_000, 0, 0)
+    assert payment_differences.record(books, found, now=timezone.now())
+    return PaymentDifference.objects.latest("pk")
 
 
 def make_ci_run() -> None:

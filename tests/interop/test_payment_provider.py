@@ -25,6 +25,7 @@ def test_stripe() -> None:
     assert (found["again"], found["replayed"], found["found"]) == (made["id"], "true", "txn_1")
     assert sessions == [second, first] == [second, made["id"]]
     assert (found["paid"], found["refunded"]) == (["complete", "paid", True], ["succeeded", 250])
+    assert found["moved"] == [["refund", -250, "refund"], ["charge", 1250, "charge"]]
     assert found["refusals"] == {
         "key": ["StripeAuthenticationError", 401, None],
         "missing": ["StripeInvalidRequestError", 404, "resource_missing"],

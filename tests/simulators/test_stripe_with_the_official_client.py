@@ -238,6 +238,51 @@ def test_disputes_take_and_give_back(provider: FakeStripe, client: StripeClient)
     assert (inquiry["status"], inquiry["balance_transactions"]) == ("warning_needs_response", [])
 
 
+def test_every_movement_of_money_is_a_balance_transaction(provider: FakeStripe, client: StripeClient) -> None:
+    session_id = client.v1.checkout.sessions.create(top_up()).id
+    provider.pay(session_id)
+    refund = provider.refund(session_id, amount=250)
+    provider.turn_refund(refund["id"], "failed")
+    dispute = provider.dispute(session_id, amount=500)
+    provider.end_dispute(dispute["id"], "won")
+    payout = provider.pay_out(100)
+    moved = client.v1.balance_transactions.list({"expand": ["data.source"]}).data
+    told = [(row.type, row.reporting_category, row.amount, row.fee, row.net) for row in moved]
+    assert told[::-1] == [
+        ("charge", "charge", 1250, 67, 1183),
+        ("refund", "refund", -250, 0, -250),
+        ("refund_failure", "refund_failure", 250, 0, 250),
+        ("adjustment", "dispute", -500, 1500, -2000),
+        ("adjustment", "dispute_reversal", 500, 0, 500),
+        ("payout", "payout", -100, 0, -100),
+    ]
+    sources: list[Any] = [row.source for row in moved[::-1]]
+    charge = sources[0]
+    assert (charge.object, charge.metadata["transaction_id"]) == ("charge", "txn_1")
+    assert charge.balance_transaction == moved[-1].id
+    assert [source.id for source in sources[1:5]] == [refund["id"]] * 2 + [dispute["id"]] * 2
+    assert {source.payment_intent for source in sources[:5]} == {charge.payment_intent}
+    plain = client.v1.balance_transactions.retrieve(payout["id"])
+    assert (plain.source, hasattr(plain, "livemode"), plain.currency) == (None, False, "usd")
+    [row] = client.v1.balance_transactions.list({"type": "charge"}).data
+    assert row.source == charge.id
+    assert client_of(provider, provider.live_secret_key).v1.balance_transactions.list().data == []
+    with pytest.raises(stripe.InvalidRequestError, match="unknown parameter"):
+        client.v1.balance_transactions.list({"customer": "cus_1"})  # type: ignore[typeddict-unknown-key]
+
+
+def test_balance_transactions_are_paged_within_a_time(provider: FakeStripe, client: StripeClient) -> None:
+    for cents in (100, 200, 300):
+        provider.sell(cents)
+        provider.advance(100)
+    rows = client.v1.balance_transactions.list().data
+    assert [row.amount for row in rows] == [300, 200, 100]
+    since: Any = {"created": {"gte": rows[1].created, "lt": rows[0].created}, "limit": 1}
+    assert [row.amount for row in client.v1.balance_transactions.list(since).auto_paging_iter()] == [200]
+    pages = client.v1.balance_transactions.list({"limit": 1}).auto_paging_iter()
+    assert [row.amount for row in pages] == [300, 200, 100]
+
+
 def test_lists_are_paged_newest_first(provider: FakeStripe, client: StripeClient) -> None:
     made = [client.v1.checkout.sessions.create(top_up()).id for _ in range(5)][::-1]
     first = client.v1.checkout.sessions.list({"limit": 2})

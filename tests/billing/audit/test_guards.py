@@ -22,6 +22,9 @@ MONEY = [
     "invoice_payment",
     "credit_note",
     "seat_price",
+    "provider_movement",
+    "payment_difference",
+    "difference_closing",
     "seal",
     "takeover",
 ]
@@ -33,6 +36,9 @@ BOOKED = [
     "invoice_line",
     "credit_note",
     "seat_price",
+    "provider_movement",
+    "payment_difference",
+    "difference_closing",
     "seal",
     "takeover",
 ]

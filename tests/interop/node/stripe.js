@@ -35,6 +35,10 @@ const paid = await sessions.retrieve(made.id, { expand: ["payment_intent.latest_
 const refund = await stripe.refunds.create({ payment_intent: paid.payment_intent.id, amount: 250 });
 const charge = await stripe.charges.retrieve(paid.payment_intent.latest_charge.id);
 
+const moved = [];
+const within = { created: { gte: paid.created, lt: paid.created + 86400 }, limit: 1, expand: ["data.source"] };
+for await (const one of stripe.balanceTransactions.list(within)) moved.push([one.type, one.amount, one.source.object]);
+
 const event = stripe.webhooks.constructEvent(body, header, secret);
 const refusals = {
   key: await refusal(new Stripe("sk_test_wrong", options).balance.retrieve()),
@@ -50,6 +54,7 @@ done({
   found: found.client_reference_id,
   listed,
   paid: [paid.status, paid.payment_status, paid.payment_intent.latest_charge.paid],
+  moved,
   refunded: [refund.status, charge.amount_refunded],
   event: [event.type, event.data.object.object],
   refusals,

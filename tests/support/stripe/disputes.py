@@ -3,15 +3,19 @@
 import stripe
 
 from tests.support.stripe import lists, parameters
+from tests.support.stripe.balance import Balance
 from tests.support.stripe.events import Events
 from tests.support.stripe.request import Request
-from tests.support.stripe.store import Json, Store, random_text
+from tests.support.stripe.store import Json, Store
+
+FEE_CENTS = 1500
 
 
 class Disputes:
     """What banks dispute."""
 
-    def __init__(self, store: Store, events: Events) -> None:
+    def __init__(self, store: Store, events: Events, balance: Balance) -> None:
+        self.balance = balance
         self.store = store
         self.events = events
 
@@ -61,14 +65,8 @@ class Disputes:
         return lists.page(rows, request.params, url="/v1/disputes", filters=["charge", "payment_intent"])
 
     def _move(self, dispute: Json, amount: int) -> None:
-        moved = {
-            "id": f"txn_1{random_text(23)}",
-            "object": "balance_transaction",
-            "amount": amount,
-            "currency": dispute["currency"],
-            "created": self.store.now(),
-            "reporting_category": "dispute" if amount < 0 else "dispute_reversal",
-            "source": dispute["id"],
-            "type": "adjustment",
-        }
+        fee = FEE_CENTS if amount < 0 else 0
+        moved = self.balance.move("adjustment", amount, live=dispute["livemode"], source=dispute, fee=fee)
+        if amount > 0:
+            moved["reporting_category"] = "dispute_reversal"
         dispute["balance_transactions"].append(moved)

@@ -3,6 +3,7 @@
 import stripe
 
 from tests.support.stripe import lists, parameters
+from tests.support.stripe.balance import Balance
 from tests.support.stripe.errors import Refusal, missing
 from tests.support.stripe.events import Events
 from tests.support.stripe.forms import integer
@@ -10,6 +11,7 @@ from tests.support.stripe.request import Request
 from tests.support.stripe.store import Json, Store, random_text, snapshot
 
 AMOUNT_MIN_CENTS, AMOUNT_MAX_CENTS = 50, 99_999_999
+FEE_CENTS, FEE_PERCENT = 30, 3
 
 CARD = {"brand": "visa", "country": "US", "exp_month": 12, "exp_year": 2034, "funding": "credit", "last4": "4242"}
 
@@ -17,9 +19,10 @@ CARD = {"brand": "visa", "country": "US", "exp_month": 12, "exp_year": 2034, "fu
 class Payments:
     """Money that customers of the platform paid."""
 
-    def __init__(self, store: Store, events: Events) -> None:
+    def __init__(self, store: Store, events: Events, balance: Balance) -> None:
         self.store = store
         self.events = events
+        self.balance = balance
 
     def create(self, request: Request) -> Json:
         """POST /v1/payment_intents: charge a kept payment method off-session, as its bank is told to answer."""
@@ -149,13 +152,13 @@ class Payments:
 
     def _charge(self, intent: Json, *, status: str, paid: bool) -> Json:
         amount = intent["amount"]
-        return self.store.add(
+        charge = self.store.add(
             "charge",
             live=intent["livemode"],
             amount=amount,
             amount_captured=amount if paid else 0,
             amount_refunded=0,
-            balance_transaction=f"txn_3{random_text(23)}" if paid else None,
+            balance_transaction=None,
             billing_details={"address": None, "email": None, "name": None, "phone": None},
             captured=paid,
             currency=intent["currency"],
@@ -173,6 +176,11 @@ class Payments:
             refunded=False,
             status=status,
         )
+        if paid:
+            fee = FEE_CENTS + amount * FEE_PERCENT // 100
+            moved = self.balance.move("charge", amount, live=intent["livemode"], source=charge, fee=fee)
+            charge["balance_transaction"] = moved["id"]
+        return charge
 
 
 def _amount(params: Json) -> int:

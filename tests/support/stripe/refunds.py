@@ -5,12 +5,13 @@ from typing import Any
 import stripe
 
 from tests.support.stripe import lists, parameters
+from tests.support.stripe.balance import Balance
 from tests.support.stripe.errors import Refusal, missing
 from tests.support.stripe.events import Events
 from tests.support.stripe.forms import integer
 from tests.support.stripe.payments import Payments
 from tests.support.stripe.request import Request
-from tests.support.stripe.store import Json, Store, random_text
+from tests.support.stripe.store import Json, Store
 
 COUNTED = {"pending", "requires_action", "succeeded"}
 
@@ -18,7 +19,8 @@ COUNTED = {"pending", "requires_action", "succeeded"}
 class Refunds:
     """Money on its way back, or back."""
 
-    def __init__(self, store: Store, events: Events, payments: Payments) -> None:
+    def __init__(self, store: Store, events: Events, payments: Payments, balance: Balance) -> None:
+        self.balance = balance
         self.store = store
         self.events = events
         self.payments = payments
@@ -32,7 +34,7 @@ class Refunds:
             "refund",
             live=charge["livemode"],
             amount=asked,
-            balance_transaction=f"txn_3{random_text(23)}",
+            balance_transaction=None,
             charge=charge["id"],
             currency=charge["currency"],
             destination_details={"type": "card"},
@@ -44,7 +46,8 @@ class Refunds:
             status=status,
             transfer_reversal=None,
         )
-        refund |= members
+        moved = self.balance.move("refund", -asked, live=charge["livemode"], source=refund)
+        refund |= {"balance_transaction": moved["id"], **members}
         self._count(charge)
         self.events.emit("refund.created", refund)
         self.events.emit("charge.refunded", charge)
@@ -53,8 +56,10 @@ class Refunds:
     def turn(self, refund: Json, status: str) -> Json:
         """Let a refund become `succeeded`, `failed` or `canceled`; one that did not happen counts no longer."""
         before, refund["status"] = refund["status"], status
-        if status == "failed":
-            refund |= {"failure_reason": "unknown", "failure_balance_transaction": f"txn_3{random_text(23)}"}
+        if status in ("failed", "canceled"):
+            live = self.store.is_live(refund["id"])
+            moved = self.balance.move("refund_failure", refund["amount"], live=live, source=refund)
+            refund |= {"failure_reason": "unknown", "failure_balance_transaction": moved["id"]}
         self._count(self.store.any(refund["charge"]))
         self.events.emit("refund.updated", refund, status=before)
         self.events.emit("charge.refund.updated", refund, status=before)

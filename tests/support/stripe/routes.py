@@ -6,6 +6,7 @@ from aiohttp import web
 
 from tests.support.stripe.accounts import Accounts
 from tests.support.stripe.api import Api
+from tests.support.stripe.balance import Balance
 from tests.support.stripe.disputes import Disputes
 from tests.support.stripe.events import Events
 from tests.support.stripe.keeping import Keeping
@@ -23,6 +24,7 @@ class World(Protocol):
     refunds: Refunds
     disputes: Disputes
     accounts: Accounts
+    balance: Balance
     keeping: Keeping
     events: Events
 
@@ -39,6 +41,8 @@ def add_routes(app: web.Application, api: Api, world: World, pages: Pages) -> No
         "/accounts": world.accounts.list,
         "/accounts/{id}": world.accounts.retrieve,
         "/balance": world.accounts.balance,
+        "/balance_transactions": world.balance.list,
+        "/balance_transactions/{id}": world.balance.retrieve,
         "/charges": world.payments.list_charges,
         "/charges/{id}": world.payments.retrieve_charge,
         "/checkout/sessions": world.checkouts.list,

@@ -8,6 +8,7 @@ from aiohttp import web
 from tests.support.server_thread import ServerThread
 from tests.support.stripe.accounts import Accounts
 from tests.support.stripe.api import Api, Asked
+from tests.support.stripe.balance import Balance
 from tests.support.stripe.behaviours import script_of
 from tests.support.stripe.disputes import Disputes
 from tests.support.stripe.events import Events
@@ -43,10 +44,11 @@ class FakeStripe(ServerThread):
         self.webhooks = Webhooks()
         self.events = Events(self.store)
         self.events.listeners.append(self.webhooks.hear)
-        self.payments = Payments(self.store, self.events)
+        self.balance = Balance(self.store)
+        self.payments = Payments(self.store, self.events, self.balance)
         self.keeping = Keeping(self.store, self.events)
-        self.refunds = Refunds(self.store, self.events, self.payments)
-        self.disputes = Disputes(self.store, self.events)
+        self.refunds = Refunds(self.store, self.events, self.payments, self.balance)
+        self.disputes = Disputes(self.store, self.events, self.balance)
         self.accounts = Accounts(self.store)
         self.checkouts = Sessions(self.store, self.events, self.payments, self.keeping)
         self.api = Api(self.store, (SECRET_KEY, LIVE_SECRET_KEY))
@@ -115,6 +117,20 @@ class FakeStripe(ServerThread):
     def end_dispute(self, dispute_id: str, status: str) -> Json:
         """Let a dispute end `won`, `lost` or `warning_closed`."""
         return self._play(lambda: self.disputes.end(self.store.any(dispute_id), status))
+
+    def sell(self, cents: int, *, metadata: Json | None = None, currency: str = "usd", live: bool = False) -> Json:
+        """Have somebody pay for something that the account's owner sells without the platform; give the charge."""
+
+        def begin() -> Json:
+            return self.payments.begin(
+                amount=cents, currency=currency, live=live, customer=None, metadata=metadata or {}
+            )
+
+        return self._play(lambda: self.payments.settle(begin()))
+
+    def pay_out(self, cents: int) -> Json:
+        """Have the balance paid out to the owner's bank."""
+        return self._play(lambda: self.balance.move("payout", -cents, live=False))
 
     def connect(self, **members: Any) -> Json:
         """Connect a partner's account: metadata, charges_enabled, details_submitted, live."""

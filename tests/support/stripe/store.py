@@ -13,6 +13,7 @@ Json = dict[str, Any]
 ALPHABET = string.ascii_letters + string.digits
 PREFIXES = {
     "account": "acct_1",
+    "balance_transaction": "txn_3",
     "charge": "ch_3",
     "checkout.session": "cs_{mode}_a1",
     "customer": "cus_",
@@ -23,7 +24,7 @@ PREFIXES = {
     "refund": "re_3",
     "setup_intent": "seti_1",
 }
-MODELESS = {"account", "refund"}
+MODELESS = {"account", "balance_transaction", "refund"}
 """Kinds whose objects do not say `livemode`."""
 
 

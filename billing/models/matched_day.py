@@ -1,0 +1,34 @@
+"""Days of the payment provider's balance that were matched."""
+
+from django.db import models
+from django.db.models.functions import Now
+
+from billing.models.fields import KeyField
+
+
+class MatchedDay(models.Model):
+    """A UTC day whose movements were read to the end. `reading` is 1, or 2 where late entries were read as well.
+
+    `matched_at` is set once the payments of the day were compared with ours.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    provider = KeyField()
+    is_live = models.BooleanField()
+    day = models.DateField()
+    reading = models.SmallIntegerField()
+    movements = models.IntegerField()
+    read_at = models.DateTimeField(db_default=Now())
+    matched_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        db_table = "billing_matched_day"
+        constraints = [
+            models.UniqueConstraint(fields=["provider", "is_live", "day", "reading"], name="matched_day_once")
+        ]
+        indexes = [
+            models.Index(fields=["day"], name="matched_day_waiting", condition=models.Q(matched_at__isnull=True))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day}: {self.movements} movements"

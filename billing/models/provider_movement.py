@@ -1,0 +1,37 @@
+"""What moved the payment provider's balance."""
+
+from django.db import models
+
+from billing.models.fields import KeyField, MicrousdField
+
+
+class ProviderMovement(models.Model):
+    """One movement of the balance by a payment of ours: paid in (`is_payment`), taken back
+    (negative), or given back after all. Never changed.
+
+    `ref` is the provider's id of it, `transaction_id` the checkout or the attempt to collect an invoice that the
+    provider keeps with the payment, whether or not there is such a row here.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    provider = KeyField()
+    is_live = models.BooleanField()
+    ref = KeyField()
+    transaction_id = KeyField()
+    payment_ref = KeyField(null=True, blank=True)
+    is_payment = models.BooleanField()
+    amount_microusd = MicrousdField()
+    currency = KeyField()
+    moved_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "billing_provider_movement"
+        constraints = [models.UniqueConstraint(fields=["provider", "ref"], name="provider_movement_stored_once")]
+        indexes = [
+            models.Index(fields=["transaction_id"], name="provider_movement_of_payment"),
+            models.Index(fields=["payment_ref"], name="provider_movement_of_ref"),
+            models.Index(fields=["moved_at"], name="provider_movement_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.ref}: {self.amount_microusd} micro-USD"

@@ -1,0 +1,123 @@
+"""Both sides of payments, and the days that are still to be matched."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import date, datetime
+from typing import NamedTuple
+
+from django.db.models import Max, Min, QuerySet
+
+from billing.models import (
+    Checkout,
+    CheckoutKind,
+    CheckoutStatus,
+    InvoicePayment,
+    InvoicePaymentStatus,
+    MatchedDay,
+    PaymentDifference,
+    ProviderMovement,
+)
+from billing.rules.payment_matching import DAY, READINGS, Ours, Theirs, bounds, reading_due, theirs_of
+
+
+class Books(NamedTuple):
+    """The provider, and the mode of its key, whose payments are compared: test and live ones never meet."""
+
+    provider: str
+    is_live: bool
+
+
+class DueDay(NamedTuple):
+    """A day to read, and which reading it is."""
+
+    day: date
+    reading: int
+
+
+def due_days(books: Books, now: datetime) -> list[DueDay]:
+    """List the days to read, the oldest first, from the day on which the first payment was asked for; where none ever
+    was, from a few days ago."""
+    day = _first_day(books) or (now - READINGS[-1] - DAY).date()
+    rows = MatchedDay.objects.filter(**books._asdict()).values_list("day").annotate(last=Max("reading"))
+    read, found = dict(rows), []
+    while reading := reading_due(day, now):
+        if reading > read.get(day, 0):
+            found.append(DueDay(day, reading))
+        day += DAY
+    return found
+
+
+def unmatched(books: Books) -> QuerySet[MatchedDay]:
+    """Return the days that were read and not compared yet, the oldest first."""
+    return MatchedDay.objects.filter(**books._asdict(), matched_at=None).order_by("day", "reading")
+
+
+def read_until(books: Books) -> datetime | None:
+    """Return the end of the last day that was read."""
+    last = MatchedDay.objects.filter(**books._asdict()).aggregate(last=Max("day"))["last"]
+    return None if last is None else bounds(last)[1]
+
+
+def moved_in(books: Books, start: datetime, end: datetime) -> set[str]:
+    """Name the payments of which the provider moved something in `[start, end)`."""
+    rows = ProviderMovement.objects.filter(**books._asdict(), moved_at__gte=start, moved_at__lt=end)
+    return set(rows.values_list("transaction_id", flat=True))
+
+
+def paid_in(books: Books, start: datetime, end: datetime) -> set[str]:
+    """Name our payments that came in within `[start, end)`."""
+    topped_up = _checkouts(books).filter(status=CheckoutStatus.PAID, paid_at__gte=start, paid_at__lt=end)
+    collected = InvoicePayment.objects.filter(
+        **books._asdict(), status=InvoicePaymentStatus.SUCCEEDED, checked_at__gte=start, checked_at__lt=end
+    )
+    return {*topped_up.values_list("id", flat=True), *collected.values_list("id", flat=True)}
+
+
+def theirs(books: Books, ids: Collection[str]) -> dict[str, Theirs]:
+    """Sum up what the provider moved for each of these payments."""
+    found = defaultdict(list)
+    rows = ProviderMovement.objects.filter(**books._asdict(), transaction_id__in=ids).order_by("moved_at", "pk")
+    for row in rows:
+        found[row.transaction_id].append((row.is_payment, row.amount_microusd, row.currency, row.payment_ref))
+    return {one: theirs_of(found[one]) for one in ids}
+
+
+def ours(books: Books, ids: Collection[str]) -> dict[str, Ours]:
+    """Return what each of these payments is here."""
+    found = dict.fromkeys(ids, Ours())
+    for checkout in _checkouts(books).filter(pk__in=ids):
+        paid = checkout.amount_microusd or 0 if checkout.status == CheckoutStatus.PAID else 0
+        found[checkout.pk] = Ours(paid, paid - checkout.taken_back_microusd, is_known=True)
+    for payment in InvoicePayment.objects.filter(**books._asdict(), pk__in=ids):
+        paid = payment.amount_microusd if payment.status == InvoicePaymentStatus.SUCCEEDED else 0
+        found[payment.pk] = Ours(paid, paid, is_known=True)
+    return found
+
+
+def transaction_of(books: Books, payment_ref: str) -> str | None:
+    """Find which of our payments the provider means by its id of it."""
+    known = {"provider": books.provider, "payment_ref": payment_ref}
+    row = Checkout.objects.filter(**known).first() or InvoicePayment.objects.filter(**known).first()
+    if row is not None:
+        return row.pk
+    moved = ProviderMovement.objects.filter(**books._asdict(), payment_ref=payment_ref).first()
+    return None if moved is None else moved.transaction_id
+
+
+def open_differences(books: Books | None = None) -> QuerySet[PaymentDifference]:
+    """Return the differences that are not closed."""
+    found = PaymentDifference.objects.filter(closing=None)
+    return found if books is None else found.filter(**books._asdict())
+
+
+def _checkouts(books: Books) -> QuerySet[Checkout]:
+    return Checkout.objects.filter(**books._asdict(), kind=CheckoutKind.TOP_UP)
+
+
+def _first_day(books: Books) -> date | None:
+    tables: tuple[QuerySet[Checkout] | QuerySet[InvoicePayment], ...] = (
+        _checkouts(books),
+        InvoicePayment.objects.filter(**books._asdict()),
+    )
+    times = [rows.aggregate(first=Min("created_at"))["first"] for rows in tables]
+    return min((time.date() for time in times if time is not None), default=None)

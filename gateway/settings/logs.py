@@ -1,0 +1,32 @@
+"""Where log lines go, and which are kept short."""
+
+from gateway.settings.reading import env
+
+SUSPICIOUS = (
+    "DisallowedHost",
+    "DisallowedModelAdminLookup",
+    "DisallowedModelAdminToField",
+    "DisallowedRedirect",
+    "RequestDataTooBig",
+    "SuspiciousMultipartForm",
+    "SuspiciousOperation",
+    "TooManyFieldsSent",
+    "TooManyFilesSent",
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s %(request_id)s %(message)s"}},
+    "filters": {
+        "one_line": {"()": "gateway.core.api.logs.OneLine"},
+        "request_id": {"()": "gateway.core.api.request_ids.CarriesRequestId"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
+    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
+    # A refused request is the caller's news, not the operator's.
+    "loggers": {
+        "django.request": {"level": "ERROR"},
+        # A malformed Host and its like are a stranger's doing: one line, no traceback.
+        **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},
+    },
+}

@@ -1,0 +1,1 @@
+"""What the scheduled jobs did: a record of their runs, for operators."""

@@ -1,0 +1,116 @@
+"""The console's page of the scheduled jobs: how each stands, and what its runs did."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.timesince import timesince
+from unfold.decorators import display
+
+from gateway.core.console import ReadOnlyAdmin, WordFilter
+from jobs.models import JobRun, Outcome
+from jobs.queries import standings
+from jobs.queries.standings import JobStanding
+from jobs.rules.counts import told
+
+OUTCOME_COLOURS = {
+    Outcome.RUNNING.label: "info",
+    Outcome.DONE.label: "success",
+    Outcome.FAILED.label: "danger",
+}
+
+
+class JobFilter(WordFilter):
+    """Filters by job."""
+
+    title = "job"
+    parameter_name = "job"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        """List the jobs of the schedule."""
+        return [(name, name) for name in sorted(settings.CELERY_BEAT_SCHEDULE)]
+
+
+class WorkFilter(admin.SimpleListFilter):
+    """Tells runs that did something from those that had nothing to do."""
+
+    title = "work"
+    parameter_name = "work"
+
+    def lookups(self, request: HttpRequest, model_admin: object) -> list[tuple[str, str]]:
+        """List both."""
+        return [("done", "Did something"), ("none", "Had nothing to do")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
+        """Keep the chosen ones."""
+        if self.value() == "done":
+            return queryset.exclude(counts={})
+        return queryset.filter(counts={}) if self.value() == "none" else queryset
+
+
+@admin.register(JobRun)
+class JobRunAdmin(ReadOnlyAdmin):
+    """Runs, the newest first, below a table of how each job stands."""
+
+    list_display = ("job", "started_at", "result", "did", "error", "lasted", "runs")
+    list_filter = ("outcome", JobFilter, WorkFilter, "started_at")
+    search_fields = ("job", "error")
+    search_help_text = "Any part of a job's name or of an error."
+    ordering = ("-id",)
+    list_before_template = "jobs/standings.html"
+    fields = ("job", "result", "did", "error", "started_at", "ended_at", "runs")
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Add how each job stands."""
+        if not self.has_view_permission(request):
+            return super().changelist_view(request, extra_context)
+        rows = [_row(one) for one in standings.of_all(now=timezone.now())]
+        table = {"headers": ["Job", "State", "Every", "Last run", "Did", "Error"], "rows": rows}
+        return super().changelist_view(request, {"standings": table, **(extra_context or {})})
+
+    @display(description="Outcome", label=OUTCOME_COLOURS)
+    def result(self, run: JobRun) -> str:
+        """Say how it ended, if it did."""
+        return Outcome(run.outcome).label
+
+    @display(description="Did")
+    def did(self, run: JobRun) -> str:
+        """List the counts."""
+        return told(run.counts)
+
+    @display(description="Duration")
+    def lasted(self, run: JobRun) -> str:
+        """Render the time from the start of one run to its end; of several, the time that they span."""
+        if run.ended_at is None:
+            return ""
+        return f"{(run.ended_at - run.started_at).total_seconds():.1f} s"
+
+
+def _row(one: JobStanding) -> list[Any]:
+    link = reverse("admin:jobs_jobrun_changelist", query={"job": one.job})
+    name = format_html('<a href="{}" class="underline">{}</a>', link, one.job)
+    run = one.newest
+    if run is None:
+        return [name, _state(one), _interval(one), "", "", ""]
+    ago = format_html('<time datetime="{}">{} ago</time>', run.seen_at.isoformat(), timesince(run.seen_at, depth=1))
+    return [name, _state(one), _interval(one), ago, told(run.counts), run.error or ""]
+
+
+def _state(one: JobStanding) -> SafeString:
+    """Render the state; what needs a look stands out by its words and weight, not by its colour alone."""
+    look = "font-semibold text-red-700 dark:text-red-400" if one.is_alarming else ""
+    return format_html('<span class="{}">{}</span>', look, one.standing.value)
+
+
+def _interval(one: JobStanding) -> str:
+    seconds = int(one.interval.total_seconds())
+    for size, name in ((3600, "h"), (60, "min")):
+        if seconds % size == 0:
+            return f"{seconds // size} {name}"
+    return f"{seconds} s"

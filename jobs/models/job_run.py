@@ -1,0 +1,54 @@
+"""Runs of the scheduled jobs."""
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+
+
+class Outcome(models.TextChoices):
+    """running → done | failed. A run whose worker died stays `running`."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class JobRun(models.Model):
+    """One run of a job, or several in a row that came to the same and had nothing to do.
+
+    `counts` says what was done, by kind ({"calls": 3}), without zeros. `runs` counts the runs that the row stands for;
+    it spans them from the first one's start to the last one's end. `error` is the first line of what a run failed with.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    job = models.TextField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.TextField(choices=Outcome.choices, default=Outcome.RUNNING)
+    counts = models.JSONField(default=dict, blank=True)
+    error = models.TextField(null=True, blank=True)
+    runs = models.IntegerField(default=1)
+
+    class Meta:
+        db_table = "jobs_run"
+        verbose_name = "job run"
+        constraints = [
+            models.CheckConstraint(condition=Q(outcome__in=Outcome.values), name="job_run_outcome_known"),
+            models.CheckConstraint(
+                condition=Q(outcome="running") ^ Q(ended_at__isnull=False), name="job_run_ended_has_its_time"
+            ),
+            models.CheckConstraint(condition=Q(runs__gte=1), name="job_run_runs_min"),
+        ]
+        indexes = [
+            models.Index(fields=["job", "-id"], name="job_run_newest_of_job"),
+            models.Index(fields=["started_at"], name="job_run_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job}: {self.outcome}"
+
+    @property
+    def seen_at(self) -> datetime:
+        """Return when the job last showed a sign of life in this row."""
+        return self.ended_at or self.started_at

@@ -1,0 +1,16 @@
+"""What a job's return value says it did."""
+
+from collections.abc import Mapping
+
+Result = int | Mapping[str, int] | None
+
+
+def counts_of(result: Result, kind: str) -> dict[str, int]:
+    """Return the counts by kind, without zeros. A bare number counts `kind`; None counts nothing."""
+    named = result if isinstance(result, Mapping) else {kind: int(result or 0)}
+    return {name: int(count) for name, count in named.items() if count}
+
+
+def told(counts: Mapping[str, int]) -> str:
+    """Render counts: "3 calls, 1 debts"."""
+    return ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))

@@ -1,0 +1,12 @@
+"""The record's own job."""
+
+from django.utils import timezone
+
+from jobs.operations import runs
+from jobs.operations.recording import job
+
+
+@job("runs")
+def purge_runs() -> int:
+    """Delete the record of old runs."""
+    return runs.purge(now=timezone.now())

@@ -1,0 +1,88 @@
+"""How each job stands, and the console's page of it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from gateway.schedule import INTERVAL_SECONDS
+from jobs.models import JobRun
+from jobs.queries import standings
+from tests.gateway.operators import address, clerk, superuser
+
+pytestmark = pytest.mark.django_db
+
+NOW = timezone.now()
+NAME = "billing.tasks.reap"
+INTERVAL = timedelta(seconds=INTERVAL_SECONDS[NAME])
+LATE = 2 * INTERVAL + timedelta(minutes=1)
+TICK = timedelta(seconds=1)
+BADGE = "bg-red-100 text-red-700"
+
+
+def ran(ago: timedelta, outcome: str = "done", job: str = NAME) -> JobRun:
+    ended = None if outcome == "running" else NOW - ago
+    error = "ValueError: no" if outcome == "failed" else None
+    return JobRun.objects.create(job=job, started_at=NOW - ago - TICK, ended_at=ended, outcome=outcome, error=error)
+
+
+def standing(name: str = NAME) -> str:
+    [one] = [one for one in standings.of_all(now=NOW) if one.job == name]
+    return one.standing.value
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (lambda: None, "Not yet run"),
+        (lambda: ran(TICK), "Good"),
+        (lambda: ran(LATE), "Good"),
+        (lambda: ran(LATE + TICK), "Overdue"),
+        (lambda: ran(TICK, "failed"), "Failed"),
+        (lambda: ran(LATE + TICK, "failed"), "Overdue"),
+        (lambda: ran(TICK, "running"), "Running"),
+        (lambda: ran(timedelta(hours=1), "running"), "Not finished"),
+        (lambda: [ran(timedelta(hours=2), "running"), ran(TICK)], "Good"),
+        (lambda: ran(TICK, job="billing.tasks.reconcile"), "Not yet run"),
+        (lambda: ran(LATE + TICK, job="billing.tasks.reconcile"), "Overdue"),
+    ],
+)
+def test_a_job_is_judged_by_its_newest_run_and_its_interval(make: Callable[[], object], expected: str) -> None:
+    make()
+    assert standing() == expected
+
+
+def test_every_job_of_the_schedule_is_judged() -> None:
+    assert [one.job for one in standings.of_all(now=NOW)] == sorted(INTERVAL_SECONDS)
+
+
+def listed(operator: Client, **query: str) -> str:
+    return operator.get(address("jobs_jobrun_changelist"), query).content.decode()
+
+
+def test_the_page_shows_each_job_and_the_runs() -> None:
+    JobRun.objects.create(job=NAME, started_at=NOW, ended_at=NOW, outcome="done", counts={"calls": 1234})
+    ran(TICK, "failed", "billing.tasks.reconcile")
+    operator = superuser()
+    page = listed(operator)
+    assert all(name in page for name in INTERVAL_SECONDS)
+    assert page.count("1,234 calls") == 2
+    assert page.count("ValueError: no") == 2
+    assert listed(operator, outcome__exact="failed").count("1,234 calls") == 1
+    assert listed(operator, q="reconcile").count("1,234 calls") == 1
+    assert listed(operator, work="done").count("ValueError: no") == 1
+
+
+def test_the_badge_counts_what_an_operator_should_look_at() -> None:
+    operator = superuser()
+    assert BADGE not in operator.get(address("index")).content.decode()
+    ran(TICK, "failed")
+    assert BADGE in operator.get(address("index")).content.decode()
+
+
+def test_who_may_not_see_runs_sees_none() -> None:
+    ran(TICK, "failed")
+    assert clerk("view_wallet").get(address("jobs_jobrun_changelist")).status_code == 403
+    assert clerk("view_jobrun", name="auditor").get(address("jobs_jobrun_changelist")).status_code == 200

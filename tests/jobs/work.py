@@ -1,0 +1,269 @@
+"""Work for every job of the schedule, and what must be true once it is done, however often and by whomever."""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.utils import timezone
+
+from accounts.models import SigningKey
+from accounts.operations import signing_keys
+from billing.models import (
+    Checkout,
+    CreditLot,
+    Invoice,
+    PaymentDifference,
+    ProviderMovement,
+    Reservation,
+    Seal,
+    Transfer,
+)
+from billing.operations import seals
+from gateway.core.contract.ids import new_id
+from inference.metering import recovery
+from inference.metering.journal import Journal
+from integrations.models import SandboxRun, SandboxSettings
+from jobs.models import JobRun
+from organizations.models import Organization
+from organizations.operations import seat_invoices
+from tests.billing.payments.matching import begun
+from tests.factories import invoicing
+from tests.factories.accounts import make_account
+from tests.factories.billing import Purse, review
+from tests.gateway.test_growth import FILL, KEY, LONG
+from tests.integrations.test_projects import project
+from tests.organizations.tenant import Tenant
+from tests.support.sandbox_runner import sandbox_runner
+from tests.support.stripe import FakeStripe
+
+ROWS = 3
+OWNER = "did:web:studio.example:alice"
+EVIDENCE = {"input_tokens": 12, "output_tokens": 8, "charge_microusd": 7}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What makers of work may need."""
+
+    provider: FakeStripe
+    settings: Any
+    patch: pytest.MonkeyPatch
+    folder: Path
+    open: ExitStack
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """`make` gives the job something to do, `state` reads what became of it, `done` is what that must be.
+
+    `counted` is what all runs together say they did; None where a run also counts what it only looked at.
+    """
+
+    make: Callable[[Stage], object]
+    state: Callable[[], Any]
+    done: Any
+    counted: int | None = None
+
+
+def old_rows(table: str) -> Work:
+    """Rows whose time is over, and one to keep."""
+
+    def make(stage: Stage) -> None:
+        now = timezone.now()
+        for number in range(ROWS):
+            FILL[table](now - LONG, f"old {number}")
+        FILL[table](now + timedelta(minutes=5), KEY)
+
+    [model] = [each for each in apps.get_models() if each._meta.db_table == table]
+    return Work(make, model._default_manager.count, 1, ROWS)
+
+
+def overdue_calls(stage: Stage) -> None:
+    purse = Purse().pay(1000)
+    for number in range(ROWS):
+        purse.call(10, f"key {number}")
+    Reservation.objects.update(deadline_at=timezone.now() - timedelta(hours=1))
+
+
+def calls_in_review(stage: Stage) -> None:
+    purse = Purse().pay(1000)
+    for number in range(ROWS):
+        assert review(purse.call(50, f"key {number}"), evidence=EVIDENCE)
+
+
+def expired_credits(stage: Stage) -> None:
+    for _ in range(ROWS):
+        Purse().grant(10, expires_at=timezone.now())
+
+
+def many_credits(stage: Stage) -> None:
+    for _ in range(100):
+        Purse(key=OWNER).grant(1)
+
+
+def call_states() -> Counter[str]:
+    """Count the calls by state."""
+    return Counter(Reservation.objects.values_list("state", flat=True))
+
+
+def payment_that_nobody_told(stage: Stage) -> None:
+    checkout = begun()
+    stage.provider.pay(str(checkout.session_ref))
+    refund = stage.provider.refund(str(checkout.session_ref), amount=100)
+    assert refund["status"] == "succeeded"
+    Checkout.objects.update(next_check_at=timezone.now())
+
+
+def booked() -> list[tuple[str, int]]:
+    """List what was paid and taken back."""
+    rows = Transfer.objects.exclude(kind="grant").order_by("id")
+    return [(row.kind, row.amount_microusd) for row in rows]
+
+
+def unknown_charge(stage: Stage) -> None:
+    charge = stage.provider.sell(700, metadata={"transaction_id": new_id("txn")})
+    yesterday = int((timezone.now() - timedelta(days=2)).timestamp())
+    stage.provider.amend(charge["balance_transaction"], created=yesterday)
+
+
+def owed_month(stage: Stage) -> None:
+    tenant = Tenant(stage.provider)
+    tenant.save_method()
+    stage.settings.SEAT_COLLECTION_FROM = timezone.now() - timedelta(days=80)
+    seat_invoices.draft_all(now=tenant.now)
+    charged.append(stage.provider)
+
+
+charged: list[FakeStripe] = []
+
+
+def collected() -> tuple[list[str], int, list[str]]:
+    """Give the invoices' states, how many charges there are, and the attempts' states."""
+    invoices = list(Invoice.objects.values_list("status", flat=True))
+    attempts = [one.status for invoice in Invoice.objects.all() for one in invoice.payments.all()]
+    return invoices, len(charged[-1].charges), attempts
+
+
+def debtor(stage: Stage) -> None:
+    stage.settings.SEAT_COLLECTION_FROM = timezone.now() - timedelta(days=80)
+    invoicing.refused(Tenant(stage.provider).id)
+
+
+def sealable(stage: Stage) -> None:
+    stage.patch.setitem(seals.seal.__kwdefaults__, "margin", timedelta(0))
+    Purse().pay(100)
+
+
+def dead_process(stage: Stage) -> None:
+    stage.settings.CALL_JOURNAL_DIR = stage.folder
+    stage.patch.setattr(recovery, "GRACE_SECONDS", 0)
+    purse, made = Purse().pay(1000), Journal(stage.folder)
+    for number in range(ROWS):
+        made.begin(purse.call(100, f"key {number}")).sent()
+    made.close()
+
+
+def running(**members: Any) -> None:
+    """Make a sandbox run that is under way."""
+    now = timezone.now()
+    SandboxRun.objects.create(
+        id=new_id("run"),
+        project=project(make_account().did),
+        requested_by="did:a",
+        status="running",
+        inputs="{}",
+        worker="w",
+        created_at=now,
+        started_at=now,
+        **members,
+    )
+
+
+def remote_run(stage: Stage) -> None:
+    runner = stage.open.enter_context(sandbox_runner("secret"))
+    runner.status, runner.report = (
+        200,
+        {"sequence": 7, "status": "succeeded", "stdout": "out", "stderr": "", "exitCode": 0},
+    )
+    SandboxSettings.objects.create(runner="http", base_url=runner.base_url, secret="secret")
+    running(runner="http")
+
+
+def old_runs(stage: Stage) -> None:
+    for days in range(20, 20 + ROWS):
+        at = timezone.now() - timedelta(days=days)
+        JobRun.objects.create(job="old", started_at=at, ended_at=at, outcome="done")
+
+
+def sandbox_states() -> list[tuple[str, str]]:
+    """List how the sandbox runs ended."""
+    return list(SandboxRun.objects.values_list("status", "error_code"))
+
+
+def key_states() -> Counter[str]:
+    """Count the signing keys by state."""
+    return Counter(SigningKey.objects.values_list("state", flat=True))
+
+
+WORK = {
+    "accounts.tasks.purge_assertions": old_rows("accounts_consumed_assertion"),
+    "accounts.tasks.purge_authorizations": old_rows("accounts_authorization_code"),
+    "accounts.tasks.purge_cache": old_rows("accounts_cache_entry"),
+    "accounts.tasks.purge_limits": old_rows("accounts_limit"),
+    "accounts.tasks.purge_portal_sessions": old_rows("usersessions_usersession"),
+    "accounts.tasks.purge_proofs": old_rows("accounts_proof_replay"),
+    "accounts.tasks.tend_signing_keys": Work(
+        lambda stage: signing_keys.ensure_active_key(now=timezone.now() - timedelta(days=31)),
+        key_states,
+        Counter(passive=1, active=1, pending=1),
+    ),
+    "billing.tasks.audit_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
+    "billing.tasks.audit_whole_ledger": Work(overdue_calls, call_states, Counter(dispatched=ROWS)),
+    "billing.tasks.collect_invoices": Work(owed_month, collected, (["paid"], 1, ["succeeded"])),
+    "billing.tasks.match_payments": Work(
+        unknown_charge, lambda: (ProviderMovement.objects.count(), PaymentDifference.objects.count()), (1, 1)
+    ),
+    "billing.tasks.merge_lots": Work(
+        many_credits,
+        lambda: (Purse(key=OWNER).wallet.credits_microusd, CreditLot.objects.filter(closed_at=None).count() < 64),
+        (100, True),
+    ),
+    "billing.tasks.purge_events": old_rows("billing_provider_event"),
+    "billing.tasks.purge_replays": old_rows("billing_stored_replay"),
+    "billing.tasks.reap": Work(overdue_calls, call_states, Counter(review=ROWS), ROWS),
+    "billing.tasks.reconcile": Work(calls_in_review, call_states, Counter(settled=ROWS), ROWS),
+    "billing.tasks.reconcile_payments": Work(
+        payment_that_nobody_told, booked, [("payment", 5_000_000), ("refund", 1_000_000)]
+    ),
+    "billing.tasks.seal_ledger": Work(sealable, Seal.objects.count, 1, 1),
+    "billing.tasks.sweep_lots": Work(
+        expired_credits, CreditLot.objects.filter(remaining_microusd__gt=0).count, 0, ROWS
+    ),
+    "inference.tasks.purge_responses": old_rows("inference_stored_response"),
+    "inference.tasks.recover_calls": Work(dead_process, call_states, Counter(review=ROWS), ROWS),
+    "integrations.tasks.ask_runner": Work(remote_run, sandbox_states, [("succeeded", "")]),
+    "integrations.tasks.purge_executions": old_rows("integrations_sandboxrun"),
+    "integrations.tasks.tend_executions": Work(
+        lambda stage: running(heartbeat_at=timezone.now() - timedelta(minutes=5)),
+        sandbox_states,
+        [("failed", "worker_lost")],
+        1,
+    ),
+    "jobs.tasks.purge_runs": Work(old_runs, JobRun.objects.filter(job="old").count, 0, ROWS),
+    "judgement.tasks.purge_answer_counts": old_rows("judgement_answercount"),
+    "organizations.tasks.bill_seats": Work(
+        lambda stage: Tenant(stage.provider),
+        lambda: list(Invoice.objects.values_list("status", flat=True)),
+        ["draft"],
+        1,
+    ),
+    "organizations.tasks.follow_debts": Work(
+        debtor, lambda: list(Organization.objects.values_list("is_past_due", flat=True)), [True], 1
+    ),
+}
