@@ -4,13 +4,16 @@ import logging
 from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_ready
 from django.db import transaction
 
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
-from integrations.operations import evolution_jobs, executions, remote_runs, sandbox_runs
+from integrations.operations import evolution_jobs, executions, remote_runs, sandbox_runs, sandbox_worker
 
 log = logging.getLogger(__name__)
+
+QUEUE = "sandbox"
 
 
 @shared_task
@@ -30,7 +33,8 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 
 @shared_task
 def tend_executions() -> int:
-    """Give up what died with its worker, and send again what nobody took."""
+    """Give up what died with its worker, send again what nobody took, and say whether a worker is wanted."""
+    sandbox_worker.mark_wanted()
     for model, task in EXECUTIONS:
         for execution_id in executions.untaken(model):
             begin(task, execution_id)
@@ -53,6 +57,13 @@ def ask_runner() -> int:
 def purge_executions() -> int:
     """Delete what has been over for long."""
     return sum(executions.purge(model) for model, _ in EXECUTIONS)
+
+
+@worker_ready.connect
+def tell_readiness(sender: Any, **_: Any) -> None:
+    """Have a worker of the queue `sandbox` say at its start what its machine can do."""
+    if QUEUE in sender.app.amqp.queues.consume_from:
+        sandbox_worker.tell_readiness()
 
 
 def begin(task: Any, execution_id: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whitenoise.compress import Compressor
 
+from gateway.run.environment import SANDBOX_MARK as SANDBOX_MARK_NAME
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.enumerations import ENUM_NAMES
@@ -262,6 +263,7 @@ if CELERY_BROKER_URL == "files://localhost":
 CELERY_TASK_IGNORE_RESULT = True
 # Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
 CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
+SANDBOX_MARK = DATA_DIR / SANDBOX_MARK_NAME
 CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.
@@ -292,6 +294,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
     # A refused request is the caller's news, not the operator's.
     "loggers": {
+        "integrations.sandbox": {"level": "INFO"},
         "django.request": {"level": "ERROR"},
         # A malformed Host and its like are a stranger's doing: one line, no traceback.
         **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},
