@@ -4,7 +4,7 @@ import logging
 from typing import Any
 
 from celery import shared_task
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 from django.db import transaction
 
 from integrations.models import EvolutionJob, SandboxRun
@@ -64,6 +64,12 @@ def tell_readiness(sender: Any, **_: Any) -> None:
     """Have a worker of the queue `sandbox` say at its start what its machine can do."""
     if QUEUE in sender.app.amqp.queues.consume_from:
         sandbox_worker.tell_readiness()
+
+
+@worker_shutting_down.connect
+def leave(**_: Any) -> None:
+    """Have a worker that is asked to end not wait for the end of long programs."""
+    executions.leave()
 
 
 def begin(task: Any, execution_id: str) -> None:
