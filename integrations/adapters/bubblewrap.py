@@ -1,6 +1,7 @@
 """Executes a program on this machine in namespaces of its own (bubblewrap), and watches over it until it ends."""
 
 import contextlib
+import fcntl
 import json
 import os
 import selectors
@@ -21,6 +22,7 @@ TICK_SECONDS = 1.0
 LOOK_SECONDS = 0.1
 CHUNK_BYTES = 64 * 1024
 STATUS_MAX_BYTES = 64 * 1024
+SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 END_SECONDS = 1.0
 """How long bubblewrap may take to end after its program."""
 
@@ -209,12 +211,13 @@ class _Execution:
 
 
 def _memory_file(stack: ExitStack, content: bytes) -> int:
-    """Return a file descriptor of a file that exists in memory alone, at its beginning."""
-    fd = os.memfd_create("input")
+    """Return a file descriptor of a file that exists in memory alone, at its beginning. Nobody can write to it."""
+    fd = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
     with open(fd, "wb", closefd=False) as file:
         file.write(content)
     os.lseek(fd, 0, os.SEEK_SET)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)
     return fd
 
 

@@ -175,6 +175,17 @@ def test_the_first_processs_files_are_closed() -> None:
     assert "reset" not in out
 
 
+def test_a_flood_of_zombies_stays_in_its_run() -> None:
+    script = (
+        "import os\nchildren = 0\n"
+        "try:\n  while True:\n    if os.fork() == 0: os._exit(0)\n    children += 1\n"
+        "except OSError: print(children)"
+    )
+    outcome, out, err = python(script)
+    assert outcome == Outcome(Ending.EXITED, 0), err
+    assert 32 < int(out) < confinement.PROCESSES_MAX
+
+
 def test_a_fork_bomb_stays_in_its_run() -> None:
     script = (
         "import os, time\nchildren = 0\n"

@@ -148,8 +148,9 @@ def unreachable_database() -> Iterator[None]:
         lead_to(port)
 
 
-def lead_to(port: int) -> None:
+def lead_to(port: Any) -> None:
     """Have every connection from now on be to this port."""
-    connection.close()
-    connection.close_pool()
-    connection.settings_dict["PORT"] = port
+    driver: Any = connection
+    driver.close()
+    driver.close_pool()
+    driver.settings_dict["PORT"] = port
