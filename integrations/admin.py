@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from unfold.admin import TabularInline
 from unfold.decorators import display
+from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from accounts.rules import dids
 from gateway.core.addresses import WEB_WORDS, is_web_address
@@ -142,10 +143,33 @@ class SandboxSettingsForm(SecretForm):
 
     runtimes = LinesField(help_text="The names that an execution configuration may choose from, one per line.")
 
+    previous_secret = SecretField(
+        label="Previous secret",
+        help_text="Accepted from the runner too, while it changes to the new one. Leave blank to keep what is stored.",
+    )
+    remove_previous_secret = forms.BooleanField(
+        required=False, label="Remove the previous secret", widget=UnfoldBooleanSwitchWidget
+    )
+
     class Meta:
         model = SandboxSettings
-        fields = ("runner", "base_url", "secret", "runtimes", "max_timeout_seconds", "max_memory_mb", "network")
+        fields = (
+            "runner",
+            "base_url",
+            "secret",
+            "previous_secret",
+            "remove_previous_secret",
+            "runtimes",
+            "max_timeout_seconds",
+            "max_memory_mb",
+            "network",
+        )
         labels = {"base_url": "Base URL"}
+
+    def clean_previous_secret(self) -> str:
+        """Keep the stored secret where none was typed."""
+        typed: str = self.cleaned_data["previous_secret"].strip()
+        return typed or self.instance.previous_secret
 
     def clean_base_url(self) -> str:
         """Refuse an address that signed requests must not be sent to."""
@@ -157,6 +181,8 @@ class SandboxSettingsForm(SecretForm):
     def clean(self) -> dict[str, Any]:
         """Refuse a remote runner that is not complete."""
         cleaned = super().clean() or {}
+        if cleaned.get("remove_previous_secret"):
+            cleaned["previous_secret"] = ""
         if cleaned.get("runner") == SandboxSettings.Runner.HTTP:
             for name in ("base_url", "secret"):
                 if name in cleaned and not cleaned[name]:

@@ -4,15 +4,25 @@ import logging
 from typing import Any
 
 from celery import shared_task
+from celery.signals import worker_ready, worker_shutting_down
 from django.db import transaction
 from django.utils import timezone
 
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
-from integrations.operations import ci_reports, evolution_jobs, executions, remote_runs, sandbox_runs
+from integrations.operations import (
+    ci_reports,
+    evolution_jobs,
+    executions,
+    remote_runs,
+    sandbox_runs,
+    sandbox_worker,
+)
 from jobs.operations.recording import job
 
 log = logging.getLogger(__name__)
+
+QUEUE = "sandbox"
 
 
 @shared_task
@@ -32,7 +42,8 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 
 @job("executions")
 def tend_executions() -> int:
-    """Fail what died with its worker, and queue again what nobody took."""
+    """Fail what died with its worker, queue again what nobody took, and say whether a worker is wanted."""
+    sandbox_worker.mark_wanted()
     for model, task in EXECUTIONS:
         for execution_id in executions.untaken(model):
             begin(task, execution_id)
@@ -61,6 +72,19 @@ def purge_executions() -> int:
 def purge_ci_runs() -> int:
     """Delete the CI runs of which nothing has been reported for long."""
     return ci_reports.purge(now=timezone.now())
+
+
+@worker_ready.connect
+def tell_readiness(sender: Any, **_: Any) -> None:
+    """Have a worker of the queue `sandbox` say at its start what its machine can do."""
+    if QUEUE in sender.app.amqp.queues.consume_from:
+        sandbox_worker.tell_readiness()
+
+
+@worker_shutting_down.connect
+def leave(**_: Any) -> None:
+    """Have a worker that is asked to end not wait for the end of long programs."""
+    executions.leave()
 
 
 def begin(task: Any, execution_id: str) -> None:

@@ -14,6 +14,8 @@ from gateway.demo.realtime import show_realtime
 from gateway.demo.representations import show_contextual, show_embeddings, show_late_interaction
 from gateway.demo.rerank import show_rerank
 from gateway.demo.responses import show_responses
+from gateway.demo.sandbox import RIGHTS as SANDBOX_RIGHTS
+from gateway.demo.sandbox import show_sandbox
 
 MAX_COST_MICROUSD = 20_000
 QUESTION = "What does a gateway that meters every call do for me?"
@@ -24,7 +26,7 @@ BODY: dict[str, Any] = {
 }
 MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rerank", "image", "audio", "realtime")
 RIGHTS = ("wallet:read", "usage:read", "responses:read", "responses:delete", "judgement:evaluate", "realtime:connect")
-SCOPES = (*RIGHTS, *(f"infer:{model}" for model in MODELS))
+SCOPES = (*RIGHTS, *SANDBOX_RIGHTS, *(f"infer:{model}" for model in MODELS))
 CONSENTS = ("realtime",)
 """What the product says that its person has agreed to."""
 STEPS = (
@@ -37,6 +39,7 @@ STEPS = (
     show_audio,
     show_judgement,
     show_realtime,
+    show_sandbox,
 )
 """What follows the chat, each with its number."""
 

@@ -6,6 +6,8 @@ from gateway.run.files import read_json
 
 SECRETS_FILE = "secrets.json"
 RUN_FILE = "run.json"
+SANDBOX_MARK = "sandbox.wanted"
+"""Lies in the data directory where the configuration has work for a worker of sandbox runs."""
 SECRET_NAMES = ("SECRET_KEY", "FIELD_ENCRYPTION_KEYS")
 RUN_NAMES = ("DATABASE_URL", "GATEWAY_BASE_URL")
 

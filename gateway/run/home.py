@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from gateway.run.environment import RUN_FILE, SECRETS_FILE
+from gateway.run.environment import RUN_FILE, SANDBOX_MARK, SECRETS_FILE
 from gateway.run.errors import StartError
 from gateway.run.files import read_json, write_json
 from gateway.run.leftovers import end_leftovers, identify
@@ -34,6 +34,10 @@ class Home:
             known = {**made, **known}
             write_json(path, known)
         return {name: str(value) for name, value in known.items()}
+
+    def wants_sandbox(self) -> bool:
+        """Tell whether there is work for a worker of sandbox runs."""
+        return (self.path / SANDBOX_MARK).exists()
 
     def record(self, addresses: Mapping[str, str], children: Mapping[str, int]) -> None:
         """Write down what other shells look for and what a next start has to end if this process is killed."""

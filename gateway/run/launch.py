@@ -18,7 +18,7 @@ from gateway.run.options import PROJECT_DIR, Options
 from gateway.run.ports import listen
 from gateway.run.postgres import Cluster
 from gateway.run.probe import answers
-from gateway.run.services import services
+from gateway.run.services import sandbox, services
 from gateway.run.supervisor import Supervisor
 
 TICK_SECONDS = 0.1
@@ -116,6 +116,7 @@ class Launch:
             if not self._is_stopping():
                 # Not sooner, because all of them would share the processors while somebody waits.
                 supervisor.add(helpers)
+                parts.add_sandbox(supervisor)
                 supervisor.tick(0)
                 parts.record(supervisor)
                 print(_announcement(self._options, parts.environment), flush=True)
@@ -132,6 +133,8 @@ class Launch:
             if supervisor.tick(TICK_SECONDS):
                 parts.record(supervisor)
             parts.mend_database()
+            if not until_ready:
+                parts.add_sandbox(supervisor)
             if until_ready and answers(self._options):
                 return
             if time.monotonic() > deadline:
@@ -154,6 +157,13 @@ class Parts:
         self.environment = environment
         self.addresses = addresses
         self._cluster = cluster
+        self._has_sandbox = False
+
+    def add_sandbox(self, supervisor: Supervisor) -> None:
+        """Run the worker of sandbox runs once the configuration has work for it."""
+        if not self._has_sandbox and self.home.wants_sandbox():
+            supervisor.add([sandbox(self.environment)])
+            self._has_sandbox = True
 
     def record(self, supervisor: Supervisor) -> None:
         """Write down which processes run."""

@@ -22,13 +22,17 @@ class Service:
 
 
 def services(options: Options, listener: int, environment: Mapping[str, str]) -> list[Service]:
-    """Return the ASGI server on the socket `listener`, the Celery workers (of jobs and of sandbox runs) and the scheduler."""
+    """Return the ASGI server on the socket `listener`, the Celery worker and the scheduler."""
     return [
         Service("server", _server(options, listener), environment, (listener,)),
         Service("worker", _worker("celery", 2), environment),
-        Service("sandbox", _worker("sandbox", SANDBOX_RUNS_AT_ONCE), environment),
         Service("beat", _beat(options.data_dir), environment),
     ]
+
+
+def sandbox(environment: Mapping[str, str]) -> Service:
+    """Return the Celery worker of sandbox runs."""
+    return Service("sandbox", _worker("sandbox", SANDBOX_RUNS_AT_ONCE), environment)
 
 
 def _server(options: Options, listener: int) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
     # A refused request is the caller's news, not the operator's.
     "loggers": {
+        "integrations.sandbox": {"level": "INFO"},
         "django.request": {"level": "ERROR"},
         # A malformed Host and its like are a stranger's doing: one line, no traceback.
         **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},

@@ -1,6 +1,7 @@
 """Executes a program on this machine in namespaces of its own (bubblewrap), and watches over it until it ends."""
 
 import contextlib
+import fcntl
 import json
 import os
 import selectors
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -20,16 +22,26 @@ TICK_SECONDS = 1.0
 LOOK_SECONDS = 0.1
 CHUNK_BYTES = 64 * 1024
 STATUS_MAX_BYTES = 64 * 1024
+SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 END_SECONDS = 1.0
 """How long bubblewrap may take to end after its program."""
 
 
 def run(program: Program, tick: Tick) -> tuple[Outcome, Output]:
-    """Execute a program and return how it ended, with what it wrote. When this returns, no process of it is left."""
+    """Execute a program and return how it ended, with what it wrote. When this returns, no process of it is left.
+
+    A tick that takes long delays no limit: another thread watches over the program.
+    """
     output = Output(program.output_max_bytes)
     try:
-        with _started(program) as execution:
-            return execution.watch(program, output, tick), output
+        with _started(program) as execution, ThreadPoolExecutor(1, "sandbox") as watcher:
+            watching = watcher.submit(execution.watch_to_end, program, output)
+            try:
+                while not wait([watching], TICK_SECONDS).done and tick(output):
+                    pass
+            finally:
+                execution.stop()
+            return watching.result(), output
     except RunnerMissing as error:
         return Outcome(Ending.NOT_STARTED, reason=str(error)), output
     except OSError as error:
@@ -81,11 +93,23 @@ class _Execution:
         self._status_fd = status
         self._first: int | None = None
         self._first_handle: int | None = None
+        self._is_stopped = False
 
-    def watch(self, program: Program, output: Output, tick: Tick) -> Outcome:
+    def stop(self) -> None:
+        """Have `watch` return."""
+        self._is_stopped = True
+
+    def watch_to_end(self, program: Program, output: Output) -> Outcome:
+        """Watch over the program, and kill all that is left of it."""
+        try:
+            return self.watch(program, output)
+        finally:
+            self.kill()
+
+    def watch(self, program: Program, output: Output) -> Outcome:
         """Read what the program writes until it ends, or until it has to be ended."""
         ends_at = time.monotonic() + program.timeout_seconds
-        next_tick = time.monotonic() + TICK_SECONDS
+        look_at = 0.0
         with selectors.DefaultSelector() as selector:
             for name, fd in self._streams().items():
                 selector.register(fd, selectors.EVENT_READ, name)
@@ -95,16 +119,16 @@ class _Execution:
                 if now >= ends_at:
                     reason = f"The run took longer than {program.timeout_seconds} s."
                     return Outcome(Ending.TIMED_OUT, reason=reason)
-                if reason := self._excess(program):
-                    return Outcome(Ending.BEYOND_LIMIT, reason=reason)
-                if now >= next_tick:
-                    next_tick = now + TICK_SECONDS
-                    if not tick(output):
-                        return Outcome(Ending.STOPPED)
+                if now >= look_at:
+                    look_at = now + LOOK_SECONDS
+                    if reason := self._excess(program):
+                        return Outcome(Ending.BEYOND_LIMIT, reason=reason)
+                if self._is_stopped:
+                    return Outcome(Ending.STOPPED)
         return self._end(output)
 
     def kill(self) -> None:
-        """Kill bubblewrap and every process of the sandbox; return when they are gone.
+        """Kill bubblewrap and every process of the sandbox; return when they are gone. Repeating changes nothing.
 
         What is below bubblewrap is killed first, so that bubblewrap can wait for it and leaves no zombie.
         """
@@ -118,7 +142,7 @@ class _Execution:
         self._process.wait()
         self._end_first()
         for stream in (self._process.stdout, self._process.stderr):
-            if stream is not None:
+            if stream is not None and not stream.closed:
                 _drain(stream.fileno())
                 stream.close()
 
@@ -126,12 +150,13 @@ class _Execution:
         """Kill the sandbox's first process and wait for its end: the kernel ends all of the others before it."""
         if self._first_handle is None:
             return
+        handle, self._first_handle = self._first_handle, None
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._first_handle, signal.SIGKILL)
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
         with selectors.DefaultSelector() as selector:
-            selector.register(self._first_handle, selectors.EVENT_READ)
+            selector.register(handle, selectors.EVENT_READ)
             selector.select(END_SECONDS)
-        os.close(self._first_handle)
+        os.close(handle)
 
     def _excess(self, program: Program) -> str:
         return usage.excess(self._process.pid, self._first, program.memory_mb, confinement.DISK_MAX_BYTES)
@@ -178,18 +203,21 @@ class _Execution:
         code = self._said("exit-code")
         if code is not None:
             return Outcome(Ending.EXITED, exit_code=code)
+        if self._process.returncode == -signal.SIGKILL:
+            return Outcome(Ending.WORKER_LOST, reason="The sandbox was killed from outside.")
         said = bytes(output.stderr[:500]).decode("utf-8", "replace").strip().splitlines()
         cause = said[-1] if said else f"exit code {self._process.returncode}"
         return Outcome(Ending.NOT_STARTED, reason=f"The sandbox could not be set up: {cause}")
 
 
 def _memory_file(stack: ExitStack, content: bytes) -> int:
-    """Return a file descriptor of a file that exists in memory alone, at its beginning."""
-    fd = os.memfd_create("input")
+    """Return a file descriptor of a file that exists in memory alone, at its beginning. Nobody can write to it."""
+    fd = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
     with open(fd, "wb", closefd=False) as file:
         file.write(content)
     os.lseek(fd, 0, os.SEEK_SET)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)
     return fd
 
 

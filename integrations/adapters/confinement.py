@@ -52,6 +52,8 @@ def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
         *("--json-status-fd", str(fd_of["status"]), "--seccomp", str(fd_of["filter"])),
         *_system(program.egress),
         *("--ro-bind-data", str(fd_of["passwd"]), "/etc/passwd", "--proc", "/proc"),
+        # bubblewrap's own process has no resource limits: who writes to its memory has none either.
+        *("--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
         *_devices(),
         *("--perms", "1777", "--size", str(DISK_MAX_BYTES), "--tmpfs", "/tmp"),  # noqa: S108
         *("--dir", WORK_DIR),
@@ -74,6 +76,8 @@ def limited(program: Program) -> list[str]:
         "--core": 0,
         "--memlock": 0,
         "--msgqueue": 0,
+        "--nice": 0,
+        "--rtprio": 0,
     }
     options = [f"{name}={value}:{value}" for name, value in limits.items()]
     return [program_path("prlimit", "util-linux"), *options, "--", *program.command]

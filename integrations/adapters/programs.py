@@ -50,6 +50,7 @@ class Ending(StrEnum):
     STOPPED = "stopped"
     BEYOND_LIMIT = "beyond_limit"
     NOT_STARTED = "not_started"
+    WORKER_LOST = "worker_lost"
 
 
 @dataclass(frozen=True, slots=True)

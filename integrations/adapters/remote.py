@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 import requests
@@ -47,8 +48,9 @@ class RemoteRunner:
             raise RunnerUnreachable(error.code) from None
 
     def _ask(self, method: str, path: str, body: bytes) -> bytes:
-        sent = {"Content-Type": "application/json", **signatures.headers(self.secret, body, int(time.time()))}
         address = self.base_url.rstrip("/") + path
+        message = signatures.Message(method, urlsplit(address).path, body)
+        sent = {"Content-Type": "application/json", **signatures.headers(self.secret, message, int(time.time()))}
         try:
             with requests.request(
                 method, address, data=body, headers=sent, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True

@@ -38,6 +38,9 @@ class SandboxSettings(models.Model):
     runner = models.CharField(max_length=16, choices=Runner.choices)
     base_url = models.CharField(max_length=500, blank=True, default="")
     secret = EncryptedTextField(blank=True, default="")
+    previous_secret = EncryptedTextField(
+        blank=True, default="", help_text="Accepted from the runner too, while it changes to the new one."
+    )
     runtimes = models.JSONField(default=default_runtimes)
     max_timeout_seconds = models.PositiveIntegerField(
         default=60, validators=[MinValueValidator(1), MaxValueValidator(TIMEOUT_MAX_SECONDS)]

@@ -52,7 +52,13 @@ def execute(job_id: str) -> bool:
     job = executions.take(EvolutionJob, job_id)
     if job is None:
         return False
-    outcome, output = bubblewrap.run(_program(job), executions.Heartbeat(job))
+    heartbeat = executions.Heartbeat(job)
+    outcome, output = bubblewrap.run(_program(job), heartbeat)
+    return executions.persistently(lambda: _finished(job, heartbeat.explained(outcome), output))
+
+
+def _finished(job: EvolutionJob, outcome: Outcome, output: Output) -> bool:
+    """Keep what a job made, or say why it failed; return False where it was given up meanwhile."""
     try:
         with transaction.atomic():
             artifact = _kept(job, _result(outcome, output))

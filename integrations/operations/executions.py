@@ -2,25 +2,31 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import orjson
 from django.conf import settings
-from django.db import Error, close_old_connections
+from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
 from django.db.models.functions import Now
 
 from gateway.core.database.purge import purge as purge_rows
-from integrations.adapters.programs import Output
+from integrations.adapters.programs import Ending, Outcome, Output
 from integrations.models.execution import Execution
 
 STALE_SECONDS = 30
 """After so long without a heartbeat a worker counts as dead."""
-SILENT_MAX_SECONDS = 20.0
+SILENT_MAX_SECONDS = 15.0
 """After so long without reaching the database a worker stops, so that it never outlives its being given up."""
+LEAVE_SECONDS = 5.0
+"""How long after it was asked to end a worker goes on with what it executes."""
 UNTAKEN_SECONDS = 15
+RETRY_SECONDS = 0.5
+BEAT_SECONDS = 2.0
+"""How long a heartbeat waits for an answer of the database."""
 MESSAGE_SECONDS = 60
 """A message that no worker read in time is dropped; another one was sent by then."""
 BATCH = 100
@@ -28,6 +34,7 @@ BATCH = 100
 LOST = "The worker that executed this stopped."
 
 Row = TypeVar("Row", bound=Execution)
+Result = TypeVar("Result")
 Columns = Callable[[Output], Mapping[str, Any]]
 
 
@@ -37,7 +44,9 @@ def fingerprint(body: Mapping[str, Any]) -> str:
 
 
 def take(model: type[Row], execution_id: str) -> Row | None:
-    """Take a queued execution for this worker; None where another has it, or it is over."""
+    """Take a queued execution for this worker; None where another has it, it is over, or this worker is about to end."""
+    if _leaving:
+        return None
     worker = uuid4().hex
     queued = model._default_manager.filter(id=execution_id, status=Execution.Status.QUEUED)  # noqa: SLF001 (documented)
     started = {"status": Execution.Status.RUNNING, "started_at": Now(), "heartbeat_at": Now(), "worker": worker}
@@ -52,6 +61,29 @@ def finish(row: Execution, status: Execution.Status, **values: Any) -> bool:
     return bool(_mine(row).update(**over))
 
 
+def persistently(action: Callable[[], Result]) -> Result:
+    """Return what an action in the database comes to; one that fails because the database is away is tried again for as
+    long as this worker does not count as dead."""
+    deadline = time.monotonic() + SILENT_MAX_SECONDS
+    while True:
+        try:
+            return action()
+        except (InterfaceError, OperationalError):
+            if time.monotonic() > deadline:
+                raise
+        close_old_connections()
+        time.sleep(RETRY_SECONDS)
+
+
+_leaving: list[float] = []
+"""When this worker was asked to end, if it was."""
+
+
+def leave() -> None:
+    """Have this worker end what it executes within `LEAVE_SECONDS`."""
+    _leaving.append(time.monotonic())
+
+
 class Heartbeat:
     """Says about once a second that a worker lives, and hears whether it shall go on."""
 
@@ -60,17 +92,29 @@ class Heartbeat:
         self._columns = columns
         self._saved: Mapping[str, Any] = {}
         self._reached_at = time.monotonic()
+        self._is_lost = False
 
     def __call__(self, output: Output) -> bool:
         """Write what is new; return False where the execution is to be stopped."""
+        self._is_lost = bool(_leaving) and time.monotonic() - _leaving[0] > LEAVE_SECONDS
+        return not self._is_lost and self._write(output)
+
+    def explained(self, outcome: Outcome) -> Outcome:
+        """Return how the execution ended: what nobody asked to be stopped was lost with its worker."""
+        is_lost = self._is_lost and outcome.ending is Ending.STOPPED
+        return Outcome(Ending.WORKER_LOST, reason=LOST) if is_lost else outcome
+
+    def _write(self, output: Output) -> bool:
         columns = self._columns(output)
         changed = {} if columns == self._saved else columns
         try:
-            alive = _mine(self._row).update(heartbeat_at=Now(), **changed)
-            goes_on = alive and _mine(self._row).filter(status=Execution.Status.RUNNING).exists()
+            with _bounded():
+                alive = _mine(self._row).update(heartbeat_at=Now(), **changed)
+                goes_on = alive and _mine(self._row).filter(status=Execution.Status.RUNNING).exists()
         except Error:
             close_old_connections()
-            return time.monotonic() - self._reached_at < SILENT_MAX_SECONDS
+            self._is_lost = time.monotonic() - self._reached_at >= SILENT_MAX_SECONDS
+            return not self._is_lost
         self._saved, self._reached_at = columns, time.monotonic()
         return bool(goes_on)
 
@@ -100,6 +144,14 @@ def purge(model: type[Execution]) -> int:
         finished_at__lt=Now() - timedelta(days=settings.EXECUTION_DAYS)
     )
     return purge_rows(over.order_by("finished_at"), batch=BATCH)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Wait for the database as a heartbeat does, not as a job."""
+    connection.ensure_connection()
+    with connection.connection.limited_to(BEAT_SECONDS):
+        yield
 
 
 def _mine(row: Execution) -> Any:

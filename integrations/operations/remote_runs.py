@@ -1,9 +1,11 @@
 """Sandbox runs that a remote runner executes: handed over, reported back, asked for, and cancelled."""
 
+import contextlib
 import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
@@ -30,8 +32,12 @@ def start(run: SandboxRun) -> bool:
     try:
         _runner().start(_body(run))
     except (RunnerRefused, RunnerUnreachable) as error:
-        reason = str(error) if isinstance(error, RunnerRefused) else "The runner could not be reached."
-        return executions.finish(run, Execution.Status.FAILED, error_code="not_started", reason=reason)
+        is_refused = isinstance(error, RunnerRefused)
+        reason = str(error) if is_refused else "The runner could not be reached."
+        failed = executions.finish(run, Execution.Status.FAILED, error_code="not_started", reason=reason)
+        if not is_refused:  # it may have taken the run all the same
+            _pass_on_cancel(run.id)
+        return failed
     # From here on no heartbeat says that the run is alive, but the runner.
     SandboxRun.objects.filter(id=run.id, worker=run.worker).update(heartbeat_at=None)
     return True
@@ -44,9 +50,10 @@ def receive(run_id: str, body: bytes, *, timestamp: str, signature: str) -> None
     that cannot be read.
     """
     stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
-    secret = stored.secret if stored else ""
-    if not signatures.is_genuine(secret, body, timestamp=timestamp, signature=signature, now=int(time.time())):
-        raise InvalidToken("The signature does not match the body and its time.")
+    secrets = (stored.secret, stored.previous_secret) if stored else ()
+    message = signatures.Message("POST", urlsplit(_callback_url(run_id)).path, body)
+    if not signatures.is_genuine(secrets, message, timestamp=timestamp, signature=signature, now=int(time.time())):
+        raise InvalidToken("The signature does not match the time, the method, the path and the body.")
     if not SandboxRun.objects.filter(id=run_id, runner=SandboxSettings.Runner.HTTP).exists():
         raise NotFound
     try:
@@ -80,12 +87,8 @@ def ask() -> int:
 def cancel(run_id: str) -> None:
     """Pass a cancelling on; where the runner cannot be reached, `ask` passes it on later."""
     run = SandboxRun.objects.get(id=run_id)
-    if run.status != Execution.Status.CANCELLING:
-        return
-    try:
-        _runner().cancel(run.id)
-    except (RunnerRefused, RunnerUnreachable):
-        return
+    if run.status == Execution.Status.CANCELLING:
+        _pass_on_cancel(run.id)
 
 
 def _ask_about(run: SandboxRun) -> None:
@@ -101,6 +104,11 @@ def _ask_about(run: SandboxRun) -> None:
             _lose(run, LOST)
 
 
+def _pass_on_cancel(run_id: str) -> None:
+    with contextlib.suppress(RunnerRefused, RunnerUnreachable):
+        _runner().cancel(run_id)
+
+
 def _lose(run: SandboxRun, reason: str) -> None:
     executions.finish(run, Execution.Status.FAILED, error_code="worker_lost", reason=reason)
 
@@ -113,5 +121,8 @@ def _runner() -> RemoteRunner:
 
 
 def _body(run: SandboxRun) -> dict[str, Any]:
-    callback = f"{settings.GATEWAY_BASE_URL}/webhooks/sandbox/{run.id}"
-    return {"runId": run.id, **orjson.loads(run.inputs), "callbackUrl": callback}
+    return {"runId": run.id, **orjson.loads(run.inputs), "callbackUrl": _callback_url(run.id)}
+
+
+def _callback_url(run_id: str) -> str:
+    return f"{settings.GATEWAY_BASE_URL}/webhooks/sandbox/{run_id}"

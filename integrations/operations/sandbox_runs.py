@@ -31,6 +31,7 @@ _STATUS = {
     Ending.STOPPED: Execution.Status.CANCELLED,
     Ending.BEYOND_LIMIT: Execution.Status.FAILED,
     Ending.NOT_STARTED: Execution.Status.FAILED,
+    Ending.WORKER_LOST: Execution.Status.FAILED,
 }
 
 
@@ -80,10 +81,12 @@ def execute(run_id: str) -> bool:
         return False
     if run.runner == SandboxSettings.Runner.HTTP:
         return remote_runs.start(run)
-    outcome, output = bubblewrap.run(_program(run), executions.Heartbeat(run, _columns))
+    heartbeat = executions.Heartbeat(run, _columns)
+    outcome, output = bubblewrap.run(_program(run), heartbeat)
+    outcome = heartbeat.explained(outcome)
     status = _STATUS.get(outcome.ending) or _status_of(outcome)
     values = {"exit_code": outcome.exit_code, "reason": outcome.reason, "error_code": _error_code(outcome)}
-    return executions.finish(run, status, **values, **_columns(output))
+    return executions.persistently(lambda: executions.finish(run, status, **values, **_columns(output)))
 
 
 def _known(project: Project, principal: Principal, values: Mapping[str, Any]) -> SandboxRun | None:

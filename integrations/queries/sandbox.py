@@ -1,7 +1,7 @@
 """What the operator allows of sandbox runs."""
 
 from gateway.core.contract.errors import IntegrationUnavailable
-from integrations.models import SandboxSettings
+from integrations.models import IntegrationSwitch, SandboxSettings
 from integrations.rules.execution import Limits
 
 
@@ -24,3 +24,14 @@ def limits() -> Limits:
         stored.network == SandboxSettings.Network.EGRESS,
         frozenset(stored.runtimes),
     )
+
+
+def executes_here() -> bool:
+    """Tell whether programs are executed on a worker's own machine: sandbox runs under bubblewrap, or evolution jobs."""
+    evolution = IntegrationSwitch.objects.filter(name=IntegrationSwitch.Name.EVOLUTION, enabled=True)
+    return SandboxSettings.objects.filter(runner=SandboxSettings.Runner.BUBBLEWRAP).exists() or evolution.exists()
+
+
+def is_wanted() -> bool:
+    """Tell whether there is work for a worker of the queue `sandbox`."""
+    return executes_here() or SandboxSettings.objects.exists()

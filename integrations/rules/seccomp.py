@@ -25,8 +25,9 @@ class Machine:
     denied: tuple[int, ...]
 
 
-# io_uring_setup, open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, mount_setattr, memfd_secret: the same everywhere.
-_COMMON = (425, 428, 429, 430, 431, 432, 433, 442, 447)
+# io_uring_setup, open_tree, move_mount, fsopen, fsconfig, fsmount, fspick, pidfd_getfd, mount_setattr, memfd_secret: the
+# same everywhere.
+_COMMON = (425, 428, 429, 430, 431, 432, 433, 438, 442, 447)
 
 MACHINES = {
     "x86_64": Machine(
@@ -36,7 +37,7 @@ MACHINES = {
             *(101, 103, 155, 161, 163, 165, 166, 167, 168, 169),  # ptrace, syslog, pivot_root, chroot, acct, mount…
             *(175, 176, 179, 246, 248, 249, 250, 272, 298, 303),  # modules, quotactl, kexec, keys, unshare, perf…
             *(304, 308, 310, 311, 313, 320, 321, 323),  # handles, setns, process_vm, finit_module, bpf, userfaultfd
-            *(29, 319),  # shmget, memfd_create: memory that no limit of a process counts
+            *(29, 64, 68, 319),  # shmget, semget, msgget, memfd_create: memory that no limit of a process counts
             *_COMMON,
         ),
     ),
@@ -47,7 +48,7 @@ MACHINES = {
             *(39, 40, 41, 51, 60, 89, 97, 104, 105, 106),
             *(116, 117, 142, 217, 218, 219, 224, 225, 241, 264),
             *(265, 268, 270, 271, 273, 280, 282, 294),
-            *(194, 279),
+            *(194, 190, 186, 279),
             *_COMMON,
         ),
     ),

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+import gateway.celery  # noqa: F401 - the application of all tasks, whose settings are those of the tests
 from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
 

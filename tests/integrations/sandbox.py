@@ -1,10 +1,14 @@
 """A configured sandbox, and runs in it."""
 
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+from django.utils import timezone
+
 from gateway.core.contract.capabilities import Capability
-from integrations.models import Project, SandboxSettings
-from integrations.operations import sandbox_runs
+from integrations.models import Project, SandboxRun, SandboxSettings
+from integrations.operations import executions, sandbox_runs
 from tests.factories.accounts import Caller
 from tests.integrations.conftest import Api
 
@@ -36,3 +40,36 @@ def finished(api: Api, who: Caller, project: Project, script: str, **members: An
     status, body = api(who, "GET", f"{RUNS}/{run_id}")
     assert status == 200
     return dict(body)
+
+
+def let_time_pass(run_id: str) -> None:
+    """Set the last heartbeat back."""
+    past = timezone.now() - timedelta(seconds=executions.STALE_SECONDS + 1)
+    SandboxRun.objects.filter(id=run_id).update(heartbeat_at=past)
+
+
+def processes(mark: str) -> list[int]:
+    """Find the processes within a sandbox that has a process with this word in its command line: they share the
+    namespace of process numbers."""
+    marked = {namespace(pid) for pid in pids() if mark.encode() in _command_line(pid)} - {namespace("self"), None}
+    return [pid for pid in pids() if namespace(pid) in marked]
+
+
+def namespace(pid: int | str) -> str | None:
+    """Return a process's namespace of process numbers; None where the process is gone."""
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return None
+
+
+def pids() -> list[int]:
+    """List all processes."""
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*")]
+
+
+def _command_line(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""

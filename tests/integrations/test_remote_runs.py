@@ -53,9 +53,20 @@ def report(sequence: int, status: str = "running", stdout: str = "", **members: 
     return {"sequence": sequence, "status": status, "stdout": stdout, "stderr": "", **members}
 
 
-def call_back(client: Client, run_id: str, body: Any, *, secret: str = SECRET, ago: int = 0) -> tuple[int, Any]:
+def call_back(
+    client: Client,
+    run_id: str,
+    body: Any,
+    *,
+    secret: str = SECRET,
+    ago: int = 0,
+    method: str = "POST",
+    path: str = "",
+) -> tuple[int, Any]:
+    """Report of a run, signed for another path or method where so wanted."""
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
-    headers = signatures.headers(secret, written, int(time.time()) - ago)
+    message = signatures.Message(method, path or f"/webhooks/sandbox/{run_id}", written)
+    headers = signatures.headers(secret, message, int(time.time()) - ago)
     answer = client.post(f"/webhooks/sandbox/{run_id}", written, content_type="application/json", headers=headers)
     return answer.status_code, answer.json()
 
@@ -102,11 +113,49 @@ def test_a_bad_signature_changes_nothing(
     assert call_back(client, run_id, done, secret="other")[0] == 401
     assert call_back(client, run_id, done, ago=301)[0] == 401
     assert call_back(client, run_id, done, ago=-301)[0] == 401
+    assert call_back(client, run_id, done, method="GET")[0] == 401
+    assert call_back(client, run_id, done, path="/webhooks/sandbox/run_another")[0] == 401
+    assert call_back(client, run_id, done, path=f"/webhooks/ci/{run_id}")[0] == 401
     assert client.post(f"/webhooks/sandbox/{run_id}", done, content_type="application/json").status_code == 401
     assert call_back(client, "run_unknown", done)[0] == 404
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
     SandboxSettings.objects.update(secret="")
     assert call_back(client, run_id, done, secret="")[0] == 401
+
+
+def test_what_was_said_of_one_run_cannot_be_said_of_another(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
+) -> None:
+    first, second = begun(api, alice, docs), begun(api, alice, docs)
+    done = report(1, "succeeded", "of the first", exitCode=0)
+    assert call_back(client, second, done, path=f"/webhooks/sandbox/{first}")[0] == 401
+    read = api(alice, "GET", f"{RUNS}/{second}")[1]
+    assert (read["status"], read["stdout"]) == ("running", "")
+    assert call_back(client, first, done)[0] == 200
+    before = api(alice, "GET", f"{RUNS}/{first}")[1]
+    assert call_back(client, first, done)[0] == 200
+    assert api(alice, "GET", f"{RUNS}/{first}")[1] == before
+
+
+def test_two_secrets_are_accepted_while_the_runner_changes(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
+) -> None:
+    run_id = begun(api, alice, docs)
+    SandboxSettings.objects.update(secret="new", previous_secret=SECRET)
+    runner.secret, runner.status = "new", 200
+    runner.report = report(1)
+    assert [tasks.ask_runner(), runner.asked[-1][0]] == [1, "GET"]
+    assert [
+        call_back(client, run_id, report(2, stdout="old"))[0],
+        call_back(client, run_id, report(3), secret="new")[0],
+    ] == [
+        200,
+        200,
+    ]
+    SandboxSettings.objects.update(previous_secret="")
+    assert call_back(client, run_id, report(4, "succeeded"))[0] == 401
+    assert call_back(client, run_id, report(4, "succeeded"), secret="")[0] == 401
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "running"
 
 
 UNREADABLE: list[tuple[Any, str | None]] = [
@@ -172,6 +221,8 @@ def test_a_run_that_is_not_taken_fails(
     runner.status = status
     read = api(alice, "GET", f"{RUNS}/{begun(api, alice, docs)}")[1]
     assert (read["status"], read["error"]) == ("failed", {"code": "not_started", "message": words})
+    cancelled = ("POST", f"/api/runs/{read['runId']}/cancel", None)
+    assert (runner.asked[-1] == cancelled) is (status == 500), "it may have taken the run all the same"
 
 
 def test_a_run_that_the_runner_does_not_know_fails(

@@ -13,6 +13,8 @@ import pytest
 from integrations.adapters import bubblewrap, confinement
 from integrations.adapters.programs import Ending, Outcome, Program
 from integrations.rules import seccomp
+from tests.integrations.sandbox import processes
+from tests.support.concurrency import eventually
 
 
 def run(script: str, interpreter: tuple[str, ...] = ("sh", "-c"), **members: object) -> tuple[Outcome, str, str]:
@@ -173,6 +175,17 @@ def test_the_first_processs_files_are_closed() -> None:
     assert "reset" not in out
 
 
+def test_a_flood_of_zombies_stays_in_its_run() -> None:
+    script = (
+        "import os\nchildren = 0\n"
+        "try:\n  while True:\n    if os.fork() == 0: os._exit(0)\n    children += 1\n"
+        "except OSError: print(children)"
+    )
+    outcome, out, err = python(script)
+    assert outcome == Outcome(Ending.EXITED, 0), err
+    assert 32 < int(out) < confinement.PROCESSES_MAX
+
+
 def test_a_fork_bomb_stays_in_its_run() -> None:
     script = (
         "import os, time\nchildren = 0\n"
@@ -255,6 +268,15 @@ def test_stopping_ends_every_process() -> None:
     assert bubblewrap.run(program, lambda _: False)[0] == Outcome(Ending.STOPPED)
     lines = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
     assert not any(b"27182" in line for line in lines)
+
+
+def test_a_tick_that_hangs_delays_no_limit() -> None:
+    def tick(output: object) -> bool:
+        eventually(lambda: not processes("14142"))
+        return True
+
+    program = Program(("sleep", "14142"), timeout_seconds=2)
+    assert bubblewrap.run(program, tick)[0].ending is Ending.TIMED_OUT
 
 
 def test_without_bubblewrap_a_run_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,51 +1,36 @@
-"""Runs under way: their output, their cancelling, and what becomes of them when their worker is killed."""
+"""The life of a run in the database: who takes it, who gives it up, and what nobody may change any more."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
+from gateway.run.ports import free_port
 from gateway.schedule import INTERVAL_SECONDS
 from integrations import tasks
-from integrations.adapters.programs import Output
+from integrations.adapters.programs import Ending, Outcome, Output
 from integrations.models import SandboxRun
 from integrations.models.execution import Execution
 from integrations.operations import executions
 from tests.factories.accounts import Caller, make_caller
 from tests.integrations.conftest import Api
-from tests.integrations.sandbox import RUNS, SCOPES, configure, queued
+from tests.integrations.sandbox import RUNS, SCOPES, configure, let_time_pass, queued
 from tests.integrations.test_projects import project
-from tests.support.concurrency import at_once, eventually
-from tests.support.database import database_url
+from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Keep what would be sent to a worker: the tests themselves start the workers."""
+    """Keep what would be sent to a worker: nothing executes the runs of these tests."""
     names: list[str] = []
     monkeypatch.setattr(tasks, "begin", lambda task, execution_id: names.append(execution_id))
     return names
-
-
-@contextmanager
-def worker(run_id: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Execute a run in a process of its own."""
-    command = [sys.executable, "-m", "tests.integrations.sandbox_worker", run_id]
-    with subprocess.Popen(command, env={**os.environ, "DATABASE_URL": database_url()}) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 @pytest.fixture
@@ -54,73 +39,19 @@ def alice() -> Caller:
     return make_caller(*SCOPES)
 
 
-def started(api: Api, alice: Caller, mark: str) -> tuple[str, Any]:
-    """Queue a run that writes a line and then leaves processes behind that a signal does not end."""
-    script = f"trap '' TERM INT HUP; (setsid sleep {mark} &); echo begun; sleep {mark}"
-    run_id = queued(api, alice, project(alice.account.did), script, timeoutSeconds=600)
+def started(api: Api, alice: Caller) -> tuple[str, Any]:
+    """Queue a run; return its id, and how to read it."""
+    run_id = queued(api, alice, project(alice.account.did), "true")
     return run_id, lambda: api(alice, "GET", f"{RUNS}/{run_id}")[1]
 
 
-def processes(mark: str) -> list[Path]:
-    """Find the processes whose command line has a word."""
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            found += [file] if mark.encode() in file.read_bytes() else []
-        except OSError:
-            continue
-    return found
-
-
-def test_output_is_read_while_the_run_is_under_way_and_cancelling_ends_all_of_it(api: Api, alice: Caller) -> None:
-    run_id, read = started(api, alice, "6001.1")
-    with worker(run_id) as process:
-        body = eventually(lambda: (body := read())["stdout"] and body)
-        assert (body["status"], body["stdout"], body["finishedAt"]) == ("running", "begun\n", None)
-        assert processes("6001.1")
-        status, cancelled = api(alice, "POST", f"{RUNS}/{run_id}/cancel")
-        assert (status, cancelled["status"]) == (202, "cancelling")
-        assert api(alice, "POST", f"{RUNS}/{run_id}/cancel")[0] == 202
-        assert process.wait(120) == 0
-    assert (read()["status"], read()["exitCode"], read()["error"]) == ("cancelled", None, None)
-    assert processes("6001.1") == []
-
-
-def test_a_killed_worker_leaves_no_orphan_and_its_run_fails(api: Api, alice: Caller) -> None:
-    run_id, read = started(api, alice, "6002.2")
-    with worker(run_id) as process:
-        eventually(lambda: read()["stdout"])
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        eventually(lambda: not processes("6002.2"))
-    assert tasks.tend_executions() == 0
-    assert read()["status"] == "running"
-    let_time_pass(run_id)
-    assert tasks.tend_executions() == 1
-    body = read()
-    assert (body["status"], body["stdout"], body["exitCode"]) == ("failed", "begun\n", None)
-    assert body["error"] == {"code": "worker_lost", "message": "The worker that executed this stopped."}
-    assert body["finishedAt"] is not None
-    assert SandboxRun.objects.get().inputs == ""
-
-
 def test_a_run_that_was_being_cancelled_when_its_worker_died_is_cancelled(api: Api, alice: Caller) -> None:
-    run_id, read = started(api, alice, "6003.3")
+    run_id, read = started(api, alice)
     assert executions.take(SandboxRun, run_id)
     api(alice, "POST", f"{RUNS}/{run_id}/cancel")
     let_time_pass(run_id)
     tasks.tend_executions()
     assert (read()["status"], read()["error"]) == ("cancelled", None)
-
-
-def test_a_worker_whose_run_was_given_up_stops_and_changes_nothing(api: Api, alice: Caller) -> None:
-    run_id, read = started(api, alice, "6004.4")
-    with worker(run_id) as process:
-        eventually(lambda: read()["stdout"])
-        SandboxRun.objects.update(status="failed", worker="", error_code="worker_lost")
-        assert process.wait(120) == 0
-    assert processes("6004.4") == []
-    assert (read()["status"], read()["error"]["code"]) == ("failed", "worker_lost")
 
 
 def test_a_worker_that_cannot_reach_the_database_stops_before_it_is_given_up() -> None:
@@ -139,13 +70,13 @@ def test_a_run_that_no_message_reached_is_sent_again(api: Api, alice: Caller, se
 
 
 def test_one_worker_takes_a_run(api: Api, alice: Caller) -> None:
-    run_id, _ = started(api, alice, "6005.5")
+    run_id, _ = started(api, alice)
     taken = at_once(*(lambda: executions.take(SandboxRun, run_id) for _ in range(8)))
     assert sum(row is not None for row in taken) == 1
 
 
 def test_what_was_given_up_cannot_be_finished(api: Api, alice: Caller) -> None:
-    run_id, _ = started(api, alice, "6006.6")
+    run_id, _ = started(api, alice)
     run = executions.take(SandboxRun, run_id)
     assert run is not None
     let_time_pass(run_id)
@@ -155,7 +86,71 @@ def test_what_was_given_up_cannot_be_finished(api: Api, alice: Caller) -> None:
     assert SandboxRun.objects.get().status == "failed"
 
 
-def let_time_pass(run_id: str) -> None:
-    """Set the last heartbeat back."""
-    past = timezone.now() - timedelta(seconds=executions.STALE_SECONDS + 1)
-    SandboxRun.objects.filter(id=run_id).update(heartbeat_at=past)
+def test_a_worker_that_is_about_to_end_takes_nothing_and_stops_what_it_executes(
+    api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, _ = started(api, alice)
+    other_id, read = started(api, alice)
+    run = executions.take(SandboxRun, run_id)
+    assert run is not None
+    heartbeat = executions.Heartbeat(run)
+    monkeypatch.setattr(executions, "_leaving", [])
+    executions.leave()
+    assert executions.take(SandboxRun, other_id) is None
+    assert read()["status"] == "queued"
+    assert heartbeat(Output(1)), "short programs come to their end"
+    monkeypatch.setattr(executions, "LEAVE_SECONDS", -1.0)
+    assert not heartbeat(Output(1))
+    assert heartbeat.explained(Outcome(Ending.STOPPED)) == Outcome(Ending.WORKER_LOST, reason=executions.LOST)
+    assert heartbeat.explained(Outcome(Ending.EXITED, 0)) == Outcome(Ending.EXITED, 0)
+
+
+def test_a_run_whose_worker_lost_the_database_was_not_cancelled(
+    api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, _ = started(api, alice)
+    run = executions.take(SandboxRun, run_id)
+    assert run is not None
+    heartbeat = executions.Heartbeat(run)
+    with unreachable_database():
+        assert heartbeat(Output(1))
+        monkeypatch.setattr(executions, "SILENT_MAX_SECONDS", -1.0)
+        assert not heartbeat(Output(1))
+    assert heartbeat.explained(Outcome(Ending.STOPPED)).ending is Ending.WORKER_LOST
+
+
+def test_an_end_is_written_once_the_database_is_back(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, read = started(api, alice)
+    run = executions.take(SandboxRun, run_id)
+    assert run is not None
+    monkeypatch.setattr(executions, "RETRY_SECONDS", 0.0)
+    tries = []
+
+    def write() -> bool:
+        tries.append(run)
+        if len(tries) < 2:
+            with unreachable_database():
+                return executions.finish(run, Execution.Status.SUCCEEDED)
+        return executions.finish(run, Execution.Status.SUCCEEDED)
+
+    assert executions.persistently(write)
+    assert (len(tries), read()["status"]) == (2, "succeeded")
+
+
+@contextmanager
+def unreachable_database() -> Iterator[None]:
+    """Have Django's connections lead to a port where nothing listens."""
+    port = connection.settings_dict["PORT"]
+    lead_to(free_port())
+    try:
+        yield
+    finally:
+        lead_to(port)
+
+
+def lead_to(port: Any) -> None:
+    """Have every connection from now on be to this port."""
+    driver: Any = connection
+    driver.close()
+    driver.close_pool()
+    driver.settings_dict["PORT"] = port

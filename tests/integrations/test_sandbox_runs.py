@@ -136,6 +136,14 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("command", {"command": "sh"}),
     ("command", {"command": [""]}),
     ("command", {"command": ["sh", "nul\0"]}),
+    ("command", {"command": ["sh", ["-c"]]}),
+    ("command", {"command": ["x" * 16385]}),
+    ("command", {"command": ["x"] * 101}),
+    ("command", {"command": None}),
+    ("projectId", {"projectId": "nul\0"}),
+    ("files", {"files": {"a": "nul\0"}}),
+    ("files", {"files": {"del\x7f": ""}}),
+    ("stdin", {"stdin": "nul\0"}),
     ("files", {"files": []}),
     ("files", {"files": {"/etc/x": ""}}),
     ("files", {"files": {"../x": ""}}),
@@ -189,6 +197,29 @@ def test_a_strangers_run_and_project_are_unknown(api: Api, alice: Caller, docs: 
     status, body = api(bob, "POST", RUNS, {"projectId": docs.id, **shell("true")})
     assert (status, body["error"]["code"], body["error"]["param"]) == (404, "not_found", "projectId")
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "queued"
+
+
+def test_a_person_and_an_organization_of_theirs_see_nothing_of_each_other(api: Api) -> None:
+    team, other = Team(), Team("oscar")
+    for each in (team, other):
+        each.join("mia")
+    person = Caller(account("mia"), SCOPES)
+    callers = [
+        (person, make_project(person.account.did)),
+        (of_organization(team, "mia"), make_project(team.id, kind="organization")),
+        (of_organization(other, "mia"), make_project(other.id, kind="organization")),
+    ]
+    run_ids = [queued(api, who, project, "true") for who, project in callers]
+    for who, project in callers:
+        own = run_ids[callers.index((who, project))]
+        assert [run["runId"] for run in api(who, "GET", RUNS)[1]["data"]] == [own]
+        for run_id in set(run_ids) - {own}:
+            assert api(who, "GET", f"{RUNS}/{run_id}")[1]["error"]["code"] == "not_found"
+            assert api(who, "POST", f"{RUNS}/{run_id}/cancel")[1]["error"]["code"] == "not_found"
+        for _, foreign in callers:
+            status, _ = api(who, "POST", RUNS, {"projectId": foreign.id, **shell("true"), "idempotencyKey": "same"})
+            assert status == (202 if foreign == project else 404)
+    assert set(SandboxRun.objects.values_list("status", flat=True)) == {"queued"}
 
 
 def test_members_cancel_their_own_and_admins_all(api: Api) -> None:

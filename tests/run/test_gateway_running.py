@@ -38,7 +38,7 @@ def test_says_ready_once_and_nothing_else_than_news(gateway: GatewayProcess) -> 
         f"  reference  {gateway.base_url}/docs",
         "  demo       `make demo` makes a paid call; `make demo-app` serves an example app at http://127.0.0.1:8900",
     ]
-    assert gateway.stderr == ""
+    assert gateway.complaints == ""
     assert gateway.health() == 200
 
 
@@ -53,7 +53,7 @@ def test_serves_static_files_compressed_and_for_ever(gateway: GatewayProcess, pa
         assert re.search(r"\.[0-9a-f]{12}\.(js|css)$", path)
         assert answer.headers.get("Content-Encoding") == "gzip" or len(answer.content) < 1024, path
         assert requests.head(f"{gateway.base_url}{path}", timeout=30).status_code == 200
-    assert gateway.stderr == "", "nothing is said about how a file is served"
+    assert gateway.complaints == "", "nothing is said about how a file is served"
 
 
 def test_is_found_by_a_command_in_another_shell(gateway: GatewayProcess) -> None:
@@ -140,5 +140,5 @@ def test_stops_cleanly_and_frees_its_port(gateway: GatewayProcess) -> None:
     assert processes_of(gateway.data_dir) == []
     assert gateway.health() == 0
     assert gateway.children() == {}
-    assert gateway.stderr == ""
+    assert gateway.complaints == ""
     assert not (gateway.data_dir / "postgres" / "postmaster.pid").exists()

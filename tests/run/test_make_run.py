@@ -44,7 +44,7 @@ def test_two_run_side_by_side_and_end_by_sigterm(database_url: str) -> None:
     try:
         for gateway in (made, plain):
             gateway.wait_until_ready()
-            assert gateway.stderr == ""
+            assert gateway.complaints == ""
         assert (made.health(), plain.health()) == (200, 200)
         assert load(made.data_dir)["DATABASE_URL"] == database_url
         assert not (made.data_dir / "postgres").exists()

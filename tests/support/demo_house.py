@@ -13,7 +13,9 @@ ALICE = "did:web:demo.studio.example:alice"
 
 
 class DemoHouse(GatewayProcess):
-    """A running gateway, its product's server, and people signed in by it."""
+    """A running gateway, its product's server, people signed in by it, and what its demo told."""
+
+    tour = ""
 
     def product(self) -> ProductServer:
         """Return the demo's product, whose key the demo left in the data directory."""
@@ -31,6 +33,7 @@ def running_demo(**settings: str) -> Iterator[DemoHouse]:
     with DemoHouse(settings=settings) as house:
         told = house.manage("demo")
         assert told.returncode == 0, told.stdout + told.stderr + house.log
+        house.tour = told.stdout
         yield house
 
 

@@ -68,6 +68,12 @@ class GatewayProcess:
         return self._path("err").read_text()
 
     @property
+    def complaints(self) -> str:
+        """Return that without the line in which the worker of sandbox runs tells what bounds them."""
+        lines = self.stderr.splitlines(keepends=True)
+        return "".join(line for line in lines if "INFO/MainProcess] Sandbox: bubblewrap" not in line)
+
+    @property
     def log(self) -> str:
         """Return all that it printed so far."""
         return self.stdout + self.stderr

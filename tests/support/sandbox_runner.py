@@ -26,8 +26,8 @@ class SandboxRunner:
         """Answer one request."""
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         genuine = signatures.is_genuine(
-            self.secret,
-            body,
+            [self.secret],
+            signatures.Message(request.command, request.path, body),
             timestamp=request.headers[signatures.TIMESTAMP],
             signature=request.headers[signatures.SIGNATURE],
             now=int(time.time()),

@@ -14,6 +14,7 @@ from integrations.models import SandboxSettings
 from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECONDS
 
 RUNTIMES_MAX = 50
+SECRETS = ("secret", "previous_secret")
 
 
 class SandboxRow(SectionRow):
@@ -22,6 +23,7 @@ class SandboxRow(SectionRow):
     runner: Literal["bubblewrap", "http"]
     base_url: BaseUrl | None = None
     secret: Secret = None
+    previous_secret: Secret = None
     runtimes: Annotated[list[Slug], Field(min_length=1, max_length=RUNTIMES_MAX)] = ["default"]
     max_timeout_seconds: Annotated[int, Field(ge=1, le=TIMEOUT_MAX_SECONDS)] = 60
     max_memory_mb: Annotated[int, Field(ge=16, le=MEMORY_MAX_MB)] = 512
@@ -37,11 +39,13 @@ class SandboxRow(SectionRow):
         """Set the settings' row."""
         values = self.stated("runner", "runtimes", "max_timeout_seconds", "max_memory_mb", "network")
         values["base_url"] = self.base_url or ""
-        values["secret"] = self.secret.get_secret_value() if self.secret else ""
+        for name in SECRETS:
+            given: Secret = getattr(self, name)
+            values[name] = given.get_secret_value() if given else ""
         run.upsert(
             SandboxSettings,
             "sandbox settings",
             lookup={"id": SandboxSettings.ONLY},
             values=values,
-            concealed=frozenset({"secret"}),
+            concealed=frozenset(SECRETS),
         )

@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.operations import signing_keys
 from gateway.core.database.server import ServerAway, server_version
 from gateway.run.files import write_private
+from integrations.operations import sandbox_worker
 
 POSTGRESQL_OLDEST = 150000
 # Two gateways may start on one database at once; "gateway" in ASCII, cut to a bigint.
@@ -42,6 +43,7 @@ class Command(BaseCommand):
                 call_command("migrate", verbosity=0, interactive=False)
                 signing_keys.ensure_active_key(now=timezone.now())
                 self._apply(Path(settings.GATEWAY_CONFIG) if settings.GATEWAY_CONFIG else None)
+                sandbox_worker.mark_wanted()
                 if os.environ.get("GATEWAY_ENV") != "production":
                     self._make_operator()
             finally:

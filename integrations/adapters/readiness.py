@@ -1,0 +1,20 @@
+"""Tells whether this machine can execute programs under bubblewrap, and what bounds them."""
+
+import subprocess
+
+from integrations.adapters import bubblewrap, confinement
+from integrations.adapters.programs import Ending, Program, RunnerMissing
+
+_PROBE = Program(("true",), timeout_seconds=30)
+
+
+def check() -> str:
+    """Execute a program that does nothing, and return what bounds programs here. Raises RunnerMissing with the reason
+    where it does not succeed."""
+    version = subprocess.run(
+        [confinement.program_path("bwrap", "bubblewrap"), "--version"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    outcome, _ = bubblewrap.run(_PROBE, lambda _: True)
+    if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
+        raise RunnerMissing(outcome.reason or f"A program that does nothing ended with exit code {outcome.exit_code}.")
+    return f"{version}; resource limits bound each process, and the worker bounds their sum"

@@ -1,0 +1,33 @@
+"""The worker of the queue `sandbox`: whether one is wanted, and what its machine can do."""
+
+import contextlib
+import logging
+
+from django.conf import settings
+from django.db import Error
+
+from integrations.adapters import readiness
+from integrations.adapters.programs import RunnerMissing
+from integrations.queries import sandbox
+
+log = logging.getLogger("integrations.sandbox")
+
+
+def mark_wanted() -> None:
+    """Tell `make run`, by a file in the data directory, whether to start a worker."""
+    with contextlib.suppress(OSError):  # there is no such directory where something else starts the processes
+        if sandbox.is_wanted():
+            settings.SANDBOX_MARK.touch()
+        else:
+            settings.SANDBOX_MARK.unlink(missing_ok=True)
+
+
+def tell_readiness() -> None:
+    """Log in one line what bounds the programs on this machine, or why it can execute none."""
+    try:
+        if sandbox.executes_here():
+            log.info("Sandbox: %s", readiness.check())
+    except RunnerMissing as missing:
+        log.warning("Sandbox: programs cannot be executed on this machine. %s", missing)
+    except Error:
+        log.exception("Sandbox: the settings could not be read")

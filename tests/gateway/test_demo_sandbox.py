@@ -1,0 +1,67 @@
+"""What the demo shows of the sandbox, and what it says where there is none."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from gateway.demo.sandbox import RIGHTS, show_sandbox
+from gateway.run.environment import load
+from tests.support.demo_house import DemoHouse
+
+CANCELLED_WITHIN_SECONDS = 5.0
+
+
+def shown(house: DemoHouse) -> list[str]:
+    """Return what the step tells, without its heading."""
+    told: list[str] = []
+    show_sandbox(house.sign_in(*RIGHTS), told.append, 1)
+    return "".join(told).strip().splitlines()[1:]
+
+
+@contextmanager
+def changed(house: DemoHouse, statement: str) -> Iterator[None]:
+    """Change the settings of the sandbox for a while."""
+    with psycopg.connect(load(house.data_dir)["DATABASE_URL"], autocommit=True) as database:
+        kept = "CREATE TEMPORARY TABLE kept AS SELECT * FROM integrations_sandboxsettings"
+        database.execute(kept)
+        try:
+            database.execute(statement)
+            yield
+        finally:
+            database.execute("DELETE FROM integrations_sandboxsettings")
+            database.execute("INSERT INTO integrations_sandboxsettings SELECT * FROM kept")
+
+
+def test_a_run_is_told_while_it_runs_and_another_is_cancelled(demo_house: DemoHouse) -> None:
+    lines = demo_house.tour.partition("is executed in the sandbox")[2].splitlines()[1:]
+    parts = [re.fullmatch(r" +[0-9.]+ s  (running|succeeded) +part (one|two|three)", line) for line in lines[:3]]
+    assert [part and part[2] for part in parts] == ["one", "two", "three"]
+    assert parts[0] is not None
+    assert parts[0][1] == "running"
+    assert re.fullmatch(r" +[0-9.]+ s  succeeded, exit code 0", lines[3])
+    end = re.fullmatch(r" +([0-9.]+) s  cancelled, and all of its processes are gone", lines[5])
+    assert end is not None
+    assert float(end[1]) < CANCELLED_WITHIN_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DELETE FROM integrations_sandboxsettings", "No sandbox is configured on this gateway."),
+        (
+            "UPDATE integrations_sandboxsettings SET runner = 'http', base_url = 'http://127.0.0.1:9'",
+            "The runner could not be reached.",
+        ),
+    ],
+)
+def test_what_is_missing_is_said_in_one_line(demo_house: DemoHouse, statement: str, words: str) -> None:
+    with changed(demo_house, statement):
+        assert shown(demo_house) == [f"   Not here: {words}"]
+
+
+def test_the_sandboxs_worker_tells_what_bounds_its_programs(demo_house: DemoHouse) -> None:
+    told = re.findall(r"Sandbox: bubblewrap [0-9.]+; .+", demo_house.stderr)
+    assert len(told) == 1
