@@ -92,8 +92,11 @@ REFUSED: list[tuple[str, str, Any]] = [
     (ARTIFACTS, "metadata", {**PROMPT, "metadata": []}),
     (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": "x" * 17_000}}),
     (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": "nul\0"}}),
+    (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": {"nul\0": 1}}}),
+    (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": 2**64}}),
     (ARTIFACTS, "metdata", {**PROMPT, "metdata": {}}),
     (EVIDENCE, "payload", {"artifactId": "art_x", "kind": "score", "payload": 7}),
+    (EVIDENCE, "payload", {"artifactId": "art_x", "kind": "score", "payload": {"a": [-(2**63) - 1]}}),
     (EVIDENCE, "kind", {"artifactId": "art_x", "payload": {}}),
     (ACTIVE, "expectedRevision", {"artifactId": "art_x"}),
     (ACTIVE, "expectedRevision", {"artifactId": "art_x", "expectedRevision": "0"}),
@@ -125,6 +128,18 @@ def test_evidence_is_about_an_artifact(api: Api, alice: Caller) -> None:
     assert made == {**sent, "evidenceId": made["evidenceId"], "createdAt": made["createdAt"]}
     assert made["evidenceId"].startswith("evd_")
     assert api(alice, "GET", EVIDENCE) == (200, {"data": [made]})
+
+
+NUMBERS = [2**64 - 1, -(2**63), 1e19, 1e22, -1.7976931348623157e308, 5e-324, 0.1]
+
+
+def test_what_was_sent_comes_back(api: Api, alice: Caller) -> None:
+    sent = {"numbers": NUMBERS, "text": "\\u0000 spelled out", "": None}
+    artifact = api(alice, "POST", ARTIFACTS, {**PROMPT, "metadata": sent})[1]
+    evidence = api(alice, "POST", EVIDENCE, {"artifactId": artifact["artifactId"], "kind": "score", "payload": sent})[1]
+    assert api(alice, "GET", ARTIFACTS)[1]["data"] == [artifact]
+    assert api(alice, "GET", EVIDENCE)[1]["data"] == [evidence]
+    assert artifact["metadata"] == evidence["payload"] == sent
 
 
 def test_a_strangers_artifact_is_an_unknown_one(api: Api, alice: Caller) -> None:
