@@ -1,7 +1,6 @@
 """Every route of the integrations alike: to strangers, to an organization, switched off, and before hostile bodies."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from tests.factories.accounts import Caller, make_caller
 from tests.factories.organizations import Team, account
 from tests.factories.proofs import Signer, mint_token
 from tests.integrations.belongings import NAMES, NOBODYS, ROUTES, SCOPES, Belongings, belongings, switch_off, switch_on
+from tests.integrations.hostile import spoiled
 
 pytestmark = pytest.mark.django_db
 
@@ -135,30 +135,6 @@ def test_switched_off_it_is_unavailable(send: Send, alice: Caller, hers: Belongi
     assert code_of(ask(send, make_caller(name="bob"), route, hers)) == (403, "insufficient_scope")
 
 
-HOSTILE = {
-    "beyond 64 bits": "9" * 400,
-    "beyond 64 bits within": '{"a":[' + "9" * 25 + "]}",
-    "a large float": "1e308",
-    "an infinite float": "1e999",
-    "NaN": "NaN",
-    "NUL": '"a\\u0000b"',
-    "NUL in a name": '{"a\\u0000":1}',
-    "a lone surrogate": '"\\ud800"',
-    "deep": "[" * 60 + "]" * 60,
-    "too deep": '{"a":' * 70 + "1" + "}" * 70,
-    "duplicate names": '{"a":1,"a":2}',
-    "null": "null",
-    "true": "true",
-    "negative": "-1",
-    "fraction": "1.5",
-    "text": '"x"',
-    "long text": json.dumps("x" * 70_000),
-    "object": "{}",
-    "list": "[]",
-    "texts": '["a","a"]',
-    "long name": '{"' + "k" * 5000 + '":1}',
-    "right to left": '"\\u202e\\ud83d\\ude00"',
-}
 UNNAMED = {"invalid_json", "request_too_large", "revision_conflict", "rate_limited", "idempotency_key_reused"}
 BODIES = (b"", b"null", b"[]", b"\xff", b'{"a":1,"a":1}', b"{" * 70, b"[" * 100_000, b'{"a":1}' + b" " * 3_000_000)
 
@@ -167,7 +143,7 @@ BODIES = (b"", b"null", b"[]", b"\xff", b'{"a":1,"a":1}', b"{" * 70, b"[" * 100_
 def test_hostile_json_is_refused_by_name(send: Send, alice: Caller, hers: Belongings, route: MappedRoute) -> None:
     path = hers.path(route.path)
     good = {"public_jwk": {"kty": "EC"}} if route.path == ACCOUNT_KEY else hers.body(route.method, route.path)
-    for where, body in _spoiled(good or {}):
+    for where, body in spoiled(good or {}):
         status, answer = send(alice, route.method, path, body)
         assert status < 500, (where, answer)
         if status >= 400:
@@ -178,23 +154,6 @@ def test_hostile_json_is_refused_by_name(send: Send, alice: Caller, hers: Belong
         status, answer = send(alice, route.method, path, body)
         assert status in (400, 413) or (route.path, body) == (ACCOUNT_KEY, b""), body[:20]
     _seen(send, alice, hers)
-
-
-def _spoiled(good: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Give a body with each hostile value in each place, and the member that is to be named for it."""
-    for hostile in HOSTILE.values():
-        yield "unknown", _with({**good, "unknown": "@"}, hostile)
-        for name, value in good.items():
-            yield name, _with({**good, name: "@"}, hostile)
-            if isinstance(value, list):
-                yield name, _with({**good, name: ["@"]}, hostile)
-            if isinstance(value, dict):
-                for inner in value or {"a": 1}:
-                    yield name, _with({**good, name: {**value, inner: "@"}}, hostile)
-
-
-def _with(body: dict[str, Any], hostile: str) -> bytes:
-    return json.dumps(body).replace('"@"', hostile).encode()
 
 
 def _texts(body: dict[str, Any] | None) -> set[str]:
