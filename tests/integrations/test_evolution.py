@@ -169,6 +169,15 @@ def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) 
     assert api(alice, "GET", f"{ACTIVE}?limit=1")[1]["history"] == [two]
 
 
+def test_so_many_revisions_are_remembered(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evolution, "REVISIONS_MAX", 2)
+    artifact = kept(api, alice)
+    for revision in range(4):
+        assert api(alice, "PUT", ACTIVE, {"artifactId": artifact, "expectedRevision": revision})[0] == 200
+    active = api(alice, "GET", ACTIVE)[1]
+    assert (active["revision"], [one["revision"] for one in active["history"]]) == (4, [3])
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_activations_at_once_one_wins() -> None:
     who = principal_of(make_account().did)
