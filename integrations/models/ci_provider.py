@@ -6,7 +6,10 @@ from gateway.core.fields import EncryptedTextField
 
 
 class CIProvider(models.Model):
-    """A provider whose webhooks are signed with `secret` (HMAC-SHA256) and written in `format`."""
+    """A provider whose webhooks are signed with `secret` (HMAC-SHA256) and written in `format`.
+
+    During a rotation, `previous_secret` is accepted too.
+    """
 
     class Format(models.TextChoices):
         """How a provider's webhooks are written."""
@@ -17,6 +20,7 @@ class CIProvider(models.Model):
     name = models.SlugField(max_length=64, unique=True, help_text="The last part of the webhook's address.")
     format = models.CharField(max_length=16, choices=Format.choices)
     secret = EncryptedTextField()
+    previous_secret = EncryptedTextField(blank=True, default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -24,6 +28,11 @@ class CIProvider(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def secrets(self) -> list[str]:
+        """Return what a webhook may be signed with."""
+        return [secret for secret in (self.secret, self.previous_secret) if secret]
 
 
 class CIRepository(models.Model):

@@ -6,7 +6,7 @@ from django.db import models
 class CIRun(models.Model):
     """One run. `attempt` and `position` order its deliveries: an older one changes nothing.
 
-    `steps` is a list of objects as the API shows them.
+    `steps` is a list of objects as the API shows them; those that were reported one by one also have their `attempt`.
     """
 
     class Status(models.TextChoices):

@@ -3,6 +3,7 @@
 from django.db import models
 
 from integrations.models.project import Project
+from integrations.models.stored_json import StoredJSONDecoder
 
 
 class Owned(models.Model):
@@ -23,7 +24,7 @@ class EvolutionArtifact(Owned):
     sha256 = models.CharField("SHA-256", max_length=64)
     size = models.PositiveIntegerField(help_text="Bytes.")
     content = models.BinaryField()
-    metadata = models.JSONField(default=dict)
+    metadata = models.JSONField(default=dict, decoder=StoredJSONDecoder)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -44,7 +45,7 @@ class EvolutionEvidence(Owned):
     id = models.CharField(primary_key=True, max_length=40, editable=False)
     artifact = models.ForeignKey(EvolutionArtifact, models.CASCADE, related_name="evidence")
     kind = models.CharField(max_length=64)
-    payload = models.JSONField()
+    payload = models.JSONField(decoder=StoredJSONDecoder)
     created_at = models.DateTimeField()
 
     class Meta:

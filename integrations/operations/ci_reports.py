@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,11 +15,18 @@ from gateway.core.contract.errors import InvalidJson, InvalidRequest, InvalidTok
 from gateway.core.contract.ids import new_id
 from gateway.core.database.purge import purge as purge_rows
 from integrations.models import CIProvider, CIRepository, CIRun
-from integrations.rules.ci_reports import FINISHED, READERS, Report, UnreadableReport, order_of
+from integrations.queries import ci_runs
+from integrations.rules.ci_generic import read_generic
+from integrations.rules.ci_reports import FINISHED, Report, StepReport, UnreadableReport, order_of, with_step
+from integrations.rules.ci_workflow import read_workflow_job, read_workflow_run
 
 SIGNATURE_PREFIX = "sha256="
 VALUES_MAX = 100_000
-OTHER_EVENTS = "workflow_run"
+READERS: dict[str, Callable[[Mapping[str, Any]], Report | StepReport]] = {
+    "workflow_run": read_workflow_run,
+    "workflow_job": read_workflow_job,
+}
+"""Readers of the format `workflow_run` by event."""
 BATCH = 100
 """Rows hold the steps of a run, up to megabytes."""
 
@@ -26,17 +34,20 @@ BATCH = 100
 def receive(name: str, body: bytes, signature: str, event: str | None) -> None:
     """Take one delivery. `signature` and `event` are the headers X-Hub-Signature-256 and X-GitHub-Event.
 
-    Raises NotFound for an unknown provider, InvalidToken for a bad signature, and InvalidRequest or InvalidJson for a
-    signed body that cannot be read.
+    Raises IntegrationUnavailable where there is no provider at all, NotFound for an unknown one, InvalidToken for a bad
+    signature, and InvalidRequest or InvalidJson for a signed body that cannot be read.
     """
-    provider = CIProvider.objects.filter(name=name).first()
+    provider = ci_runs.providers().filter(name=name).first()
     if provider is None:
         raise NotFound
     _verify(provider, body, signature)
-    if provider.format == CIProvider.Format.WORKFLOW_RUN and event not in (None, OTHER_EVENTS):
+    is_generic = provider.format == CIProvider.Format.GENERIC
+    reader = read_generic if is_generic else READERS.get(event or "workflow_run")
+    if reader is None:
         return
-    report = _read(provider, body)
-    repository = provider.repositories.filter(name=report.repository).first()
+    report = _read(reader, body)
+    run = report.run if isinstance(report, StepReport) else report
+    repository = provider.repositories.filter(name=run.repository).first()
     if repository is not None:
         _record(repository, report)
 
@@ -48,14 +59,18 @@ def purge(*, now: datetime) -> int:
 
 
 def _verify(provider: CIProvider, body: bytes, signature: str) -> None:
-    digest = hmac.new(provider.secret.encode(), body, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest((SIGNATURE_PREFIX + digest).encode(), signature.encode("utf-8", "replace")):
+    sent = signature.encode("utf-8", "replace")
+    if not any(hmac.compare_digest(_signature(secret, body), sent) for secret in provider.secrets):
         raise InvalidToken("The signature does not match the body.")
 
 
-def _read(provider: CIProvider, body: bytes) -> Report:
+def _signature(secret: str, body: bytes) -> bytes:
+    return (SIGNATURE_PREFIX + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()).encode()
+
+
+def _read(reader: Callable[[Mapping[str, Any]], Report | StepReport], body: bytes) -> Report | StepReport:
     try:
-        return READERS[provider.format](strict_loads(body, VALUES_MAX))
+        return reader(strict_loads(body, VALUES_MAX))
     except UnreadableReport as error:
         raise InvalidRequest(f"{error} is missing or malformed.", param=str(error)) from None
     except RecursionError as error:
@@ -63,9 +78,25 @@ def _read(provider: CIProvider, body: bytes) -> Report:
 
 
 @transaction.atomic
-def _record(repository: CIRepository, report: Report) -> None:
-    """Make the run where this is its first delivery, else bring it up to date where this is its latest."""
+def _record(repository: CIRepository, report: Report | StepReport) -> None:
+    """Bring a run up to date where this is the latest delivery of it, or of one of its steps."""
     now = timezone.now()
+    if isinstance(report, StepReport):
+        run = _run(repository, report.run, now)
+        run.steps = with_step(run.steps, report.step)
+    else:
+        run = _run(repository, report, now)
+        if report.order <= order_of(run.attempt, int(run.position), run.status):
+            return
+        for name, value in _stated(report).items():
+            setattr(run, name, value)
+        run.finished_at = _finished_at(report, now)
+    run.updated_at = now
+    run.save()
+
+
+def _run(repository: CIRepository, report: Report, now: datetime) -> CIRun:
+    """Return the run, locked; make it where this is its first delivery."""
     fresh = CIRun(
         id=new_id("ci"),
         project_id=repository.project_id,
@@ -73,24 +104,19 @@ def _record(repository: CIRepository, report: Report) -> None:
         external_id=report.external_id,
         created_at=report.created_at or now,
         updated_at=now,
+        finished_at=_finished_at(report, now),
         **_stated(report),
     )
-    fresh.finished_at = _finished_at(report, now)
     CIRun.objects.bulk_create([fresh], ignore_conflicts=True)
-    run = CIRun.objects.select_for_update(no_key=True).get(
+    return CIRun.objects.select_for_update(no_key=True).get(
         provider_id=repository.provider_id, project_id=repository.project_id, external_id=report.external_id
     )
-    if report.order <= order_of(run.attempt, int(run.position), run.status):
-        return
-    for name, value in _stated(report).items():
-        setattr(run, name, value)
-    run.finished_at, run.updated_at = _finished_at(report, now), now
-    run.save()
 
 
 def _stated(report: Report) -> dict[str, Any]:
-    names = ("ref", "commit", "status", "url", "steps", "attempt", "position")
-    return {name: getattr(report, name) for name in names}
+    names = ("ref", "commit", "status", "url", "attempt", "position")
+    steps = {} if report.steps is None else {"steps": report.steps}
+    return {**{name: getattr(report, name) for name in names}, **steps}
 
 
 def _finished_at(report: Report, now: datetime) -> datetime | None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.rules.principal import Principal
 from gateway.core.contract.errors import InvalidRequest, RevisionConflict
 from gateway.core.contract.ids import new_id
-from gateway.core.contract.limits import ARTIFACTS_MAX, EVIDENCE_MAX
+from gateway.core.contract.limits import ARTIFACTS_MAX, EVIDENCE_MAX, REVISIONS_MAX
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
 from integrations.queries import evolution as queries
 
@@ -71,7 +71,8 @@ def keep_evidence(principal: Principal, *, artifact_id: str, kind: str, payload:
 def activate(principal: Principal, *, artifact_id: str, expected_revision: int) -> EvolutionRevision:
     """Make an artifact the active one, if `expected_revision` is the active revision (0 before the first).
 
-    An artifact that was active before may be activated again. Raises NotFound and RevisionConflict.
+    An artifact that was active before may be activated again. The latest REVISIONS_MAX revisions are remembered. Raises
+    NotFound and RevisionConflict.
     """
     artifact = queries.artifact(principal, artifact_id, param="artifactId")
     current = queries.revisions(principal).first()
@@ -80,12 +81,14 @@ def activate(principal: Principal, *, artifact_id: str, expected_revision: int) 
         raise RevisionConflict(details={"revision": active})
     try:
         with transaction.atomic():
-            return EvolutionRevision.objects.create(
+            revision = EvolutionRevision.objects.create(
                 owner_kind=artifact.owner_kind,
                 owner_key=artifact.owner_key,
                 revision=active + 1,
                 artifact=artifact,
                 activated_at=timezone.now(),
             )
+            queries.revisions(principal).filter(revision__lte=active + 1 - REVISIONS_MAX).delete()
     except IntegrityError:  # another request activated its artifact meanwhile
         raise RevisionConflict(details={"revision": active + 1}) from None
+    return revision

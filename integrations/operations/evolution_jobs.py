@@ -17,6 +17,7 @@ from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionJ
 from integrations.models.execution import Execution
 from integrations.operations import evolution, executions
 from integrations.queries import evolution as queries
+from integrations.queries import switches
 
 EVIDENCE_FILE = "evidence.json"
 SHOWN_MAX_CHARACTERS = 500
@@ -36,7 +37,7 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[EvolutionJo
     queries.require_all(principal, EvolutionArtifact, values["inputs"], param="inputs")
     queries.require_all(principal, EvolutionEvidence, values["evidence"], param="evidence")
     with transaction.atomic():
-        IntegrationSwitch.objects.select_for_update(no_key=True).get(name=IntegrationSwitch.Name.EVOLUTION)
+        switches.require(IntegrationSwitch.Name.EVOLUTION, locked=True)
         mine = queries.owned(EvolutionJob, principal)
         key = values.get("idempotencyKey")
         known = mine.filter(requested_by=principal.did, idempotency_key=key).first() if key else None
@@ -52,6 +53,10 @@ def execute(job_id: str) -> bool:
     job = executions.take(EvolutionJob, job_id)
     if job is None:
         return False
+    try:
+        switches.require(IntegrationSwitch.Name.EVOLUTION)
+    except ApiError as refusal:
+        return executions.finish(job, Execution.Status.FAILED, error_code=refusal.code, reason=refusal.message)
     heartbeat = executions.Heartbeat(job)
     outcome, output = bubblewrap.run(_program(job), heartbeat)
     return executions.persistently(lambda: _finished(job, heartbeat.explained(outcome), output))

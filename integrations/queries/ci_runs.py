@@ -8,10 +8,17 @@ from integrations.models import CIProvider, CIRun
 from integrations.queries import projects
 
 
+def providers() -> QuerySet[CIProvider]:
+    """Return who may report runs. Raises IntegrationUnavailable where nobody may."""
+    found = CIProvider.objects.all()
+    if not found.exists():
+        raise IntegrationUnavailable("No CI provider is configured on this gateway.")
+    return found
+
+
 def visible_to(principal: Principal) -> QuerySet[CIRun]:
     """List the runs of the caller's projects, newest first. Raises IntegrationUnavailable where there is no provider."""
-    if not CIProvider.objects.exists():
-        raise IntegrationUnavailable("No CI provider is configured on this gateway.")
+    providers()
     found = CIRun.objects.filter(project__in=projects.visible_to(principal).order_by())
     return found.select_related("provider").order_by("-created_at", "-id")
 

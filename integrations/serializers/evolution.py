@@ -1,5 +1,7 @@
 """Artifacts, evidence and revisions on the wire."""
 
+import json
+import re
 from typing import Any
 
 import orjson
@@ -14,6 +16,8 @@ from integrations.rules import contents
 ENCODINGS = ("utf-8", "base64")
 REVISION_MAX = 2**31 - 1
 
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # the escape itself, not a text that spells it out
+
 
 class KindField(StrictStringField):
     """A kind: 1 to 64 letters, digits and . _ -."""
@@ -24,7 +28,13 @@ class KindField(StrictStringField):
 
 
 def _bounded(value: Any) -> Any:
-    if b"\\u0000" in (written := orjson.dumps(value)):
+    """Refuse JSON that the database cannot hold, or that is too long."""
+    try:
+        json.dumps(value)
+    except TypeError:  # the body's reader keeps an integer beyond 64 bits as a fragment of text
+        raise serializers.ValidationError("An integer may have at most 64 bits.") from None
+    written = orjson.dumps(value)
+    if _NUL.search(written):
         raise serializers.ValidationError("NUL characters cannot be stored.")
     if len(written) > METADATA_MAX_BYTES:
         raise serializers.ValidationError(f"At most {METADATA_MAX_BYTES // 1024} KiB of JSON.")

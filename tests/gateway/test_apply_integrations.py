@@ -54,6 +54,15 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert apply_text(tmp_path, WHOLE).summary == "gateway.yaml applied: 10 unchanged."
 
 
+def test_a_secret_and_the_one_before_it(tmp_path: Path) -> None:
+    both = "secret: newer-secret, previous_secret: literal-secret"
+    told = apply_text(tmp_path, WHOLE.replace("secret: literal-secret", both)).out
+    assert CIProvider.objects.get(name="generic").secrets == ["newer-secret", "literal-secret"]
+    told += apply_text(tmp_path, WHOLE.replace("secret: literal-secret", "secret: newer-secret")).out
+    assert CIProvider.objects.get(name="generic").secrets == ["newer-secret"]
+    assert not {word for word in ("newer-secret", "literal-secret") if word in told}
+
+
 def test_repositories_are_a_set(tmp_path: Path) -> None:
     apply_text(tmp_path, WHOLE)
     apply_text(tmp_path, WHOLE.replace('"acme/docs": docs', '"acme/site": docs'))

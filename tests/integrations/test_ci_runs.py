@@ -30,11 +30,19 @@ def alice() -> Caller:
 @pytest.fixture
 def docs(alice: Caller) -> Project:
     """Let two providers report on a project of Alice's."""
-    one = project(alice.account.did)
+    return reported(project(alice.account.did))
+
+
+def reported(one: Project) -> Project:
+    """Let a provider of each format report on a project."""
     for name, kind, repository in (("forge", "workflow_run", "acme/docs"), ("other", "generic", "docs")):
         provider = CIProvider.objects.create(name=name, format=kind, secret=SECRET)
         CIRepository.objects.create(provider=provider, name=repository, project=one)
     return one
+
+
+def signature_of(content: bytes, secret: str = SECRET) -> str:
+    return "sha256=" + hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
 
 
 def deliver(
@@ -47,8 +55,11 @@ def deliver(
     **headers: str,
 ) -> tuple[int, Any]:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    signature = "sha256=" + hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
-    sent = {"X-Hub-Signature-256": signature, **({"X-GitHub-Event": event} if event else {}), **headers}
+    sent = {
+        "X-Hub-Signature-256": signature_of(content, secret),
+        **({"X-GitHub-Event": event} if event else {}),
+        **headers,
+    }
     answer = client.post(f"/webhooks/ci/{provider}", content, content_type="application/json", headers=sent)
     return answer.status_code, answer.json()
 
@@ -179,7 +190,12 @@ def test_an_unknown_provider_is_not_found(client: Client, docs: Project) -> None
     assert deliver(client, "nobody", workflow_run("requested"))[0] == 404
 
 
-@pytest.mark.parametrize("event", ["ping", "workflow_job", "push"])
+def test_without_any_provider_webhooks_are_unavailable(client: Client) -> None:
+    status, answer = deliver(client, "forge", workflow_run("requested"))
+    assert (status, answer["error"]["code"]) == (503, "integration_unavailable")
+
+
+@pytest.mark.parametrize("event", ["ping", "check_run", "push"])
 def test_other_events_change_nothing(client: Client, docs: Project, event: str) -> None:
     assert deliver(client, "forge", {"zen": "Keep it logically awesome."}, event=event)[0] == 200
     assert not CIRun.objects.exists()

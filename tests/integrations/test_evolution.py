@@ -92,8 +92,11 @@ REFUSED: list[tuple[str, str, Any]] = [
     (ARTIFACTS, "metadata", {**PROMPT, "metadata": []}),
     (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": "x" * 17_000}}),
     (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": "nul\0"}}),
+    (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": {"nul\0": 1}}}),
+    (ARTIFACTS, "metadata", {**PROMPT, "metadata": {"a": 2**64}}),
     (ARTIFACTS, "metdata", {**PROMPT, "metdata": {}}),
     (EVIDENCE, "payload", {"artifactId": "art_x", "kind": "score", "payload": 7}),
+    (EVIDENCE, "payload", {"artifactId": "art_x", "kind": "score", "payload": {"a": [-(2**63) - 1]}}),
     (EVIDENCE, "kind", {"artifactId": "art_x", "payload": {}}),
     (ACTIVE, "expectedRevision", {"artifactId": "art_x"}),
     (ACTIVE, "expectedRevision", {"artifactId": "art_x", "expectedRevision": "0"}),
@@ -127,6 +130,18 @@ def test_evidence_is_about_an_artifact(api: Api, alice: Caller) -> None:
     assert api(alice, "GET", EVIDENCE) == (200, {"data": [made]})
 
 
+NUMBERS = [2**64 - 1, -(2**63), 1e19, 1e22, -1.7976931348623157e308, 5e-324, 0.1]
+
+
+def test_what_was_sent_comes_back(api: Api, alice: Caller) -> None:
+    sent = {"numbers": NUMBERS, "text": "\\u0000 spelled out", "": None}
+    artifact = api(alice, "POST", ARTIFACTS, {**PROMPT, "metadata": sent})[1]
+    evidence = api(alice, "POST", EVIDENCE, {"artifactId": artifact["artifactId"], "kind": "score", "payload": sent})[1]
+    assert api(alice, "GET", ARTIFACTS)[1]["data"] == [artifact]
+    assert api(alice, "GET", EVIDENCE)[1]["data"] == [evidence]
+    assert artifact["metadata"] == evidence["payload"] == sent
+
+
 def test_a_strangers_artifact_is_an_unknown_one(api: Api, alice: Caller) -> None:
     artifact, bob = kept(api, alice), make_caller(*SCOPES, name="bob")
     assert api(bob, "GET", f"{ARTIFACTS}/{artifact}")[0] == 404
@@ -152,6 +167,15 @@ def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) 
     three = api(alice, "PUT", ACTIVE, {"artifactId": first, "expectedRevision": 2})[1]  # a rollback
     assert api(alice, "GET", ACTIVE) == (200, {**three, "history": [two, one]})
     assert api(alice, "GET", f"{ACTIVE}?limit=1")[1]["history"] == [two]
+
+
+def test_so_many_revisions_are_remembered(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evolution, "REVISIONS_MAX", 2)
+    artifact = kept(api, alice)
+    for revision in range(4):
+        assert api(alice, "PUT", ACTIVE, {"artifactId": artifact, "expectedRevision": revision})[0] == 200
+    active = api(alice, "GET", ACTIVE)[1]
+    assert (active["revision"], [one["revision"] for one in active["history"]]) == (4, [3])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -4,12 +4,15 @@ import json
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 from gateway.celery import app
 from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import IntegrationUnavailable
 from integrations import tasks
 from integrations.models import EvolutionArtifact, EvolutionJob, EvolutionProgram, IntegrationSwitch
 from integrations.operations import evolution, evolution_jobs
+from integrations.queries import switches
 from tests.factories.accounts import Caller, make_caller
 from tests.integrations.conftest import Api
 from tests.integrations.test_evolution import ARTIFACTS, EVIDENCE, kept
@@ -179,6 +182,20 @@ def test_reading_and_executing_need_their_scopes(api: Api, alice: Caller) -> Non
     reader = make_caller(Capability.EVOLUTION_READ, Capability.EVOLUTION_WRITE, name="reader")
     assert api(reader, "POST", JOBS, {})[1]["error"]["code"] == "insufficient_scope"
     assert api(reader, "GET", JOBS)[0] == 200
+
+
+def test_switched_off_meanwhile_a_job_is_not_executed(api: Api, alice: Caller) -> None:
+    made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [kept(api, alice)]})[1]
+    IntegrationSwitch.objects.update(enabled=False)
+    assert evolution_jobs.execute(made["jobId"])
+    job = EvolutionJob.objects.get()
+    assert (job.status, job.error_code, job.result_artifact) == ("failed", "integration_unavailable", None)
+
+
+def test_a_switch_that_is_gone_while_a_job_is_asked_for_is_off() -> None:
+    IntegrationSwitch.objects.all().delete()
+    with transaction.atomic(), pytest.raises(IntegrationUnavailable):
+        switches.require(IntegrationSwitch.Name.EVOLUTION, locked=True)
 
 
 def test_without_its_section_evolution_is_unavailable(api: Api, alice: Caller) -> None:

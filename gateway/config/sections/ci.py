@@ -19,11 +19,12 @@ ProjectKey = Annotated[Slug, reference("projects", "project")]
 
 
 class CIProviderRow(Row):
-    """A provider, its webhooks' secret, and its repositories by name."""
+    """A provider, its webhooks' secret (and the one before it, during a rotation), and its repositories by name."""
 
     name: Slug
     format: Literal["workflow_run", "generic"]
     secret: Secret
+    previous_secret: Secret = None
     repositories: Annotated[dict[Repository, ProjectKey], Field(max_length=REPOSITORIES_MAX)] = {}
 
 
@@ -44,8 +45,9 @@ class CIRow(SectionRow):
         """Set each provider's row, and make its repositories exactly these."""
         for row in self.providers:
             assert row.secret is not None
-            values = {"format": row.format, "secret": row.secret.get_secret_value()}
-            lookup, concealed = {"name": row.name}, frozenset({"secret"})
+            previous = row.previous_secret.get_secret_value() if row.previous_secret else ""
+            values = {"format": row.format, "secret": row.secret.get_secret_value(), "previous_secret": previous}
+            lookup, concealed = {"name": row.name}, frozenset({"secret", "previous_secret"})
             provider = run.upsert(
                 CIProvider, f"CI provider {row.name}", lookup=lookup, values=values, concealed=concealed
             )

@@ -1,0 +1,5 @@
+"""The console's pages of the integrations. What an owner's programs get and write is its owner's: no page shows it."""
+
+from integrations.admin import account_keys, artifacts, ci_providers, ci_runs, jobs, projects, sandbox_runs, settings
+
+__all__ = ["account_keys", "artifacts", "ci_providers", "ci_runs", "jobs", "projects", "sandbox_runs", "settings"]

@@ -1,0 +1,41 @@
+"""Evolution jobs."""
+
+from django.contrib import admin
+from django.utils.html import format_html_join
+from unfold.decorators import display
+
+from gateway.core.console import PartyColumn, ReadOnlyAdmin
+from integrations.models import EvolutionJob
+
+
+@admin.register(EvolutionJob)
+class EvolutionJobAdmin(ReadOnlyAdmin):
+    """What programs made of artifacts."""
+
+    owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
+    requester = PartyColumn("Requested by", "requested_by")
+
+    list_display = ("id", "owner", "program", "status", "created_at", "finished_at")
+    list_filter = ("status", "program", "created_at")
+    search_fields = ("id__exact", "program__exact", "owner_key__exact")
+    party_fields = ("owner_key",)
+    ordering = ("-created_at", "-id")
+    fields = (
+        *("id", "owner", "requester", "program", "inputs_named", "evidence_named", "status", "result_artifact"),
+        *("error_code", "reason", "created_at", "started_at", "finished_at"),
+    )
+    readonly_fields = ("owner", "requester", "inputs_named", "evidence_named")
+
+    @display(description="Inputs")
+    def inputs_named(self, job: EvolutionJob) -> str:
+        """Name the artifacts, one a line."""
+        return _lines(job.artifact_ids)
+
+    @display(description="Evidence")
+    def evidence_named(self, job: EvolutionJob) -> str:
+        """Name the evidence, one a line."""
+        return _lines(job.evidence_ids)
+
+
+def _lines(ids: list[str]) -> str:
+    return format_html_join("", "<div>{}</div>", ((each,) for each in ids)) or "-"

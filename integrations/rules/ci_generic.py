@@ -1,0 +1,57 @@
+"""The gateway's own format of CI webhooks. See docs/ci.md."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.core.api.times import rfc3339_or_none
+from integrations.rules.ci_reports import (
+    COMMIT_MAX_CHARACTERS,
+    FINISHED,
+    STATUSES,
+    STEP_STATUSES,
+    STEPS_MAX,
+    Report,
+    UnreadableReport,
+    count_of,
+    moment_of,
+    text_of,
+    time_of,
+    url_of,
+)
+
+
+def read_generic(body: Mapping[str, Any]) -> Report:
+    """Read a delivery, or raise UnreadableReport."""
+    status = body.get("status")
+    if status not in STATUSES:
+        raise UnreadableReport("status")
+    steps = [_step(step) for step in _steps(body)]
+    finished = [step["finishedAt"] for step in steps if step["finishedAt"]]
+    return Report(
+        repository=text_of(body, "repository"),
+        external_id=text_of(body, "externalId"),
+        ref=text_of(body, "ref"),
+        commit=text_of(body, "commit", most=COMMIT_MAX_CHARACTERS),
+        status=status,
+        url=url_of(body, "url"),
+        steps=steps,
+        attempt=1,
+        position=count_of(body, "sequence"),
+        created_at=None,
+        finished_at=max(map(moment_of, finished), default=None) if status in FINISHED else None,
+    )
+
+
+def _steps(body: Mapping[str, Any]) -> list[Any]:
+    steps = body.get("steps", [])
+    if not isinstance(steps, list) or len(steps) > STEPS_MAX:
+        raise UnreadableReport("steps")
+    return steps
+
+
+def _step(sent: Any) -> dict[str, Any]:
+    if not isinstance(sent, dict) or sent.get("status") not in STEP_STATUSES:
+        raise UnreadableReport("steps")
+    times = {name: time_of(sent, name) for name in ("startedAt", "finishedAt")}
+    stated = {name: rfc3339_or_none(moment) for name, moment in times.items()}
+    return {"name": text_of(sent, "name"), "status": sent["status"], **stated}

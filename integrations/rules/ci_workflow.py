@@ -1,0 +1,94 @@
+"""The webhooks `workflow_run` and `workflow_job` of GitHub Actions, which other forges send as well.
+
+Source: docs.github.com, Webhook events and payloads. A job of the workflow is a step of the run.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from gateway.core.api.times import rfc3339_or_none
+from integrations.rules.ci_reports import (
+    COMMIT_MAX_CHARACTERS,
+    FINISHED,
+    Report,
+    StepReport,
+    UnreadableReport,
+    count_of,
+    object_of,
+    text_of,
+    time_of,
+    url_of,
+)
+
+ATTEMPT_MAX = 2**31 - 1
+
+_OF_STATUS = {
+    **dict.fromkeys(("queued", "requested", "waiting", "pending"), "queued"),
+    "in_progress": "running",
+}
+_OF_CONCLUSION = {
+    **dict.fromkeys(("success", "neutral", "skipped"), "succeeded"),
+    **dict.fromkeys(("failure", "timed_out", "startup_failure", "action_required"), "failed"),
+    **dict.fromkeys(("cancelled", "stale"), "cancelled"),
+}
+
+
+def read_workflow_run(body: Mapping[str, Any]) -> Report:
+    """Read a `workflow_run` delivery, or raise UnreadableReport."""
+    run, repository = object_of(body, "workflow_run"), object_of(body, "repository")
+    status, updated_at = _status(run, "workflow_run"), time_of(run, "updated_at")
+    if updated_at is None:
+        raise UnreadableReport("workflow_run.updated_at")
+    return Report(
+        repository=text_of(repository, "full_name"),
+        external_id=str(count_of(run, "id")),
+        url=url_of(run, "html_url"),
+        steps=None,
+        status=status,
+        position=int(updated_at.timestamp() * 1_000_000),
+        finished_at=updated_at if status in FINISHED else None,
+        **_source(run),
+    )
+
+
+def read_workflow_job(body: Mapping[str, Any]) -> StepReport:
+    """Read a `workflow_job` delivery, or raise UnreadableReport. Its run stands before every delivery of the run itself."""
+    job, repository = object_of(body, "workflow_job"), object_of(body, "repository")
+    status = _status(job, "workflow_job")
+    run = Report(
+        repository=text_of(repository, "full_name"),
+        external_id=str(count_of(job, "run_id")),
+        url="",
+        steps=None,
+        status="queued" if status == "queued" else "running",
+        position=0,
+        finished_at=None,
+        **_source(job),
+    )
+    times = {"startedAt": time_of(job, "started_at"), "finishedAt": time_of(job, "completed_at")}
+    step = {
+        "name": text_of(job, "name"),
+        "status": "skipped" if job.get("conclusion") == "skipped" else status,
+        **{name: rfc3339_or_none(moment) for name, moment in times.items()},
+        "attempt": run.attempt,
+    }
+    return StepReport(run, step)
+
+
+def _source(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run and each of its jobs say alike."""
+    return {
+        "ref": text_of(sent, "head_branch", default=""),
+        "commit": text_of(sent, "head_sha", most=COMMIT_MAX_CHARACTERS),
+        "attempt": count_of(sent, "run_attempt", default=1, most=ATTEMPT_MAX),
+        "created_at": time_of(sent, "created_at"),
+    }
+
+
+def _status(sent: Mapping[str, Any], name: str) -> str:
+    status = sent.get("status")
+    known = _OF_CONCLUSION.get(str(sent.get("conclusion"))) if status == "completed" else None
+    known = known or _OF_STATUS.get(str(status))
+    if known is None:
+        raise UnreadableReport(f"{name}.status")
+    return known
