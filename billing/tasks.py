@@ -10,7 +10,17 @@ from django.db import transaction
 from django.utils import timezone
 
 from billing.models import ProviderEvent
-from billing.operations import events, invoice_payments, invoices, ledger, reconciliation, replays, reviews, seals
+from billing.operations import (
+    events,
+    invoice_payments,
+    invoices,
+    ledger,
+    reconciliation,
+    replays,
+    reviews,
+    seals,
+    usage_days,
+)
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
 
@@ -123,6 +133,12 @@ def purge_events() -> int:
 def seal_ledger() -> str | None:
     """Seal what closed since the last run."""
     return seals.seal()
+
+
+@shared_task
+def roll_up_usage() -> int:
+    """Add the calls that closed since the last run to the days of use, from which reports are read."""
+    return usage_days.roll_up()
 
 
 @shared_task

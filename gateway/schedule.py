@@ -26,6 +26,7 @@ INTERVAL_SECONDS = {
     "billing.tasks.reap": 15.0,
     "billing.tasks.reconcile": 30.0,
     "billing.tasks.reconcile_payments": 30.0,
+    "billing.tasks.roll_up_usage": 10 * MINUTE,
     "billing.tasks.seal_ledger": 10 * MINUTE,
     "billing.tasks.sweep_lots": 5 * MINUTE,
     "inference.tasks.purge_responses": 10 * MINUTE,

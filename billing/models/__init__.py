@@ -16,6 +16,7 @@ from billing.models.seat_price import SeatPrice
 from billing.models.stored_replay import StoredReplay
 from billing.models.takeover import Takeover
 from billing.models.transfer import Transfer
+from billing.models.usage_day import UsageDay, UsageHorizon, UsageSubject
 from billing.models.usage_record import UsageRecord
 from billing.models.wallet import OwnerKind, Wallet
 
@@ -47,6 +48,9 @@ __all__ = [
     "StoredReplay",
     "Takeover",
     "Transfer",
+    "UsageDay",
+    "UsageHorizon",
     "UsageRecord",
+    "UsageSubject",
     "Wallet",
 ]

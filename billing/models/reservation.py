@@ -96,8 +96,9 @@ class Reservation(models.Model):
             # By the reason, which is set once and for a few calls alone: an index by state would cost every other
             # transition its heap-only update.
             models.Index(fields=["created_at", "id"], name="reservation_in_review", condition=IN_REVIEW),
-            # Seals and the audit read what closed lately; an insert into its last pages costs next to nothing.
-            BrinIndex(fields=["closed_at"], name="reservation_closed", pages_per_range=32),
+            # Seals, reports and the audit read what closed lately; an insert into its last pages costs next to nothing.
+            # A range without a summary is read by every look-up, so the server is to summarize each as it fills.
+            BrinIndex(fields=["closed_at"], name="reservation_closed", pages_per_range=32, autosummarize=True),
         ]
 
     def __str__(self) -> str:

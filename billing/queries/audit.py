@@ -13,10 +13,11 @@ from importlib.resources import files
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
 from billing.queries import guards
+from billing.queries.snapshots import one_snapshot
 
 FINDINGS_MAX = 100
 _PERCENT = re.compile(r"%(?!\(\w+\)s)")
@@ -47,10 +48,7 @@ def findings(*, since: datetime | None = None) -> list[Finding]:
         "review_hours": settings.REVIEW_RELEASE_HOURS,
         **guards.expected(),
     }
-    alone = not connection.in_atomic_block
-    with transaction.atomic(), connection.cursor() as cursor:
-        if alone:  # else the caller's transaction has its own view already
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    with one_snapshot(), connection.cursor() as cursor:
         for setting in _ROOM:
             cursor.execute(setting)
         return [finding for name in invariants() for finding in _check(cursor, name, parameters)]

@@ -1,44 +1,53 @@
 """The data of one owner's monthly report. A report beyond its limits is refused, never truncated."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, TypeVar
 
+from django.db import connection
 from django.db.models import QuerySet
 
-from billing.models import CreditLot, Reservation, State, Transfer
+from billing.models import CreditLot
+from billing.queries.usage_facts import SUMS, Month, read
 from billing.rules.owners import Owner
-from billing.rules.reports import Amount, Made, Subject
+from billing.rules.reports import Held, Subject, Used
 from gateway.core.contract.errors import OrgReportLimit
 from gateway.core.contract.limits import REPORT_CALLS_MAX, REPORT_CHARGES_MAX, REPORT_HOLDS_MAX, REPORT_LOTS_MAX
+
+_USED = f"""
+SELECT product, membership_id, {SUMS}, sum(charges)::bigint FROM ({{facts}}) f GROUP BY product, membership_id
+"""  # noqa: S608 (our own text)
+_HELD = """
+SELECT product, membership_id, sum(hold_microusd)::bigint, count(*)
+  FROM (SELECT r.product, r.membership_id, r.hold_microusd FROM billing_reservation r
+         WHERE r.wallet_id = (SELECT w.id FROM billing_wallet w WHERE w.owner_kind = %(kind)s AND w.owner_key = %(key)s)
+           AND r.closed_at IS NULL LIMIT %(bound)s) held
+ GROUP BY product, membership_id
+"""
 
 Row = TypeVar("Row")
 
 
-def calls_made(owner: Owner, start: datetime, end: datetime) -> list[Made]:
-    """List the calls that were begun in `[start, end)`, except those that were released."""
-    calls = _calls(owner).filter(created_at__gte=start, created_at__lt=end).exclude(state=State.RELEASED)
-    columns = ("product", "membership_id", "usage_record__input_tokens", "usage_record__output_tokens")
-    rows = bounded(calls.values_list(*columns), REPORT_CALLS_MAX)
-    return [Made(Subject(product, member), read or 0, written or 0) for product, member, read, written in rows]
+def used(owner: Owner, month: Month) -> list[Used]:
+    """Return what each subject used in `[start, end)`: the calls begun in it, the charges that the ledger posted in it.
+
+    Raises OrgReportLimit beyond so many calls, or so many charges: a call has one for each credit that paid it, and one
+    for the balance.
+    """
+    bound = max(REPORT_CALLS_MAX, REPORT_CHARGES_MAX) + 1
+    rows = read(owner, month, _USED, bound=bound)
+    _check(sum(calls for _, _, calls, *_ in rows), REPORT_CALLS_MAX)
+    _check(sum(charges for *_, charges in rows), REPORT_CHARGES_MAX)
+    return [Used(Subject(product, member), *sums) for product, member, *sums, _ in rows]
 
 
-def charges_posted(owner: Owner, start: datetime, end: datetime) -> list[Amount]:
-    """List what the ledger charged for calls in `[start, end)`, whenever they were begun."""
+def holds_open(owner: Owner) -> list[Held]:
+    """Return what the open calls of each subject hold now, or raise OrgReportLimit beyond so many calls."""
     kind, key = owner
-    charges = Transfer.objects.filter(
-        wallet__owner_kind=kind, wallet__owner_key=key, kind="charge", created_at__gte=start, created_at__lt=end
-    )
-    rows = bounded(charges.values_list("source", "amount_microusd"), REPORT_CHARGES_MAX)
-    calls = Reservation.objects.filter(id__in=charges.values("source")).values_list("id", "product", "membership_id")
-    subjects = {call: Subject(product, member) for call, product, member in calls}
-    return [Amount(subjects.get(source, Subject(None, None)), amount) for source, amount in rows]
-
-
-def holds_open(owner: Owner) -> list[Amount]:
-    """List what open calls hold now."""
-    calls = _calls(owner).filter(closed_at=None).values_list("product", "membership_id", "hold_microusd")
-    return [Amount(Subject(product, member), hold) for product, member, hold in bounded(calls, REPORT_HOLDS_MAX)]
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD, {"kind": kind, "key": key, "bound": REPORT_HOLDS_MAX + 1})
+        rows = cursor.fetchall()
+    _check(sum(calls for *_, calls in rows), REPORT_HOLDS_MAX)
+    return [Held(Subject(product, member), held) for product, member, held, _ in rows]
 
 
 def check_lots(owner: Owner) -> None:
@@ -61,6 +70,6 @@ def report_limit(most: int) -> OrgReportLimit:
     return OrgReportLimit(f"The report exceeds its history limit of {most} rows.", details={"limit": most})
 
 
-def _calls(owner: Owner) -> QuerySet[Reservation]:
-    kind, key = owner
-    return Reservation.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key)
+def _check(count: int, most: int) -> None:
+    if count > most:
+        raise report_limit(most)

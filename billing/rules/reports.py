@@ -10,16 +10,18 @@ class Subject(NamedTuple):
     membership_id: str | None
 
 
-class Made(NamedTuple):
-    """A call and what is known of its tokens."""
+class Used(NamedTuple):
+    """The calls of a subject, what is known of their tokens, and micro-USD of the subject's charges."""
 
     subject: Subject
+    calls: int
     input_tokens: int
     output_tokens: int
+    charged_microusd: int
 
 
-class Amount(NamedTuple):
-    """Money that a call was charged or holds, in micro-USD."""
+class Held(NamedTuple):
+    """What the open calls of a subject hold, in micro-USD."""
 
     subject: Subject
     microusd: int

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from billing.queries import reports
+from billing.queries.snapshots import one_snapshot
 from billing.rules.months import month_around, month_before
 from organizations.rules.usage_summary import Summary, summarize
 
@@ -11,6 +12,5 @@ def summary(org_id: str, *, previous: bool, now: datetime) -> Summary:
     """Sum up the current or the previous UTC month, or raise OrgReportLimit."""
     owner = ("organization", org_id)
     month = month_before(now) if previous else month_around(now)
-    return summarize(
-        month, reports.calls_made(owner, *month), reports.charges_posted(owner, *month), reports.holds_open(owner)
-    )
+    with one_snapshot():
+        return summarize(month, reports.used(owner, month), reports.holds_open(owner))

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from billing.rules.reports import Amount, Made, Subject
+from billing.rules.reports import Held, Subject, Used
 
 
 @dataclass(slots=True)
@@ -34,19 +34,15 @@ class Summary:
         return self.products[subject.product], self.members[subject.membership_id], self.totals
 
 
-def summarize(
-    month: tuple[datetime, datetime], calls: Iterable[Made], charges: Iterable[Amount], holds: Iterable[Amount]
-) -> Summary:
+def summarize(month: tuple[datetime, datetime], used: Iterable[Used], holds: Iterable[Held]) -> Summary:
     """Sum a month up."""
     summary = Summary(*month)
-    for call in calls:
-        for row in summary.rows_of(call.subject):
-            row.requests += 1
-            row.input_tokens += call.input_tokens
-            row.output_tokens += call.output_tokens
-    for charge in charges:
-        for row in summary.rows_of(charge.subject):
-            row.charged_microusd += charge.microusd
+    for one in used:
+        for row in summary.rows_of(one.subject):
+            row.requests += one.calls
+            row.input_tokens += one.input_tokens
+            row.output_tokens += one.output_tokens
+            row.charged_microusd += one.charged_microusd
     for hold in holds:
         for row in summary.rows_of(hold.subject):
             row.held_microusd += hold.microusd

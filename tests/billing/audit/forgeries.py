@@ -40,6 +40,16 @@ FORGERIES: Corruptions = {
         "call_is_its_usage_and_price",
         "UPDATE billing_usage_record SET input_tokens = input_tokens * 10 WHERE reservation_id = :paid",
     ),
+    "days of use that say more than their calls": (
+        "usage_days_are_their_calls",
+        "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
+        "UPDATE billing_usage_day SET charged_microusd = charged_microusd + 1",
+    ),
+    "days of use that a call was left out of": (
+        "usage_days_are_their_calls",
+        "SELECT billing_roll_up_usage(clock_timestamp(), interval '100 years')",
+        "UPDATE billing_usage_horizon SET calls = calls + 1",
+    ),
     "a price rewritten": (
         "call_is_its_usage_and_price",
         """UPDATE billing_price_version SET components = '{"input_token": "0.30"}' WHERE id = :price""",

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from billing.models import Seal
-from billing.operations import seals
+from billing.operations import finality, seals
 from billing.queries import audit
 from tests.factories.billing import Purse, release, settle
 from tests.support.database import connect
@@ -84,7 +84,7 @@ def test_gives_up_where_a_transaction_does_not_end(
 ) -> None:
     Purse().pay(1000)
     beside.execute("SELECT pg_current_xact_id()")
-    monkeypatch.setattr(seals, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(finality, "WAIT_SECONDS", 0.3)
     assert seals.seal(margin=AT_ONCE) is None
     assert not Seal.objects.exists()
     assert "nothing was sealed" in caplog.text

@@ -58,12 +58,12 @@ class Call:
 def scenario() -> Iterator[Call]:
     """Give a call for each pair of instants, some of them free, released or open still."""
     for number, (begun_at, closed_at) in enumerate(combinations_with_replacement(INSTANTS, 2)):
-        subject, model = SUBJECTS[number % 3], MODELS[number % 2]
-        yield Call(begun_at, closed_at, *subject, model, 0 if number % 7 == 6 else number + 1)
+        subject = (*SUBJECTS[number % 3], MODELS[number % 2])
+        yield Call(begun_at, closed_at, *subject, 0 if number % 7 == 6 else number + 1)
         if number % 5 == 0:
-            yield Call(begun_at, closed_at, *subject, model, None)
+            yield Call(begun_at, closed_at, *subject, None)
         if number % 11 == 0:
-            yield Call(begun_at, None, *subject, model, None)
+            yield Call(begun_at, None, *subject, None)
 
 
 def make(purse: Purse, calls: list[Call]) -> list[str]:

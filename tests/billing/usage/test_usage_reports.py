@@ -4,16 +4,19 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from billing.queries import usage_reports
+from billing.operations import usage_days
+from billing.queries import reports, usage_reports
 from billing.queries.usage_export import iterate_calls
 from billing.rules.usage_reports import DayUse, Use
 from tests.billing.usage import month
-from tests.billing.usage.month import FEBRUARY, MARCH, MONTHS, Call
+from tests.billing.usage.month import APRIL, FEBRUARY, JANUARY, LEAP_DAY, MARCH, MONTHS, TICK, Call
 from tests.factories.billing import Purse, settle
 
 pytestmark = pytest.mark.django_db
 
 Month = tuple[datetime, datetime]
+
+HORIZONS = (JANUARY, FEBRUARY, FEBRUARY + TICK, LEAP_DAY + timedelta(hours=12), MARCH, MARCH + TICK, APRIL)
 
 
 @pytest.fixture
@@ -30,8 +33,14 @@ def calls(purse: Purse) -> list[Call]:
     return calls
 
 
-@pytest.mark.parametrize("span", MONTHS)
-def test_each_report_adds_up_to_its_calls(purse: Purse, calls: list[Call], span: Month) -> None:
+def check(purse: Purse, calls: list[Call]) -> None:
+    for span in MONTHS:
+        check_sums(purse, calls, span)
+        check_days(purse, calls, span)
+        check_export(purse, calls, span)
+
+
+def check_sums(purse: Purse, calls: list[Call], span: Month) -> None:
     by_member = usage_reports.by_product_and_member(purse.owner, span)
     by_model = usage_reports.by_model(purse.owner, span)
     by_subject = month.expected(calls, *span, lambda call: (call.product, call.member, call.did))
@@ -41,15 +50,45 @@ def test_each_report_adds_up_to_its_calls(purse: Purse, calls: list[Call], span:
     assert by_member.others == by_model.others == Use()
     spent = [row.use.charged_microusd for row in by_member.rows]
     assert spent == sorted(spent, reverse=True)
+    used = {(one.subject.product, one.subject.membership_id): one for one in reports.used(purse.owner, span)}
+    assert {key: one.charged_microusd for key, one in used.items()} == {
+        (product, member): use.charged_microusd for (product, member, _), use in by_subject.items()
+    }
 
 
-@pytest.mark.parametrize("span", MONTHS)
-def test_days_count_by_the_day_begun_and_charge_by_the_ledgers(purse: Purse, calls: list[Call], span: Month) -> None:
+def check_days(purse: Purse, calls: list[Call], span: Month) -> None:
     days = usage_reports.by_day(purse.owner, span)
     assert [one.day for one in days] == month.days_of(*span)
     for one, start in zip(days, (span[0] + timedelta(days=number) for number in range(len(days))), strict=True):
         whole = month.expected(calls, start, start + timedelta(days=1), lambda call: None)
         assert one == DayUse(start.date(), whole.get(None, Use()))
+
+
+def check_export(purse: Purse, calls: list[Call], span: Month) -> None:
+    start, end = span
+    meant = [
+        call
+        for call in calls
+        if start <= call.begun_at < end or (call.charge and call.closed_at and start <= call.closed_at < end)
+    ]
+    for calls_a_page in (3, 1000):
+        found = list(iterate_calls(purse.owner, span, page=calls_a_page))
+        assert len({call.usage_id for call in found}) == len(found)
+        assert sorted((call.begun_at, call.charged_microusd) for call in found) == sorted(
+            (call.begun_at, call.charge or 0) for call in meant
+        )
+        assert [call.begun_at for call in found] == sorted(call.begun_at for call in found)
+        charged = sum(call.charged_in_month_microusd for call in found)
+        assert charged == usage_reports.by_model(purse.owner, span).total.charged_microusd
+
+
+def test_a_report_adds_up_to_its_calls_however_far_the_job_came(purse: Purse, calls: list[Call]) -> None:
+    check(purse, calls)
+    counted = 0
+    for horizon in HORIZONS:
+        counted += usage_days.roll_up_until(horizon)
+        check(purse, calls)
+    assert counted == sum(call.charge is not None for call in (*calls, *calls[:5]))
 
 
 def test_a_report_keeps_what_it_does_not_show_in_one_sum(purse: Purse) -> None:
@@ -67,27 +106,6 @@ def test_an_owner_without_calls_or_wallet_used_nothing(purse: Purse) -> None:
         assert usage_reports.by_product_and_member(owner, (FEBRUARY, MARCH)).total == Use()
         assert len(usage_reports.by_day(owner, (FEBRUARY, MARCH))) == 29
         assert list(iterate_calls(owner, (FEBRUARY, MARCH))) == []
-
-
-@pytest.mark.parametrize("calls_a_page", [1, 3, 1000])
-@pytest.mark.parametrize("span", MONTHS)
-def test_an_export_gives_every_call_of_the_month_once(
-    purse: Purse, calls: list[Call], span: Month, calls_a_page: int
-) -> None:
-    start, end = span
-    meant = [
-        call
-        for call in calls
-        if start <= call.begun_at < end or (call.charge and call.closed_at and start <= call.closed_at < end)
-    ]
-    found = list(iterate_calls(purse.owner, span, page=calls_a_page))
-    assert len({call.usage_id for call in found}) == len(found)
-    assert sorted((call.begun_at, call.charged_microusd) for call in found) == sorted(
-        (call.begun_at, call.charge or 0) for call in meant
-    )
-    assert [call.begun_at for call in found] == sorted(call.begun_at for call in found)
-    charged = sum(call.charged_in_month_microusd for call in found)
-    assert charged == usage_reports.by_model(purse.owner, span).total.charged_microusd
 
 
 def test_an_exported_call_says_why_it_ended(purse: Purse, calls: list[Call]) -> None:

@@ -1,0 +1,192 @@
+"""How long reports of use and money take over a million calls: `python -m bench.reports`.
+
+Starts a PostgreSQL of its own, fills it (`bench/report_rows.py`), and times the routes and the queries of the portal's
+pages in this process, before and after calls are summed up by days. Prints the 50th and 99th percentiles, what the days
+take on disk, and how long the job took.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from bench.figures import percentile
+from bench.report_rows import fill
+from gateway.run.postgres import Cluster
+
+WARM_UP = 3
+LIMIT_MILLISECONDS = 100.0
+SIZES = """
+SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class
+ WHERE relname IN ('billing_usage_day', 'billing_usage_subject', 'billing_reservation', 'billing_usage_record',
+                   'billing_transfer') ORDER BY relname
+"""
+
+Call = Callable[[], object]
+
+
+def main() -> int:
+    """Measure, print, and return 1 where a 99th percentile is beyond the limit once calls are summed up."""
+    options = _options()
+    with tempfile.TemporaryDirectory(prefix="gateway-reports-") as name:
+        home = options.data or Path(name)
+        with closing(_Server(home)) as server:
+            _set_up(server.url, home)
+            if server.is_new:
+                _timed(
+                    "fill", lambda: fill(server.url, calls=options.calls, accounts=options.accounts, busy=options.busy)
+                )
+            return _measure(server.url, options.rounds)
+
+
+class _Server:
+    """A database in a directory, which may have been filled before."""
+
+    def __init__(self, home: Path) -> None:
+        home.mkdir(parents=True, exist_ok=True)
+        home.chmod(0o755)
+        self.is_new = not any(home.iterdir())
+        self._cluster = Cluster(home)
+        self.url = self._cluster.start()
+
+    def close(self) -> None:
+        self._cluster.stop()
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.reports", description=__doc__)
+    parser.add_argument("--calls", type=int, default=1_000_000)
+    parser.add_argument("--accounts", type=int, default=100_000)
+    parser.add_argument("--busy", type=int, default=300_000, help="calls of one organization this month")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--data", type=Path, help="keep the database in this directory, and use it again")
+    return parser.parse_args()
+
+
+def _set_up(database_url: str, home: Path) -> None:
+    os.environ |= {
+        "DATABASE_URL": database_url,
+        "DATA_DIR": str(home),
+        "DJANGO_SETTINGS_MODULE": "gateway.settings.test",
+    }
+    import django
+    from django.core.management import call_command
+
+    django.setup()
+    call_command("migrate", verbosity=0)
+
+
+def _measure(database_url: str, rounds: int) -> int:
+    from billing.operations import usage_days
+
+    print("Without the days of use:")
+    _time_all(max(3, rounds // 10))
+    _timed("sum up all calls", usage_days.roll_up)
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("VACUUM ANALYZE billing_usage_day")
+        connection.execute("VACUUM ANALYZE billing_usage_subject")
+        for name, size in connection.execute(SIZES):
+            print(f"  {name}: {size}")
+    _timed("sum up nothing new", usage_days.roll_up)
+    print("With the days of use:")
+    return int(_time_all(rounds) > LIMIT_MILLISECONDS)
+
+
+def _time_all(rounds: int) -> float:
+    slowest = 0.0
+    for name, call in (*_routes(), *_pages()):
+        for _ in range(WARM_UP):
+            said = call()
+        taken = sorted(_milliseconds(call) for _ in range(rounds))
+        slowest = max(slowest, percentile(taken, 99))
+        print(f"  {name:<44} p50 {percentile(taken, 50):7.1f} ms  p99 {percentile(taken, 99):7.1f} ms  {said}")
+        sys.stdout.flush()
+    return slowest
+
+
+def _routes() -> Iterator[tuple[str, Call]]:
+    owner = "did:web:bench.example:1"
+    member = "did:web:bench.example:7"
+    for org in ("org_busy", "org_limit", "org_small"):
+        for month in ("current", "previous"):
+            yield f"usage?month={month} of {org}", _get(owner, f"/v1/organizations/{org}/usage", f"?month={month}")
+        yield f"billing of {org}", _get(owner, f"/v1/organizations/{org}/billing")
+        yield f"billing/members of {org}", _get(owner, f"/v1/organizations/{org}/billing/members")
+    yield "usage?limit=100 of an account", _get(member, "/v1/usage", "?limit=100")
+    for name, who, number in (("its owner", owner, 1), ("a member", member, 7)):
+        yield (
+            f"usage?limit=100 of org_busy for {name}",
+            _get(who, "/v1/usage", "?limit=100", org_id="org_busy", membership_id=f"mem_org_busy_{number}"),
+        )
+    yield (
+        "usage?limit=100 of org_busy for a newcomer",
+        _get("did:web:bench.example:300", "/v1/usage", "?limit=100", org_id="org_busy", membership_id="mem_newcomer"),
+    )
+
+
+def _get(did: str, path: str, query: str = "", **token: Any) -> Call:
+    from django.test import Client
+
+    from accounts.models import Account
+    from tests.factories.accounts import Caller
+    from tests.factories.proofs import Signer, mint_token
+
+    client, signer = Client(), Signer()
+    who = Account.objects.get(did=did)
+
+    def call() -> object:
+        caller = Caller(who, (), signer, minted())
+        answer = client.get(path + query, headers=caller.headers("GET", path))
+        return answer.status_code if answer.status_code == 200 else answer.json()["error"]["code"]
+
+    begun = time.monotonic()
+    tokens: list[str] = []
+
+    def minted() -> str:
+        if not tokens or time.monotonic() - begun > 200:
+            tokens[:] = [mint_token(did, ("usage:read", "wallet:read", "orgs:read"), signer, **token)]
+        return tokens[0]
+
+    return call
+
+
+def _pages() -> Iterator[tuple[str, Call]]:
+    from django.utils import timezone
+
+    from billing.queries import usage_reports
+    from billing.rules.months import month_around, month_before
+
+    now = timezone.now()
+    for label, month in (("this month", month_around(now)), ("last month", month_before(now))):
+        for owner in (("organization", "org_busy"), ("account", "did:web:bench.example:7")):
+            for report in (usage_reports.by_product_and_member, usage_reports.by_model, usage_reports.by_day):
+
+                def call(report: Any = report, owner: Any = owner, month: Any = month) -> object:
+                    found = report(owner, month)
+                    return f"{len(found if isinstance(found, tuple) else found.rows)} rows"
+
+                yield f"{report.__name__} of {owner[1][-9:]} {label}", call
+
+
+def _milliseconds(call: Call) -> float:
+    begun = time.perf_counter()
+    call()
+    return (time.perf_counter() - begun) * 1000
+
+
+def _timed(name: str, work: Call) -> None:
+    begun = time.monotonic()
+    work()
+    print(f"{name}: {time.monotonic() - begun:.1f} s")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

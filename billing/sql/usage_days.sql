@@ -1,0 +1,68 @@
+-- billing_roll_up_usage(p_ends_at timestamptz, p_span interval) RETURNS TABLE (ends_at timestamptz, calls bigint)
+--
+-- Adds the settled calls that closed since the last run to the days of use, at most p_span of them and none that closed
+-- at p_ends_at or later, and moves the horizon there: both or neither, so that a run that dies leaves nothing, and each
+-- call is counted once. Returns the new horizon and how many calls were added; no row where there is nothing before
+-- p_ends_at that is not added yet. Of two at once the second waits, and goes on where the first ended. The caller sees
+-- to it that nothing can commit any more that is dated before p_ends_at.
+CREATE OR REPLACE FUNCTION billing_roll_up_usage(p_ends_at timestamptz, p_span interval)
+RETURNS TABLE (ends_at timestamptz, calls bigint) LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+  v_begins timestamptz;
+  v_ends timestamptz;
+  v_calls bigint;
+BEGIN
+  INSERT INTO billing_usage_horizon (id, ends_at, calls) VALUES (1, '2000-01-01 00:00:00+00', 0)  -- before any call
+  ON CONFLICT (id) DO NOTHING;
+  SELECT h.ends_at INTO v_begins FROM billing_usage_horizon h WHERE h.id = 1 FOR NO KEY UPDATE;
+  IF v_begins >= p_ends_at THEN
+    RETURN;
+  END IF;
+  IF v_begins = '2000-01-01 00:00:00+00' THEN
+    SELECT coalesce(min(r.closed_at), p_ends_at) INTO v_begins FROM billing_reservation r;
+  END IF;
+  v_ends := least(p_ends_at, v_begins + p_span);
+
+  WITH sums AS MATERIALIZED (
+    SELECT r.wallet_id, r.product, r.membership_id, r.actor_did, r.model,
+           (r.closed_at AT TIME ZONE 'UTC')::date AS closed_on, (r.created_at AT TIME ZONE 'UTC')::date AS begun_on,
+           count(*) AS calls, coalesce(sum(u.input_tokens), 0) AS input_tokens,
+           coalesce(sum(u.output_tokens), 0) AS output_tokens, coalesce(sum(t.charges), 0) AS charges,
+           coalesce(sum(t.charged_microusd), 0) AS charged_microusd
+      FROM billing_reservation r
+      LEFT JOIN billing_usage_record u ON u.reservation_id = r.id
+      LEFT JOIN LATERAL (
+        SELECT count(*) AS charges, sum(c.amount_microusd) AS charged_microusd
+          FROM billing_transfer c WHERE c.source = r.id AND c.kind = 'charge') t ON true
+     WHERE r.closed_at >= v_begins AND r.closed_at < v_ends AND r.state = 'settled'
+     GROUP BY 1, 2, 3, 4, 5, 6, 7
+  ), known AS (
+    SELECT s.* FROM billing_usage_subject s WHERE s.wallet_id IN (SELECT wallet_id FROM sums)
+  ), added AS (
+    INSERT INTO billing_usage_subject (wallet_id, product, membership_id, actor_did, model)
+    SELECT wallet_id, product, membership_id, actor_did, model FROM sums
+    EXCEPT SELECT wallet_id, product, membership_id, actor_did, model FROM known
+    RETURNING *
+  ), days AS (
+    INSERT INTO billing_usage_day AS d (
+      subject_id, closed_on, begun_on, calls, input_tokens, output_tokens, charges, charged_microusd)
+    SELECT s.id, n.closed_on, n.begun_on, n.calls, n.input_tokens, n.output_tokens, n.charges, n.charged_microusd
+      FROM sums n
+      JOIN (SELECT * FROM known UNION ALL SELECT * FROM added) s
+        ON s.wallet_id = n.wallet_id AND s.actor_did = n.actor_did AND s.model = n.model
+       AND s.product IS NOT DISTINCT FROM n.product AND s.membership_id IS NOT DISTINCT FROM n.membership_id
+     ORDER BY n.wallet_id, s.id  -- what is read together lies together
+    ON CONFLICT (subject_id, closed_on, begun_on) DO UPDATE
+      SET calls = d.calls + EXCLUDED.calls, input_tokens = d.input_tokens + EXCLUDED.input_tokens,
+          output_tokens = d.output_tokens + EXCLUDED.output_tokens, charges = d.charges + EXCLUDED.charges,
+          charged_microusd = d.charged_microusd + EXCLUDED.charged_microusd
+  )
+  SELECT coalesce(sum(n.calls), 0) INTO v_calls FROM sums n;
+
+  UPDATE billing_usage_horizon h SET ends_at = v_ends, calls = h.calls + v_calls, moved_at = clock_timestamp()
+   WHERE h.id = 1;
+  ends_at := v_ends;
+  calls := v_calls;
+  RETURN NEXT;
+END $$;
