@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from accounts.models import Product
 from billing.models import InvoiceStatus
 from billing.queries import invoices, usage_csv, usage_months, usage_pages
 from billing.rules.months import Month
@@ -19,7 +20,7 @@ from gateway.core.contract.errors import OrgReportLimit
 from gateway.core.csv_files import csv_response, name_part
 from organizations.models import Membership
 from organizations.portal import words
-from organizations.portal.pages import member_page, name_of, product_choices, show
+from organizations.portal.pages import member_page, name_of, show
 from organizations.queries import memberships, seat_estimate
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -36,7 +37,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     if choice.month is None:
         return show(request, membership, TAB, status=404, choice=choice)
     used = usage_pages.of_month(_owner(membership), choice.month, now)
-    products = dict(product_choices(org_id))
+    products = dict(Product.objects.values_list("slug", "name"))
     seats = _estimate(org_id, products, now) if choice.is_current else _invoice(org_id, choice.month)
     member_lines = _member_lines(org_id, used.members.rows, products)
     return show(request, membership, TAB, choice=choice, used=used, member_lines=member_lines, **seats)
