@@ -1,6 +1,8 @@
 """Invoices, and what is still to be done about them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -11,12 +13,13 @@ from billing.models import (
     CheckoutKind,
     CheckoutStatus,
     Invoice,
+    InvoiceLine,
     InvoicePayment,
     InvoiceStatus,
     ProviderEvent,
 )
 from billing.queries.reports import bounded
-from billing.rules.invoices import GRACE
+from billing.rules.invoices import GRACE, number_of
 from gateway.core.contract.limits import REPORT_INVOICES_MAX
 
 _UNDECIDED = Exists(InvoicePayment.objects.filter(invoice=OuterRef("pk"), status__in=PENDING))
@@ -28,9 +31,39 @@ def of_organization(org_id: str) -> QuerySet[Invoice]:
     return found.order_by("-period_start", "-id")
 
 
-def report_of(org_id: str) -> Sequence[Invoice]:
-    """List all of an organization's invoices, or raise OrgReportLimit where there are more than one report shows."""
-    return bounded(of_organization(org_id), REPORT_INVOICES_MAX)
+@dataclass(frozen=True, slots=True)
+class ReportedInvoice:
+    """An invoice as a report shows it; each line is a product, its seat-days and their amount in micro-USD."""
+
+    invoice_id: str
+    number: str | None
+    status: str
+    period_start: datetime
+    period_end: datetime
+    total_microusd: int
+    lines: Sequence[tuple[str, int, int]]
+
+
+def report_of(org_id: str) -> list[ReportedInvoice]:
+    """List all of an organization's invoices, the newest month first, or raise OrgReportLimit where there are more than
+    one report shows."""
+    columns = ("id", "serial", "status", "period_start", "period_end", "total_microusd")
+    found = Invoice.objects.filter(org_id=org_id).order_by("-period_start", "-id")
+    rows = bounded(found.values_list(*columns), REPORT_INVOICES_MAX)
+    lines = _lines_of(org_id) if rows else {}
+    return [
+        ReportedInvoice(one, None if serial is None else number_of(serial), *rest, lines.get(one, ()))
+        for one, serial, *rest in rows
+    ]
+
+
+def _lines_of(org_id: str) -> dict[str, list[tuple[str, int, int]]]:
+    found: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
+    lines = InvoiceLine.objects.filter(invoice__org_id=org_id).order_by("product")
+    columns = ("invoice_id", "product", "seat_days", "amount_microusd")
+    for invoice_id, product, seat_days, amount_microusd in lines.values_list(*columns):
+        found[invoice_id].append((product, seat_days, amount_microusd))
+    return found
 
 
 def drafts(since: datetime) -> list[str]:

@@ -54,7 +54,7 @@ def check_lots(owner: Owner) -> None:
     """Raise OrgReportLimit where a wallet has more credits than one report shows."""
     kind, key = owner
     lots = CreditLot.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, closed_at=None)
-    bounded(lots.values_list("id"), REPORT_LOTS_MAX)
+    _check(lots[: REPORT_LOTS_MAX + 1].count(), REPORT_LOTS_MAX)
 
 
 def bounded(rows: "QuerySet[Any, Row]", most: int) -> Sequence[Row]:

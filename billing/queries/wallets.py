@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from billing.models import CreditLot, Wallet
 from billing.rules.lots import counted_microusd
@@ -35,34 +36,51 @@ class WalletBalance:
     credits: tuple[AvailableCredit, ...]
 
 
+# Columns, not rows: there may be a thousand credits, and each would bring the wallet along.
+_WALLET = ("balance_microusd", "held_microusd", "debt_microusd")
+_CREDIT = ("id", "product", "granted_microusd", "remaining_microusd", "held_microusd", "expires_at")
+
+
 def view(owner: Owner, now: datetime) -> WalletBalance:
     """Read an owner's wallet and credits; an owner without a wallet has nothing."""
     kind, key = owner
     # One statement, so that the wallet and its credits are of the same instant.
-    rows = list(
-        CreditLot.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, closed_at=None)
-        .select_related("wallet")
-        .order_by("created_at", "id")
-    )
-    wallet = rows[0].wallet if rows else Wallet.objects.filter(owner_kind=kind, owner_key=key).first()
-    return _view(wallet, rows, now) if wallet else WalletBalance(0, 0, 0, 0, 0, ())
+    lots = CreditLot.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, closed_at=None)
+    columns = (*(f"wallet__{name}" for name in _WALLET), *_CREDIT)
+    rows = list(lots.order_by("created_at", "id").values_list(*columns))
+    if rows:
+        return _view(rows[0][: len(_WALLET)], [_Lot(*row[len(_WALLET) :]) for row in rows], now)
+    wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values_list(*_WALLET).first()
+    return _view(wallet or (0, 0, 0), [], now)
 
 
-def _view(wallet: Wallet, lots: list[CreditLot], now: datetime) -> WalletBalance:
+class _Lot(NamedTuple):
+    """What a view needs of a credit that is not closed."""
+
+    id: str
+    product: str | None
+    granted_microusd: int
+    remaining_microusd: int
+    held_microusd: int
+    expires_at: datetime | None
+
+
+def _view(wallet: tuple[int, ...], lots: list[_Lot], now: datetime) -> WalletBalance:
+    balance, held, debt = wallet
     counting = tuple(credit for lot in lots if (credit := _credit(lot, now)).remaining_microusd > 0)
     total = sum(credit.remaining_microusd for credit in counting)
-    held = wallet.held_microusd + sum(lot.held_microusd for lot in lots)
+    held += sum(lot.held_microusd for lot in lots)
     return WalletBalance(
-        balance_microusd=wallet.balance_microusd,
+        balance_microusd=balance,
         credits_microusd=total,
         held_microusd=held,
-        available_microusd=0 if wallet.debt_microusd else wallet.balance_microusd + total - held,
-        debt_microusd=wallet.debt_microusd,
+        available_microusd=0 if debt else balance + total - held,
+        debt_microusd=debt,
         credits=counting,
     )
 
 
-def _credit(lot: CreditLot, now: datetime) -> AvailableCredit:
+def _credit(lot: _Lot, now: datetime) -> AvailableCredit:
     return AvailableCredit(
         credit_id=lot.id,
         product=lot.product,

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from billing.models import Budget, Invoice
+from billing.models import Budget
 from billing.queries import budgets, invoices, reports, wallets
+from billing.queries.invoices import ReportedInvoice
 from billing.queries.wallets import WalletBalance
 from organizations.models import Organization
 from organizations.queries import seat_estimate
@@ -19,7 +20,7 @@ class OrganizationBilling:
     organization: Organization
     wallet: WalletBalance
     budgets: list[Budget]
-    invoices: Sequence[Invoice]
+    invoices: Sequence[ReportedInvoice]
     seats: SeatEstimate
 
 

@@ -58,7 +58,7 @@ def _row(entitlement: Entitlement, month: SeatMonth, today: date) -> ProductEsti
         product=month.product,
         monthly_price_microusd=month.price_microusd,
         assigned_seats=getattr(entitlement, "assigned_seats", 0),
-        billable_seats=month.billable_seats(today) if entitlement.is_enabled else 0,
+        billable_seats=month.billable_seats[today] if entitlement.is_enabled else 0,
         accrued_microusd=month.cost_microusd(until=today),
         projected_microusd=month.cost_microusd(),
         externally_billed=month.is_externally_billed,

@@ -7,12 +7,13 @@ import calendar
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from typing import NamedTuple
 
 DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """`[start, end)`; an `end` of None has not come yet."""
 
     start: datetime
@@ -29,20 +30,19 @@ def days_of_month(month: date) -> list[date]:
     return [month.replace(day=day) for day in range(1, count + 1)]
 
 
-def billable_seat_days(enabled: Iterable[Interval], seats: Iterable[Interval], days: Iterable[date]) -> int:
-    """Sum the billable seats of days that begin in order.
+def billable_seats(enabled: Iterable[Interval], seats: Iterable[Interval], days: Iterable[date]) -> dict[date, int]:
+    """Return the billable seats of each of some days, which begin in order.
 
     A day on which the product was enabled at any time counts max(1, the most seats assigned at once); others nothing.
     """
     windows = list(enabled)
     peaks = _Peaks(seats)
-    total = 0
+    counted = {}
     for day in days:
         start = datetime.combine(day, time.min, UTC)
         peak = peaks.within(start, start + DAY)
-        if any(window.overlaps(start, start + DAY) for window in windows):
-            total += max(1, peak)
-    return total
+        counted[day] = max(1, peak) if any(window.overlaps(start, start + DAY) for window in windows) else 0
+    return counted
 
 
 def month_cost_microusd(price_microusd: int, seat_days: int, days_in_month: int) -> int:
@@ -50,7 +50,7 @@ def month_cost_microusd(price_microusd: int, seat_days: int, days_in_month: int)
     return (2 * price_microusd * seat_days + days_in_month) // (2 * days_in_month)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SeatMonth:
     """A product that an organization had enabled in a month, and all that its cost follows from.
 
@@ -64,19 +64,20 @@ class SeatMonth:
     seats: Sequence[Interval]
     days: Sequence[date]
 
+    @cached_property
+    def billable_seats(self) -> dict[date, int]:
+        """The seats that each day of the month is billed for."""
+        return billable_seats(self.enabled, self.seats, self.days)
+
     def seat_days(self, until: date | None = None) -> int:
         """Count the billable seat-days of the month, or of its days up to and with `until`."""
-        return billable_seat_days(self.enabled, self.seats, [day for day in self.days if until is None or day <= until])
+        return sum(count for day, count in self.billable_seats.items() if until is None or day <= until)
 
     def cost_microusd(self, until: date | None = None) -> int:
         """Return what these seat-days cost; nothing where an outside provider bills them."""
         if self.is_externally_billed:
             return 0
         return month_cost_microusd(self.price_microusd, self.seat_days(until), len(self.days))
-
-    def billable_seats(self, day: date) -> int:
-        """Return the seats that one day is billed for."""
-        return billable_seat_days(self.enabled, self.seats, [day])
 
 
 class _Peaks:

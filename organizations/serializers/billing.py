@@ -1,13 +1,18 @@
 """An organization's wallet, budgets and seat estimate on the wire. Amounts are in micro-USD."""
 
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
 
 from billing.models import InvoiceStatus
 from billing.operations.budgets import LIMIT_MAX_MICROUSD
+from billing.queries.invoices import ReportedInvoice
+from billing.queries.wallets import AvailableCredit
 from billing.rules.budgets import BudgetScope, spent_microusd
 from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField
+from gateway.core.api.times import rfc3339, rfc3339_or_none
+from organizations.queries.billing import OrganizationBilling
 
 SCOPES = [scope.value for scope in BudgetScope]
 OF_PRODUCT = (BudgetScope.PRODUCT, BudgetScope.MEMBER_PRODUCT)
@@ -115,7 +120,7 @@ class InvoiceResponse(serializers.Serializer[Any]):
 
 
 class OrganizationBillingResponse(serializers.Serializer[Any]):
-    """The organization's money; the instance is `organizations.queries.billing.OrganizationBilling`."""
+    """The organization's money, as `render_billing` renders it."""
 
     orgId = serializers.CharField(source="organization.id")
     wallet = OrganizationWalletResponse()
@@ -124,3 +129,41 @@ class OrganizationBillingResponse(serializers.Serializer[Any]):
     invoices = InvoiceResponse(many=True)
     pastDue = serializers.BooleanField(source="organization.is_past_due")
     seatEstimate = SeatEstimateResponse(source="seats")
+
+
+def render_billing(found: OrganizationBilling, now: datetime) -> dict[str, Any]:
+    """Render an organization's money. Credits and invoices by hand: a serializer takes 30 times as long for each row."""
+    return {
+        "orgId": found.organization.pk,
+        "wallet": OrganizationWalletResponse(found.wallet).data,
+        "credits": [_render_credit(credit) for credit in found.wallet.credits],
+        "budgets": BudgetResponse(found.budgets, many=True, context={"now": now}).data,
+        "invoices": [_render_invoice(invoice) for invoice in found.invoices],
+        "pastDue": found.organization.is_past_due,
+        "seatEstimate": SeatEstimateResponse(found.seats).data,
+    }
+
+
+def _render_credit(credit: AvailableCredit) -> dict[str, Any]:
+    return {
+        "creditId": credit.credit_id,
+        "product": credit.product,
+        "grantedMicrousd": credit.granted_microusd,
+        "remainingMicrousd": credit.remaining_microusd,
+        "expiresAt": rfc3339_or_none(credit.expires_at),
+    }
+
+
+def _render_invoice(invoice: ReportedInvoice) -> dict[str, Any]:
+    return {
+        "invoiceId": invoice.invoice_id,
+        "number": invoice.number,
+        "status": invoice.status,
+        "periodStart": rfc3339(invoice.period_start),
+        "periodEnd": rfc3339(invoice.period_end),
+        "totalMicrousd": invoice.total_microusd,
+        "lines": [
+            {"product": product, "seatDays": seat_days, "amountMicrousd": amount}
+            for product, seat_days, amount in invoice.lines
+        ],
+    }

@@ -22,7 +22,12 @@ from gateway.core.contract.errors import (
 from organizations.operations import budgets, checkouts, external_mappings
 from organizations.queries import billing, memberships, usage
 from organizations.rules.roles import MONEY_MANAGERS, OWNERS
-from organizations.serializers.billing import BudgetRequest, BudgetResponse, OrganizationBillingResponse
+from organizations.serializers.billing import (
+    BudgetRequest,
+    BudgetResponse,
+    OrganizationBillingResponse,
+    render_billing,
+)
 from organizations.serializers.checkout import (
     CheckoutRequest,
     ExternalMappingRequest,
@@ -51,7 +56,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
         """Show wallet, credits, budgets, invoices and what this month's seats cost."""
         now = timezone.now()
         found = billing.view(self.membership.organization, now)
-        return Response(OrganizationBillingResponse(found, context={"now": now}).data)
+        return Response(render_billing(found, now))
 
     @extend_schema(operation_id="list_billing_members", summary="List members for budgets", responses=MemberList)
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
