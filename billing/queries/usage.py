@@ -8,7 +8,7 @@ from billing.rules.owners import Owner
 
 
 def of_owner(owner: Owner) -> QuerySet[Reservation]:
-    """Give an owner's calls."""
+    """Return an owner's calls."""
     kind, key = owner
     wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
     # By a subquery, not a join: the newest are then read off the index, however many calls the wallet has.
@@ -16,7 +16,7 @@ def of_owner(owner: Owner) -> QuerySet[Reservation]:
 
 
 def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Reservation]:
-    """Give an owner's newest calls with what they used, newest first; only one membership's where one is named."""
+    """Return an owner's newest calls with what they used, newest first; only one membership's where one is named."""
     calls = of_owner(owner)
     if member is not None:
         calls = calls.filter(membership_id=member)

@@ -69,5 +69,6 @@ def _charged_microusd(call: Reservation) -> int | None:
 
 
 def _charge_of(call: Reservation, decimals: int) -> str:
+    """Show what a call cost, or that it is not known yet."""
     charged = _charged_microusd(call)
     return "Not known yet" if charged is None else usd(charged, decimals)

@@ -92,7 +92,7 @@ def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 
 def _method(membership: Membership) -> dict[str, Any]:
-    """Give the page the payment method that is saved, and the form that saves another."""
+    """Return the payment method that is saved, and the form that saves another."""
     if not payment_pages.are_configured():
         return {"can_pay": False}
     is_live = payment_pages.mode() == "live"

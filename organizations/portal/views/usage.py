@@ -79,7 +79,7 @@ def _member_lines(org_id: str, rows: Iterable[MemberUse], products: dict[str, st
 
 
 def _estimate(org_id: str, products: dict[str, str], now: datetime) -> dict[str, Any]:
-    """Give the page what the seats of this month are estimated to cost."""
+    """Return what the seats of this month are estimated to cost."""
     try:
         seats = seat_estimate.estimate(org_id, now)
     except OrgReportLimit as error:
@@ -90,6 +90,6 @@ def _estimate(org_id: str, products: dict[str, str], now: datetime) -> dict[str,
 
 
 def _invoice(org_id: str, month: Month) -> dict[str, Any]:
-    """Give the page the invoice for the seats of a month that is over, a void one only where no other took its place."""
+    """Return the invoice for the seats of a month that is over, a void one only where no other took its place."""
     found = invoices.of_organization(org_id).filter(period_start=month[0])
     return {"invoice": found.exclude(status=InvoiceStatus.VOID).first() or found.first()}
