@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from billing.queries import usage_reports, wallets
+from billing.queries.snapshots import one_snapshot
 from billing.rules.months import Month
 from billing.rules.owners import Owner
 from billing.rules.usage_lines import Line, Named, lines
@@ -32,9 +33,10 @@ class UsageOfMonth:
 
 
 def of_month(owner: Owner, month: Month, now: datetime) -> UsageOfMonth:
-    """Read what the page of a month shows. Days that have not begun are left out."""
-    members, models = usage_reports.by_product_and_member(owner, month), usage_reports.by_model(owner, month)
-    days = [day for day in usage_reports.by_day(owner, month) if day.day <= now.date()]
+    """Read what the page of a month shows, all of it as of one moment. Days that have not begun are left out."""
+    with one_snapshot():
+        members, models = usage_reports.by_product_and_member(owner, month), usage_reports.by_model(owner, month)
+        days = [day for day in usage_reports.by_day(owner, month) if day.day <= now.date()]
     is_current = month[0] <= now < month[1]
     return UsageOfMonth(
         total=members.total,
