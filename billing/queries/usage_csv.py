@@ -10,8 +10,8 @@ from billing.rules.owners import Owner
 from billing.rules.usage_reports import ReportedCall
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 from gateway.core.contract.amounts import dollars
+from gateway.core.csv_files import Cell
 
-Cell = str | int | None
 Names = Callable[[Collection[str]], Mapping[str, str]]
 """Names members by their membership ids; it need not know them all."""
 

@@ -202,6 +202,14 @@ class TestOrganization:
             with django_assert_max_num_queries(QUERIES_MAX):
                 house["owner"].get(house.path("usage"), {"month": name_of(month)})
 
+    def test_names_are_texts_and_nothing_else(self, house: House, purse: Purse) -> None:
+        hostile = '"><script>alert(1)</script>'
+        Account.objects.filter(pk=account("member").pk).update(display_name=hostile)
+        used(purse, 5, THIS[0], membership_id=house.member("member"), model=hostile, product=hostile)
+        answer = house["owner"].get(house.path("usage"))
+        assert b"<script>alert" not in answer.content
+        assert tables(answer)["Use by product and member, highest charge first"][1][:2] == [hostile, hostile]
+
     def test_the_dearest_lines_are_shown_and_the_rest_is_one(self, house: House, purse: Purse) -> None:
         for number in range(202):
             used(purse, 300 - number, LAST[0] + number * TICK, model=f"model-{number:03}")
@@ -268,6 +276,15 @@ class TestPerson:
             used(own, number, THIS[0] + number * TICK, model=f"model-{number}")
         with django_assert_max_num_queries(QUERIES_MAX):
             alice.get("/wallet/usage")
+
+    def test_control_characters_in_an_address_are_refused(self, alice: Client, own: Purse) -> None:
+        for path in (
+            "/wallet/usage?month=%00",
+            "/wallet/usage?after=%00",
+            "/wallet/usage.csv?month=%0a",
+            "/wallet/usage/%00",
+        ):
+            assert alice.get(path).status_code in (400, 404), path
 
     def test_asks_a_stranger_to_sign_in(self) -> None:
         for path in ("/wallet/usage.csv", "/wallet/usage/use_1"):
