@@ -10,4 +10,6 @@ urlpatterns = [
     path("wallet/payments/<str:transaction_id>", payments.show, name="portal_payment"),
     path("wallet/payments/<str:transaction_id>/receipt", payments.receipt, name="portal_receipt"),
     path("wallet/usage", usage.index, name="portal_usage"),
+    path("wallet/usage.csv", usage.export, name="portal_usage_csv"),
+    path("wallet/usage/<str:usage_id>", usage.call, name="portal_call"),
 ]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from django.db.models import Sum
 
-from billing.models import Reservation, State, Transfer
+from billing.models import Transfer
 from billing.rules.months import month_around
 from billing.rules.owners import Owner
 
@@ -17,11 +17,3 @@ def charged_microusd(owner: Owner, now: datetime) -> int:
         wallet__owner_kind=kind, wallet__owner_key=key, kind="charge", created_at__gte=start, created_at__lt=end
     )
     return int(charges.aggregate(total=Sum("amount_microusd"))["total"] or 0)
-
-
-def calls_made(owner: Owner, now: datetime) -> int:
-    """Count the calls that were begun this month, but for those that were given back."""
-    kind, key = owner
-    start, end = month_around(now)
-    calls = Reservation.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key)
-    return calls.filter(created_at__gte=start, created_at__lt=end).exclude(state=State.RELEASED).count()

@@ -143,26 +143,31 @@ _PLAIN_TOKEN = {
 
 def cost_microusd(used: Quantities, book: PriceBook) -> int:
     """Price the quantities exactly and round up, once, to whole micro-USD."""
-    return -(-_cost_pico(used, book) // PICO_PER_MICRO)
+    total = sum(count * _unit_price(name, used, book) for name, count in units_of(used).items() if count)
+    return -(-total // PICO_PER_MICRO)
 
 
-def _cost_pico(used: Quantities, book: PriceBook) -> int:
+def units_of(used: Quantities) -> dict[str, int]:
+    """Count what is priced, by component; no unit counts in two components."""
     cached, audio_in = used.cached_input_tokens or 0, used.input_audio_tokens or 0
     audio_out = used.output_audio_tokens or 0
-    units = {
+    return {
         "input_token": (used.input_tokens or 0) - cached - audio_in,
         "cached_input_token": cached,
-        "input_audio_token": audio_in,
         "output_token": (used.output_tokens or 0) - audio_out,
+        "input_audio_token": audio_in,
         "output_audio_token": audio_out,
+        "image": used.images or 0,
         "input_character": used.input_characters or 0,
         "audio_second": used.seconds or 0,
         "input_kilobyte": -(-(used.input_bytes or 0) // BYTES_PER_KILOBYTE),
         "input_item": used.items or 0,
         "request": 1,
     }
-    total = sum(count * book.price(component) for component, count in units.items() if count)
-    return total + (used.images * book.image_price(used.image_kind) if used.images else 0)
+
+
+def _unit_price(component: str, used: Quantities, book: PriceBook) -> int:
+    return book.image_price(used.image_kind) if component == "image" else book.price(component)
 
 
 def check_image_kind(kind: Any) -> str:

@@ -5,15 +5,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from billing.models import Reservation, State
+from billing.models import Reservation
+from billing.rules.call_words import STATUS
 from gateway.core.api.times import rfc3339, rfc3339_or_none
 
-STATUS = {
-    State.DISPATCHED: "held",
-    State.REVIEW: "reconciling",
-    State.SETTLED: "settled",
-    State.RELEASED: "released",
-}
 QUANTITIES = {
     "inputTokens": "input_tokens",
     "cachedInputTokens": "cached_input_tokens",
@@ -79,7 +74,7 @@ def _render_call(call: Reservation) -> dict[str, Any]:
         "product": call.product,
         "orgId": call.org_id,
         "membershipId": call.membership_id,
-        "status": STATUS[State(call.state)],
+        "status": STATUS[call.state],
         **{name: getattr(used, column, None) for name, column in QUANTITIES.items()},
         "heldMicrousd": call.hold_microusd if call.closed_at is None else 0,
         "chargedMicrousd": call.charge_microusd or 0,

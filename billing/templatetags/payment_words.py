@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from django import template
 
-from billing.models import Checkout, Invoice, InvoicePayment, Reservation, State
-from billing.rules import invoice_words, payment_words
+from billing.models import Checkout, Invoice, InvoicePayment, Reservation
+from billing.rules import call_words, invoice_words, payment_words
 from gateway.core.contract.amounts import decimals_of, usd
 
 register = template.Library()
@@ -43,6 +43,19 @@ def bought(checkout: Checkout) -> str:
 
 
 @register.filter
+def ending(call: Reservation) -> call_words.Ending:
+    """Return how a call ended, and why."""
+    used = getattr(call, "usage_record", None)
+    return call_words.ending(
+        call.state,
+        review_reason=call.review_reason,
+        resolution=call.resolution,
+        basis=used.basis if used else None,
+        overrun_microusd=call.overrun_microusd,
+    )
+
+
+@register.filter
 def with_charges(calls: Iterable[Reservation]) -> list[tuple[Reservation, str]]:
     """Pair calls with what they cost, all with the same number of decimals."""
     rows = list(calls)
@@ -51,16 +64,11 @@ def with_charges(calls: Iterable[Reservation]) -> list[tuple[Reservation, str]]:
 
 
 def _charged_microusd(call: Reservation) -> int | None:
-    return call.usage_record.charge_microusd if call.state == State.SETTLED else None
+    """Return the charge of a call that is over, 0 where it was released."""
+    return (call.charge_microusd or 0) if call.closed_at else None
 
 
 def _charge_of(call: Reservation, decimals: int) -> str:
-    """Show what a call cost, or why that is not known yet."""
-    match call.state:
-        case State.SETTLED:
-            return usd(call.usage_record.charge_microusd, decimals)
-        case State.RELEASED:
-            return "Not charged"
-        case State.REVIEW:
-            return "Under review"
-    return "In progress"
+    """Show what a call cost, or that it is not known yet."""
+    charged = _charged_microusd(call)
+    return "Not known yet" if charged is None else usd(charged, decimals)

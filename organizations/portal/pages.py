@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -24,7 +24,7 @@ from organizations.rules.roles import ANY, MONEY_MANAGERS, PEOPLE_MANAGERS, Role
 
 ROWS = 50
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 # Address, title, and the roles that have the page.
 TABS = (
@@ -65,7 +65,7 @@ def member_page(*roles: Role) -> Callable[[View], View]:
         @login_required
         @never_cache
         @wraps(view)
-        def page(request: HttpRequest, org_id: str, **kwargs: Any) -> HttpResponse:
+        def page(request: HttpRequest, org_id: str, **kwargs: Any) -> HttpResponseBase:
             try:
                 membership = memberships.with_role(org_id, person(request).did, roles or ANY)
             except NotMember:

@@ -57,5 +57,6 @@ urlpatterns = [
     path(f"{ORG}/budgets", budgets.index, name="organization_budgets"),
     path(f"{ORG}/budgets/<str:budget_id>/disable", budgets.disable, name="organization_budget_disable"),
     path(f"{ORG}/usage", usage.index, name="organization_usage"),
+    path(f"{ORG}/usage.csv", usage.export, name="organization_usage_csv"),
     path(f"{ORG}/log", log.index, name="organization_log"),
 ]

@@ -1,4 +1,4 @@
-"""A month of an organization, followed in the portal from the seat to the invoice to the payment."""
+"""A month of an organization, followed in the portal from the seat to the invoice to the payment, and on its usage page."""
 
 import os
 import re
@@ -13,6 +13,7 @@ from tests.browser.house import AppHouse
 from tests.browser.person import Person
 from tests.browser.test_looks import LOOKS, Look, look_at
 from tests.browser.test_organizations import Founder
+from tests.browser.used_months import book_months
 from tests.support.gateways import OURS
 from tests.support.stripe import FakeStripe
 
@@ -99,3 +100,11 @@ def test_from_the_seat_to_the_payment(opened: Open, house: AppHouse, provider: F
     assert re.fullmatch(r"INV-\d{6}\.pdf", download.value.suggested_filename)
     page.goto(invoice.rpartition("/")[0])
     look_at(page)
+    book_months(house, "organization", org_id)
+    page.get_by_role("navigation", name="Money").get_by_role("link", name="Usage").click()
+    page.get_by_label("Month (UTC)").select_option(index=1)
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("table", name="Use by model").get_by_role("row").last).to_contain_text("$0.820")
+    expect(page.get_by_role("region", name="Seats")).to_contain_text("Paid")
+    page.get_by_role("region", name="Seats").get_by_role("link", name="invoice INV-").click()
+    expect(page).to_have_url(invoice)

@@ -17,6 +17,7 @@ from pytest_django import Settings
 
 from accounts.models import Account, AuthorizationRequest, Consent, DeviceSession
 from billing.models import Checkout
+from tests.factories.billing import Purse
 from tests.factories.payments import top_up
 from tests.gateway.every_url import parameters_of, templates
 from tests.portal.test_anonymous_rows import begin
@@ -36,6 +37,7 @@ UNKNOWN = {
     "consent_id": "999999999",
     "session_id": "dev_none",
     "transaction_id": "txn_none",
+    "usage_id": "use_none",
     "pk": "999999999",
 }
 PATHS = [each for each in templates() if set(parameters_of(each)) - FOR_ALL and not each.startswith(ELSEWHERE)]
@@ -63,6 +65,7 @@ class Person:
             "request_id": AuthorizationRequest.objects.latest("created_at").pk,
             "session_id": DeviceSession.objects.create(account=self.account, created_at=now, expires_at=now).pk,
             "transaction_id": top_up(("account", self.account.did), 5_000_000).pk,
+            "usage_id": Purse("account", self.account.did).call(5),
             "pk": str(Authenticator.objects.create(user=self.account, type="webauthn", data=passkey).pk),
         }
         self.fields = {

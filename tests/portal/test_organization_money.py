@@ -57,20 +57,22 @@ class TestMoney:
         cells = re.findall(r'<td class="money">(.*?)</td>', house.get("owner", "budgets"))
         assert cells == ["$0.000000", "$0.000000", "$1,500.000000", "$0.000000", "$0.000000", "$2.000005"]
 
-    def test_usage_is_told_by_product_and_by_member(self, house: House) -> None:
+    def test_a_budget_has_a_bar_of_what_is_spent_and_held(self, house: House) -> None:
+        house.post("owner", "budgets", limit="0.001")
         purse = Purse("organization", house.team.id).pay(1_000_000)
-        settle(purse.call(100, product="studio", membership_id=house.member("member")), 25)
-        settle(purse.call(100), 30)
-        page = house.get("billing", "usage")
-        rows = re.findall(
-            r'<th scope="row">(.*?)</th>.*?<td class="money">(.*?)</td><td class="money">(.*?)</td>', page
-        )
-        assert rows[:4] == [
-            ("No product", "1", "$0.000030"),
-            ("Studio", "1", "$0.000025"),
-            ("No member", "1", "$0.000030"),
-            ("Member", "1", "$0.000025"),
+        settle(purse.call(300), 250)
+        purse.call(500)
+        page = house.get("owner", "budgets")
+        assert re.findall(r'<rect class="(\w+)"(?: x="([\d.]+)%")? width="([\d.]+)%"', page) == [
+            ("track", "", "100"),
+            ("spent", "", "25.0"),
+            ("held", "25.0", "50.0"),
         ]
+        assert ">75% used</span>" in page
+        house.post("owner", "budgets", limit="0.0005")
+        page = house.get("owner", "budgets")
+        assert '<rect class="spent full" width="50.0%"' in page
+        assert '<span class="used full">150% used</span>' in page
 
     def test_the_old_address_leads_to_the_wallet(self, house: House) -> None:
         answer = house["owner"].get(house.path("money"))

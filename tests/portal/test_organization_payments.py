@@ -126,8 +126,8 @@ class TestAddMoney:
     ) -> None:
         for _ in range(4):
             add(house)
-        for part in ("wallet", "payments", "budgets", "usage"):
-            with django_assert_max_num_queries(FRAME_QUERIES_MAX + 12):
+        for part, most in (("wallet", 12), ("payments", 12), ("budgets", 12), ("usage", 18)):
+            with django_assert_max_num_queries(FRAME_QUERIES_MAX + most):
                 house["owner"].get(house.path(part))
 
 
@@ -140,8 +140,11 @@ class TestPaymentMethod:
         assert (answer.status_code, answer["Location"]) == (303, checkout.url)
         assert (checkout.kind, checkout.amount_microusd) == ("payment_method", None)
         assert provider.sessions[0]["mode"] == "setup"
+        assert "No payment method is saved." in text_of(house["owner"].get(house.path("payments")))
         provider.pay(str(checkout.session_ref))
         converged(checkout)
+        page = house["owner"].get(house.path("payments"))
+        assert f"A payment method was saved on {checkout.created_at:%-d %B %Y}" in text_of(page)
         words = text_of(house["owner"].get(house.path("payments", checkout.pk)))
         assert "Saved The payment method is saved for later. Nothing was charged. For Payment method" in words
 

@@ -1,27 +1,71 @@
-"""What a person's wallet was used for."""
+"""What a person's wallet was used for: a month as figures, a chart and tables, its calls, and what each of them cost."""
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from billing.portal.pages import owner_of, show
-from billing.queries import months, usage
+from accounts.models import Product
+from billing.portal.pages import owner_of, person, show
+from billing.queries import charge_parts, charges, usage_calls, usage_csv, usage_months, usage_pages
+from billing.rules.usage_lines import Line, Named, lines
+from billing.rules.usage_reports import MemberUse, UsageReport
+from gateway.core.csv_files import csv_response, name_part
 
-CALLS_SHOWN = 50
+TAB = "portal_usage"
+NO_PRODUCT = "No product"
 
 
 @login_required
 @never_cache
 @require_GET
 def index(request: HttpRequest) -> HttpResponse:
-    """Show this month's totals and the newest calls."""
+    """Show a month: its totals, its use by day, product and model, and its calls."""
     owner, now = owner_of(request), timezone.now()
+    choice = usage_months.choose(owner, request.GET.get("month"), now)
+    if choice.month is None:
+        return show(request, TAB, "usage", status=404, choice=choice)
+    used = usage_pages.of_month(owner, choice.month, now)
     context = {
-        "now": now,
-        "charged_microusd": months.charged_microusd(owner, now),
-        "requests": months.calls_made(owner, now),
-        "calls": usage.newest(owner, CALLS_SHOWN),
+        "choice": choice,
+        "used": used,
+        "product_lines": _product_lines(used.members),
+        "calls": usage_calls.page_of(owner, choice.month, request.GET.get("after")),
+        "is_first_page": "after" not in request.GET,
     }
-    return show(request, "portal_usage", "usage", **context)
+    return show(request, TAB, "usage", **context)
+
+
+@login_required
+@never_cache
+@require_GET
+def export(request: HttpRequest) -> StreamingHttpResponse:
+    """Return every call of a month as a CSV file."""
+    owner, who = owner_of(request), person(request)
+    choice = usage_months.choose(owner, request.GET.get("month"), timezone.now())
+    if choice.month is None:
+        raise Http404
+    name = f"usage-{name_part(who.display_name or who.did, 'account')}-{choice.name}"
+    return csv_response(name, usage_csv.HEADER, usage_csv.rows(owner, choice.month))
+
+
+@login_required
+@never_cache
+@require_GET
+def call(request: HttpRequest, usage_id: str) -> HttpResponse:
+    """Show one call: what it cost, of what parts, and why it ended as it did."""
+    found = usage_calls.one(owner_of(request), usage_id)
+    if found is None:
+        raise Http404
+    context = {"call": found, "parts": charge_parts.of_call(found), "credits": charges.to_lots(found.pk)}
+    return show(request, TAB, "call", **context)
+
+
+def _product_lines(report: UsageReport[MemberUse]) -> list[Line]:
+    names = dict(Product.objects.values_list("slug", "name"))
+    named = (
+        Named(row.product or "", names.get(row.product or "", row.product or NO_PRODUCT), row.use)
+        for row in report.rows
+    )
+    return lines(named)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 CENTS = 2
+PICO_DECIMALS = 12
 
 
 def usd(amount_microusd: int | None, decimals: int = CENTS) -> str:
@@ -17,3 +18,20 @@ def usd(amount_microusd: int | None, decimals: int = CENTS) -> str:
 def decimals_of(amounts_microusd: Iterable[int | None]) -> int:
     """Return with how many decimals a column of amounts is exact in every row, and lines up."""
     return max((len(usd(amount).partition(".")[2]) for amount in amounts_microusd), default=CENTS) or CENTS
+
+
+def usd_of_pico(amount_pico: int, decimals: int = CENTS) -> str:
+    """Render pico-USD (micro-USD x 10^-6) exactly, with so many decimals or as many as it needs (`$0.00000015`)."""
+    whole, fraction = divmod(amount_pico, 10**PICO_DECIMALS)
+    return f"${whole:,}.{f'{fraction:0{PICO_DECIMALS}}'.rstrip('0').ljust(decimals, '0')}"
+
+
+def pico_decimals(amount_pico: int) -> int:
+    """Return with how many decimals an amount is exact."""
+    return len(usd_of_pico(amount_pico).partition(".")[2])
+
+
+def dollars(amount_microusd: int) -> str:
+    """Render micro-USD as a decimal number of dollars for machines (`0.000042`, `1234.000000`)."""
+    whole, fraction = divmod(amount_microusd, 1_000_000)
+    return f"{whole}.{fraction:06}"

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from billing.models import Budget
 from billing.queries import budgets
+from billing.rules import bars
 from billing.rules.budgets import spent_microusd
 from gateway.core.contract.amounts import decimals_of
 from organizations.models import Membership
@@ -30,6 +31,11 @@ class Row(NamedTuple):
     spent: int
     held: int
     is_on: bool
+
+    @property
+    def bar(self) -> bars.Bar:
+        """Return how much of the limit is used."""
+        return bars.of_limit(self.limit, self.spent, self.held)
 
 
 @require_http_methods(["GET", "POST"])

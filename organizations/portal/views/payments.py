@@ -1,5 +1,7 @@
 """Payments into the organization's wallet: list them, begin one, save a payment method, see what became of it."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.models import Account
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
-from billing.queries import payment_pages
+from billing.queries import invoices, payment_pages
 from billing.rules.owners import Owner
 from gateway.core.contract.errors import ApiError
 from gateway.core.forms import OnceForm
@@ -32,8 +34,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method == "POST":
         return _add(request, membership)
     rows = Paginator(queries.of_owner(_owner(membership)), queries.PAGE).get_page(request.GET.get("page"))
-    can_pay, keep_method = payment_pages.are_configured(), OnceForm(auto_id="id_keep_%s")
-    response = show(request, membership, TAB, rows=rows, can_pay=can_pay, keep_method=keep_method)
+    response = show(request, membership, TAB, rows=rows, **_method(membership))
     response.form_targets = payment_pages.origins()  # type: ignore[attr-defined]
     return response
 
@@ -88,6 +89,15 @@ def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
         messages.error(request, words.of_error(error))
         return wallet.page(request, membership, form.to_try_again(error), status=error.status)
     return redirect(payment_pages.next_step(checkout))
+
+
+def _method(membership: Membership) -> dict[str, Any]:
+    """Return the payment method that is saved, and the form that saves another."""
+    if not payment_pages.are_configured():
+        return {"can_pay": False}
+    is_live = payment_pages.mode() == "live"
+    saved = invoices.saved_method(membership.organization_id, payment_pages.PROVIDER, is_live)
+    return {"can_pay": True, "saved_method": saved, "keep_method": OnceForm(auto_id="id_keep_%s")}
 
 
 def _begin(

@@ -1,62 +1,95 @@
-"""What the organization used this month, and what its seats cost."""
+"""What the organization used in a month, and what its seats cost."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from accounts.models import Product
+from billing.models import InvoiceStatus
+from billing.queries import invoices, usage_csv, usage_months, usage_pages
+from billing.rules.months import Month
+from billing.rules.owners import Owner
+from billing.rules.usage_lines import Line, Named, lines
+from billing.rules.usage_reports import MemberUse
 from gateway.core.contract.amounts import decimals_of
 from gateway.core.contract.errors import OrgReportLimit
+from gateway.core.csv_files import csv_response, name_part
 from organizations.models import Membership
 from organizations.portal import words
-from organizations.portal.pages import member_page, name_of, product_choices, show
-from organizations.queries import memberships, seat_estimate, usage
+from organizations.portal.pages import member_page, name_of, show
+from organizations.queries import memberships, seat_estimate
 from organizations.rules.roles import MONEY_MANAGERS
-from organizations.rules.usage_summary import Tally
 
 TAB = "organization_usage"
-
-Rows = list[tuple[str, Tally]]
+NO_PRODUCT, NO_MEMBER = "No product", "No member"
 
 
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Show this month's calls by product and by member, and the estimate for seats."""
+    """Show a month's use by day, by product and member and by model, and what the seats of the month cost."""
     org_id, now = membership.organization_id, timezone.now()
-    try:
-        month, seats = usage.summary(org_id, previous=False, now=now), seat_estimate.estimate(org_id, now)
-    except OrgReportLimit as error:
-        return show(request, membership, TAB, too_much=words.of_error(error))
-    products = dict(product_choices(org_id))
-    parts = (
-        ("product", _rows(month.products, products, "No product")),
-        ("member", _rows(month.members, _people(org_id, month.members), "No member")),
-    )
-    context = {
-        "month": month,
-        "parts": parts,
-        "places": decimals_of(_amounts(month.products) + _amounts(month.members)),
-        "seats": seats,
-        "estimates": [(products.get(one.product, one.product), one) for one in seats.products],
-        "seat_places": decimals_of(
-            cost for one in seats.products for cost in (one.accrued_microusd, one.projected_microusd)
-        ),
-    }
-    return show(request, membership, TAB, **context)
+    choice = usage_months.choose(_owner(membership), request.GET.get("month"), now)
+    if choice.month is None:
+        return show(request, membership, TAB, status=404, choice=choice)
+    used = usage_pages.of_month(_owner(membership), choice.month, now)
+    products = dict(Product.objects.values_list("slug", "name"))
+    seats = _estimate(org_id, products, now) if choice.is_current else _invoice(org_id, choice.month)
+    member_lines = _member_lines(org_id, used.members.rows, products)
+    return show(request, membership, TAB, choice=choice, used=used, member_lines=member_lines, **seats)
 
 
-def _people(org_id: str, members: Iterable[str | None]) -> dict[str, str]:
-    ids = [one for one in members if one]
+@require_GET
+@member_page(*MONEY_MANAGERS)
+def export(request: HttpRequest, membership: Membership) -> StreamingHttpResponse:
+    """Return every call of a month as a CSV file."""
+    org_id, owner = membership.organization_id, _owner(membership)
+    choice = usage_months.choose(owner, request.GET.get("month"), timezone.now())
+    if choice.month is None:
+        raise Http404
+    name = f"usage-{name_part(membership.organization.name, org_id)}-{choice.name}"
+    rows = usage_csv.rows(owner, choice.month, lambda ids: _people(org_id, ids))
+    return csv_response(name, usage_csv.HEADER, rows)
+
+
+def _owner(membership: Membership) -> Owner:
+    return "organization", membership.organization_id
+
+
+def _people(org_id: str, ids: Collection[str]) -> dict[str, str]:
     return {one.pk: name_of(one.account) for one in memberships.named(org_id, ids)}
 
 
-def _rows(tallies: dict[str | None, Tally], names: dict[str, str], nobody: str) -> Rows:
-    """Return the rows of a table, the dearest first."""
-    rows = [(names.get(key, key) if key else nobody, tally) for key, tally in tallies.items()]
-    return sorted(rows, key=lambda row: (-row[1].charged_microusd, row[0]))
+def _member_lines(org_id: str, rows: Iterable[MemberUse], products: dict[str, str]) -> list[Line]:
+    found = list(rows)
+    people = _people(org_id, {row.membership_id for row in found if row.membership_id})
+    return lines(
+        Named(
+            row.membership_id or row.did,
+            people.get(row.membership_id or "", NO_MEMBER),
+            row.use,
+            products.get(row.product or "", row.product or NO_PRODUCT),
+        )
+        for row in found
+    )
 
 
-def _amounts(tallies: dict[str | None, Tally]) -> list[int]:
-    return [amount for one in tallies.values() for amount in (one.charged_microusd, one.held_microusd)]
+def _estimate(org_id: str, products: dict[str, str], now: datetime) -> dict[str, Any]:
+    """Return what the seats of this month are estimated to cost."""
+    try:
+        seats = seat_estimate.estimate(org_id, now)
+    except OrgReportLimit as error:
+        return {"too_much": words.of_error(error)}
+    costs = [cost for one in seats.products for cost in (one.accrued_microusd, one.projected_microusd)]
+    estimates = [(products.get(one.product, one.product), one) for one in seats.products]
+    return {"seats": seats, "estimates": estimates, "seat_places": decimals_of(costs)}
+
+
+def _invoice(org_id: str, month: Month) -> dict[str, Any]:
+    """Return the invoice for the seats of a month that is over, a void one only where no other took its place."""
+    found = invoices.of_organization(org_id).filter(period_start=month[0])
+    return {"invoice": found.exclude(status=InvoiceStatus.VOID).first() or found.first()}

@@ -1,0 +1,17 @@
+"""What the charge of one call consists of."""
+
+from billing.models import Reservation
+from billing.rules import charge_parts
+from billing.rules.prices import PriceBook
+from billing.rules.quantities import QUANTITY_NAMES, Quantities
+
+
+def of_call(call: Reservation) -> list[charge_parts.Part]:
+    """List the parts of a settled call's cost, at the prices that it was charged at; nothing of any other call."""
+    used = getattr(call, "usage_record", None)
+    if used is None:
+        return []
+    counts = {name: getattr(used, name) for name in QUANTITY_NAMES}
+    taken = getattr(call, "takeover", None)
+    version = taken.price_version if taken else call.price_version
+    return charge_parts.parts(Quantities(**counts), PriceBook.parse(version.components))

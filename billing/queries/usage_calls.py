@@ -1,0 +1,40 @@
+"""The single calls of an owner's month, a page at a time, and one of them with all that its charge comes from."""
+
+from typing import NamedTuple
+
+from django.db.models import Q
+
+from billing.models import Reservation
+from billing.queries import usage
+from billing.rules.months import Month
+from billing.rules.owners import Owner
+
+PAGE = 50
+
+
+class CallPage(NamedTuple):
+    """Some calls, newest first, and the usage id that the next page follows: None on the last page."""
+
+    calls: list[Reservation]
+    next: str | None
+
+
+def page_of(owner: Owner, month: Month, after: str | None = None, *, size: int = PAGE) -> CallPage:
+    """Return the calls that were begun in the month, from the newest on or after that call of the owner's."""
+    start, end = month
+    calls = usage.of_owner(owner).filter(created_at__gte=start, created_at__lt=end)
+    last = usage.of_owner(owner).filter(pk=after).first() if after else None
+    if last is not None:
+        calls = calls.filter(Q(created_at__lt=last.created_at) | Q(id__lt=last.id), created_at__lte=last.created_at)
+    found = list(calls.select_related("usage_record").order_by("-created_at", "-id")[: size + 1])
+    return CallPage(found[:size], found[size - 1].pk if len(found) > size else None)
+
+
+def one(owner: Owner, usage_id: str) -> Reservation | None:
+    """Return a call of the owner's with its usage, its prices, and which model took it over; None where it has none."""
+    return (
+        usage.of_owner(owner)
+        .filter(pk=usage_id)
+        .select_related("usage_record", "price_version", "takeover__price_version")
+        .first()
+    )

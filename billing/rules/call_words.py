@@ -1,0 +1,71 @@
+"""How a metered call ended, and why, in plain words."""
+
+from typing import NamedTuple
+
+STATUS = {"dispatched": "held", "review": "reconciling", "settled": "settled", "released": "released"}
+"""A call's state as the API and exports name it."""
+
+
+class Ending(NamedTuple):
+    """One word for a list, a sentence that says why, and whether it is good or bad news (or neither)."""
+
+    word: str
+    why: str
+    news: str = ""
+
+
+RELEASED = {
+    "not_sent": "The request was not sent to the model provider.",
+    "rejected": "The model provider refused the request.",
+    "overloaded": "The model provider was overloaded and did not take the request.",
+    "unreachable": "The model provider could not be reached.",
+    "upstream_failed": "The model provider answered with an error.",
+    "upstream": "The record of the model provider shows that nothing was used.",
+    "operator": "The operator of this gateway decided that nothing is charged.",
+    "unresolved": "Nobody could find out what was used, so nothing is charged.",
+}
+REVIEWED = {
+    "usage_missing": "The model provider did not say what was used.",
+    "usage_malformed": "What the model provider said about its usage cannot be right.",
+    "upstream_failed": "The model provider answered with an error and may have charged for it.",
+    "timed out": "The model provider did not answer in time.",
+    "connection lost": "The connection to the model provider was lost.",
+    "lost": "The connection to the model provider was lost.",
+    "malformed": "The answer of the model provider could not be read.",
+    "failed in part": "Only a part of the request was answered.",
+    "process_died": "The gateway was interrupted during the call.",
+    "deadline_passed": "The gateway was interrupted during the call.",
+    "internal_error": "The gateway failed during the call.",
+}
+BROKE_OFF = "The answer broke off."
+STANDS = "The amount stays held until it is known what was used."
+COUNTED = {
+    "upstream": "Charged by the count of the model provider.",
+    "delivered": "The answer broke off. Only what was delivered is charged.",
+    "operator": "The operator of this gateway decided the charge.",
+}
+
+
+def ending(
+    state: str, *, review_reason: str | None, resolution: str | None, basis: str | None, overrun_microusd: int = 0
+) -> Ending:
+    """Say how a call ended; `basis` is whose count was charged, `resolution` what decided it."""
+    match state:
+        case "settled":
+            return Ending("Charged", _charged(basis or "", resolution, overrun_microusd), "good")
+        case "released":
+            return Ending("Not charged", RELEASED.get(resolution or "", "Nothing was used."))
+        case "review":
+            return Ending("Under review", f"{_unknown(review_reason)} {STANDS}", "bad")
+    return Ending("In progress", "The call is not over yet.")
+
+
+def _charged(basis: str, resolution: str | None, overrun_microusd: int) -> str:
+    why = COUNTED.get(basis, COUNTED["upstream"])
+    if basis == "upstream" and resolution == "upstream":
+        why = "The outcome was unknown at first. Charged by the record of the model provider."
+    return f"{why} It used more than was held for it; you do not pay for that." if overrun_microusd else why
+
+
+def _unknown(reason: str | None) -> str:
+    return REVIEWED.get(reason or "", BROKE_OFF)

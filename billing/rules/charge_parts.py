@@ -1,0 +1,65 @@
+"""What a charge consists of, part by part, in words: tokens of text and of sound, images, seconds, and so on."""
+
+from dataclasses import dataclass
+
+from billing.rules.prices import PriceBook, PriceError, units_of
+from billing.rules.quantities import Quantities
+from gateway.core.contract.amounts import pico_decimals, usd_of_pico
+
+MILLION = 1_000_000
+
+# What a component counts, and of how many its price is told.
+COMPONENTS = {
+    "input_token": ("Input tokens", MILLION, "a million"),
+    "cached_input_token": ("Input tokens from the cache", MILLION, "a million"),
+    "output_token": ("Output tokens", MILLION, "a million"),
+    "input_audio_token": ("Input tokens of sound", MILLION, "a million"),
+    "output_audio_token": ("Output tokens of sound", MILLION, "a million"),
+    "image": ("Images", 1, "each"),
+    "input_character": ("Characters", MILLION, "a million"),
+    "audio_second": ("Seconds of sound", 1, "each"),
+    "input_kilobyte": ("Kilobytes of input", 1, "each"),
+    "input_item": ("Items", 1, "each"),
+    "request": ("Request", 1, "each"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a charge: how many of what, at which price, and what that comes to, exactly.
+
+    `price` and `amount` are empty where nobody can tell the price of one, `per` is what the price is for.
+    """
+
+    name: str
+    count: int
+    price: str
+    per: str
+    amount: str
+
+
+def parts(used: Quantities, book: PriceBook) -> list[Part]:
+    """List the parts of a cost, without those that have no price and those that nothing was used of."""
+    counted = [(name, count) for name, count in units_of(used).items() if count and _is_priced(name, book)]
+    prices = [(name, count, _price(name, used, book)) for name, count in counted]
+    places = max((pico_decimals(count * price) for _, count, price in prices if price is not None), default=0)
+    return [_part(name, count, price, places) for name, count, price in prices]
+
+
+def _is_priced(component: str, book: PriceBook) -> bool:
+    return bool((component == "image" and book.images) or book.price(component))
+
+
+def _price(component: str, used: Quantities, book: PriceBook) -> int | None:
+    """Return the price of one in pico-USD; None where a usage record does not tell, as with the size of images."""
+    try:
+        return book.image_price(used.image_kind) if component == "image" else book.price(component)
+    except PriceError:
+        return None
+
+
+def _part(component: str, count: int, price: int | None, places: int) -> Part:
+    name, of, per = COMPONENTS[component]
+    if price is None:
+        return Part(name, count, "", "", "")
+    return Part(name, count, usd_of_pico(price * of), per, usd_of_pico(count * price, places))

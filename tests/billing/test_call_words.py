@@ -1,0 +1,62 @@
+"""Whatever ends a call is told in words of its own, and nothing of the upstream's own text."""
+
+from typing import cast
+
+import pytest
+
+from billing.rules import call_words
+from billing.rules.call_words import RELEASED, REVIEWED, ending
+from billing.rules.prices import PriceBook
+from gateway.core.contract.errors import UpstreamError
+from gateway.core.outbound.failures import Failure
+from inference.rules.request import BoundedRequest
+from inference.rules.upstream import Failed, Outcome, Overloaded, Rejected, Unreachable
+from inference.rules.verdicts import Release, Review, judge
+
+
+def told(
+    state: str,
+    review_reason: str | None = None,
+    resolution: str | None = None,
+    basis: str | None = None,
+    overrun_microusd: int = 0,
+) -> call_words.Ending:
+    return ending(
+        state,
+        review_reason=review_reason,
+        resolution=resolution,
+        basis=basis,
+        overrun_microusd=overrun_microusd,
+    )
+
+
+@pytest.mark.parametrize(
+    "outcome", [Rejected(UpstreamError()), Overloaded(), Unreachable("refused"), Failed(500)], ids=type
+)
+@pytest.mark.parametrize("bills_errors", [False, True])
+def test_every_verdict_without_an_answer_has_words(outcome: Outcome, bills_errors: bool) -> None:
+    unread = cast("BoundedRequest", None)  # an error is judged without a look at the request
+    verdict = judge(outcome, unread, PriceBook(), bills_errors=bills_errors)
+    assert isinstance(verdict, Release | Review)
+    assert verdict.reason in (RELEASED if isinstance(verdict, Release) else REVIEWED)
+
+
+@pytest.mark.parametrize("failure", [Failure.TIMED_OUT, Failure.LOST, Failure.MALFORMED])
+def test_every_failure_after_sending_has_words(failure: Failure) -> None:
+    assert told("review", failure.value).why == f"{REVIEWED[failure.value]} {call_words.STANDS}"
+
+
+def test_an_unknown_reason_is_told_in_general() -> None:
+    for state in ("dispatched", "review", "settled", "released", "anything"):
+        assert "script" not in "".join(told(state, "<script>", "<script>", "<script>"))
+
+
+def test_an_overrun_is_told_with_the_charge() -> None:
+    assert told("settled", basis="upstream", overrun_microusd=1).why.endswith("you do not pay for that.")
+    assert told("settled", basis="upstream").why == "Charged by the count of the model provider."
+
+
+def test_a_charge_that_was_found_out_later_is_told_so() -> None:
+    found = told("settled", "timed out", "upstream", "upstream")
+    assert found.why == "The outcome was unknown at first. Charged by the record of the model provider."
+    assert told("settled", "lost", "delivered", "delivered").why.startswith("The answer broke off.")
