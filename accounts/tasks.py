@@ -16,7 +16,7 @@ from accounts.operations import (
     replays,
     signing_keys,
 )
-from jobs.operations.recording import job
+from gateway.core.jobs.operations.recording import job
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
 PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys

@@ -24,7 +24,7 @@ from billing.operations import (
 )
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
-from jobs.operations.recording import job
+from gateway.core.jobs.operations.recording import job
 
 log = logging.getLogger("billing.tasks")
 

@@ -15,7 +15,7 @@ from django.utils.timesince import timesince
 from billing.models import Checkout, CheckoutStatus, Loss, Reservation, State, Wallet
 from billing.queries import payment_matching
 from gateway.core.contract.amounts import usd
-from jobs.queries import standings
+from gateway.core.jobs.queries import standings
 
 LOSS_DAYS = 30
 RECENT_ROWS = 8

@@ -2,9 +2,9 @@
 
 from django.utils import timezone
 
+from gateway.core.jobs.operations.recording import job
 from inference.metering import recovery
 from inference.operations import stored_responses
-from jobs.operations.recording import job
 
 
 @job("calls")

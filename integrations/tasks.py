@@ -8,6 +8,7 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.db import transaction
 from django.utils import timezone
 
+from gateway.core.jobs.operations.recording import job
 from integrations.models import EvolutionJob, SandboxRun
 from integrations.models.execution import Execution
 from integrations.operations import (
@@ -18,7 +19,6 @@ from integrations.operations import (
     sandbox_runs,
     sandbox_worker,
 )
-from jobs.operations.recording import job
 
 log = logging.getLogger(__name__)
 

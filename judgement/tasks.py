@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from jobs.operations.recording import job
+from gateway.core.jobs.operations.recording import job
 from judgement.operations import answer_counts
 
 

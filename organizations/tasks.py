@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.utils import timezone
 
-from jobs.operations.recording import job
+from gateway.core.jobs.operations.recording import job
 from organizations.operations import audit_log, seat_invoices
 
 

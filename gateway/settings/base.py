@@ -55,7 +55,7 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     *PORTAL_APPS,
     "gateway",
-    "jobs",
+    "gateway.core.jobs",
     "accounts",
     "billing",
     "organizations",

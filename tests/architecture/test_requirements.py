@@ -9,7 +9,7 @@ import pytest
 
 from gateway.run.options import PROJECT_DIR
 
-SERVICE = ("accounts", "billing", "gateway", "inference", "integrations", "jobs", "judgement", "organizations")
+SERVICE = ("accounts", "billing", "gateway", "inference", "integrations", "judgement", "organizations")
 # What is loaded by its name, and the file that names it.
 NAMED = {
     "daphne": "gateway/settings/base.py",

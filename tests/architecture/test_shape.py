@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gateway.run.options import PROJECT_DIR
 
-APPS = ("accounts", "billing", "inference", "integrations", "jobs", "judgement", "organizations")
+APPS = ("accounts", "billing", "inference", "integrations", "judgement", "organizations")
 CODE = (*APPS, "gateway")
 FILE_LINES_MAX = 300
 FUNCTION_LINES_MAX = 70

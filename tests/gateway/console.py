@@ -16,6 +16,7 @@ from billing.models import Checkout, ExternalMapping, PaymentDifference, Provide
 from billing.operations import payment_differences
 from billing.queries.payment_matching import Books
 from gateway.core.contract.ids import new_id
+from gateway.core.jobs.models import JobRun
 from integrations.models import (
     CIRepository,
     CIRun,
@@ -28,7 +29,6 @@ from integrations.models import (
     SandboxRun,
 )
 from integrations.operations.account_keys import key_of
-from jobs.models import JobRun
 from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role

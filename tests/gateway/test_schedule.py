@@ -3,7 +3,15 @@
 from gateway.celery import app
 from gateway.schedule import INTERVAL_SECONDS, beat_schedule
 
-OWN_APPS = ("accounts.", "billing.", "inference.", "integrations.", "jobs.", "judgement.", "organizations.")
+OWN_APPS = (
+    "accounts.",
+    "billing.",
+    "inference.",
+    "gateway.core.jobs.",
+    "integrations.",
+    "judgement.",
+    "organizations.",
+)
 # Begun by something that happens.
 ON_DEMAND = {
     "billing.tasks.handle_event",

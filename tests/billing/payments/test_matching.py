@@ -15,7 +15,7 @@ from billing.models import MatchedDay, ProviderMovement, Transfer
 from billing.operations import checkouts, payment_differences, payment_matching
 from billing.queries import audit
 from gateway.core.contract.ids import new_id
-from jobs.models import JobRun
+from gateway.core.jobs.models import JobRun
 from tests.billing.payments.matching import (
     BALANCE,
     USD,

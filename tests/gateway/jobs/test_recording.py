@@ -8,10 +8,10 @@ from django.db import connection
 from django.utils import timezone
 
 from gateway.celery import app
+from gateway.core.jobs.models import JobRun, Outcome
+from gateway.core.jobs.operations import recording, runs
+from gateway.core.jobs.operations.recording import job
 from gateway.schedule import INTERVAL_SECONDS
-from jobs.models import JobRun, Outcome
-from jobs.operations import recording, runs
-from jobs.operations.recording import job
 from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db

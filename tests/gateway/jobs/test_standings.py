@@ -7,9 +7,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from gateway.core.jobs.models import JobRun
+from gateway.core.jobs.queries import standings
 from gateway.schedule import INTERVAL_SECONDS
-from jobs.models import JobRun
-from jobs.queries import standings
 from tests.gateway.operators import address, clerk, superuser
 
 pytestmark = pytest.mark.django_db

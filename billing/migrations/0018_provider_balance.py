@@ -9,7 +9,7 @@ import billing.models.fields
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("billing", "0014_seat_invoices"),
+        ("billing", "0017_record_when_invoices_end"),
     ]
 
     operations = [

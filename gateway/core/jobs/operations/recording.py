@@ -15,8 +15,8 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from jobs.models import JobRun, Outcome
-from jobs.rules.counts import counts_of
+from gateway.core.jobs.models import JobRun, Outcome
+from gateway.core.jobs.rules.counts import counts_of
 
 log = logging.getLogger("jobs")
 

@@ -4,5 +4,6 @@ from django.apps import AppConfig
 
 
 class JobsConfig(AppConfig):
-    name = "jobs"
+    name = "gateway.core.jobs"
+    label = "jobs"
     default_auto_field = "django.db.models.BigAutoField"

@@ -26,10 +26,10 @@ from billing.models import (
 )
 from billing.operations import seals
 from gateway.core.contract.ids import new_id
+from gateway.core.jobs.models import JobRun
 from inference.metering import recovery
 from inference.metering.journal import Journal
 from integrations.models import SandboxRun, SandboxSettings
-from jobs.models import JobRun
 from organizations.models import Organization
 from organizations.operations import seat_invoices
 from tests.billing.payments.matching import begun
@@ -255,7 +255,7 @@ WORK = {
         [("failed", "worker_lost")],
         1,
     ),
-    "jobs.tasks.purge_runs": Work(old_runs, JobRun.objects.filter(job="old").count, 0, ROWS),
+    "gateway.core.jobs.tasks.purge_runs": Work(old_runs, JobRun.objects.filter(job="old").count, 0, ROWS),
     "judgement.tasks.purge_answer_counts": old_rows("judgement_answercount"),
     "organizations.tasks.bill_seats": Work(
         lambda stage: Tenant(stage.provider),

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import QuerySet
 
-from jobs.models import JobRun
-from jobs.rules.standings import ALARMING, Standing, is_overdue, standing_of
+from gateway.core.jobs.models import JobRun
+from gateway.core.jobs.rules.standings import ALARMING, Standing, is_overdue, standing_of
 
 
 @dataclass(frozen=True, slots=True)

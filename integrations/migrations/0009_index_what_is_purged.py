@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("integrations", "0005_remote_runs"),
+        ("integrations", "0008_sandbox_previous_secret"),
     ]
 
     operations = [

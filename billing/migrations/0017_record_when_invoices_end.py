@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("billing", "0014_seat_invoices")]
+    dependencies = [("billing", "0016_calls_of_member")]
 
     operations = [
         migrations.AddField("invoice", "issue_recorded_at", models.DateTimeField(editable=False, null=True)),

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from jobs.models import JobRun
+from gateway.core.jobs.models import JobRun
 
 KEPT = timedelta(days=14)
 BATCH = 1000

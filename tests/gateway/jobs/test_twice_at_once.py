@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from billing.models import PENDING, InvoicePayment
 from gateway.celery import app
+from gateway.core.jobs.models import JobRun
 from gateway.schedule import INTERVAL_SECONDS
-from jobs.models import JobRun
 from tests.billing.conftest import unsound
-from tests.jobs.work import WORK, Stage
+from tests.gateway.jobs.work import WORK, Stage
 from tests.support.concurrency import at_once
 from tests.support.database import database_url
 from tests.support.stripe import FakeStripe
@@ -87,7 +87,7 @@ def test_twice_at_once_and_again_is_once(stage: Stage, name: str) -> None:
 @pytest.mark.parametrize("name", MORTAL)
 def test_killed_before_each_of_its_statements_a_job_is_done_by_the_next(stage: Stage, name: str) -> None:
     WORK[name].make(stage)
-    command = [sys.executable, "-m", "tests.jobs.mortal_job", name]
+    command = [sys.executable, "-m", "tests.gateway.jobs.mortal_job", name]
     environment = {
         **os.environ,
         "DATABASE_URL": database_url(),

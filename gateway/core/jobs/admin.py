@@ -14,10 +14,10 @@ from django.utils.timesince import timesince
 from unfold.decorators import display
 
 from gateway.core.console import ReadOnlyAdmin, WordFilter
-from jobs.models import JobRun, Outcome
-from jobs.queries import standings
-from jobs.queries.standings import JobStanding
-from jobs.rules.counts import told
+from gateway.core.jobs.models import JobRun, Outcome
+from gateway.core.jobs.queries import standings
+from gateway.core.jobs.queries.standings import JobStanding
+from gateway.core.jobs.rules.counts import told
 
 OUTCOME_COLOURS = {
     Outcome.RUNNING.label: "info",

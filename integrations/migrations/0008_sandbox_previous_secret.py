@@ -7,7 +7,7 @@ import gateway.core.fields
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("integrations", "0005_remote_runs"),
+        ("integrations", "0007_ci_secret_rotation"),
     ]
 
     operations = [

@@ -2,8 +2,8 @@
 
 from django.utils import timezone
 
-from jobs.operations import runs
-from jobs.operations.recording import job
+from gateway.core.jobs.operations import runs
+from gateway.core.jobs.operations.recording import job
 
 
 @job("runs")
