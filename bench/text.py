@@ -7,7 +7,7 @@ from bench.config import LONG, LONG_MODEL, LONG_OVER_CHAT, LONG_OVER_RESPONSES, 
 from bench.gateway_lanes import GatewayLane
 from bench.lanes import CHAT_PATH, RESPONSES_PATH, KeyLane, Lane, Question
 from bench.measure import Figures, Measurement, Plan, Results, Shape
-from bench.processes import SERVER
+from bench.processes import DATABASE, SERVER
 from bench.ratios import rounds_ratio
 from bench.servers import UPSTREAM_KEY, PassThroughServer, UpstreamServer
 from bench.tables import number, table
@@ -105,17 +105,22 @@ def ratios_table(results: Results) -> str:
 
 
 def chunks_table(results: Results) -> str:
-    """Return each lane's chunks a second, and the server's processor time for one stream."""
+    """Return each lane's chunks a second, and the processor time of server and database: what a busy machine changes least."""
     rows = []
     for shape in results.shapes():
         for lane in results.lanes():
             if shape.stream and results.ran(lane, shape):
                 figures = results.of(lane, shape)
-                cpu = number(figures.cpu(SERVER))
-                rows.append(
-                    [lane, str(shape.concurrency), f"{figures.rate() * LONG_TOKENS:,.0f}", cpu, str(figures.failed)]
-                )
-    return table([f"Streams of {LONG_TOKENS} chunks", "At once", "Chunks/s", "Server CPU ms", "Failed"], rows)
+                rows.append([lane, str(shape.concurrency), *_chunk_figures(figures)])
+    head = ["At once", "Chunks/s", "Server CPU ms", "Server CPU µs/chunk", "Database CPU ms", "Failed"]
+    return table([f"Streams of {LONG_TOKENS} chunks", *head], rows)
+
+
+def _chunk_figures(figures: Figures) -> list[str]:
+    server, database = figures.cpu(SERVER), figures.cpu(DATABASE)
+    a_chunk = None if server is None else 1000 * server / LONG_TOKENS
+    rate = f"{figures.rate() * LONG_TOKENS:,.0f}"
+    return [rate, number(server), number(a_chunk), number(database), str(figures.failed)]
 
 
 def _lanes(gateway: GatewayLane, proxy: PassThroughServer) -> list[Lane]:

@@ -3,7 +3,7 @@
 import asyncio
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import aiohttp
@@ -11,6 +11,7 @@ import aiohttp
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
 from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
+from inference.adapters.templates import Run, Templates
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt, Stream, StreamBroken
 
@@ -32,9 +33,15 @@ class HttpStream(Stream):
 
 
 class EventStream(HttpStream):
-    """A stream of server-sent events: a subclass translates them and says which one is the last."""
+    """A stream of server-sent events: a subclass translates them and says which one is the last.
+
+    Where it has `templates`, events that repeat one which was `plain` are `repeated`, and not translated. It sets `plain` to what
+    it has written for an event that told nothing but a text, and that depends on nothing but the event.
+    """
 
     event_max_bytes: ClassVar[int] = EVENT_MAX_BYTES
+    templates: Templates | None = None
+    plain: Mapping[str, Any] | None = None
 
     def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
         self._attempt = attempt
@@ -49,12 +56,21 @@ class EventStream(HttpStream):
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one event's data for the client; None where it is the end. Raises StreamBroken or NotJSONError."""
 
+    def repeated(self, run: Run) -> Chunk:
+        """Rewrite events that repeat a plain one."""
+        raise NotImplementedError
+
     async def begin(self) -> None:
         """Wait for the first event."""
         while not (self._ready or self._ended or self._broken):
             await self._read()
         if self._broken and not self._ready:
             raise self._broken
+
+    @property
+    def has_next(self) -> bool:
+        """Return whether an event is left of what was read."""
+        return bool(self._ready)
 
     def __aiter__(self) -> Self:
         return self
@@ -87,7 +103,10 @@ class EventStream(HttpStream):
         """Read what is there and make its events ready; what breaks the stream waits behind them."""
         try:
             data = await self._response.content.readany()
-            self._ready.extend(_grouped(self._translated(self._blocks(data))))
+            blocks = self._blocks(data)
+            for at in range(0, len(blocks), CHUNK_MAX_EVENTS):
+                if not (self._broken or self._ended):
+                    self._take(blocks[at : at + CHUNK_MAX_EVENTS])
         except Exception as error:  # noqa: BLE001 - whatever a broken answer makes a parser raise, the stream is broken
             self._broken = broken_by(self._attempt, error)
 
@@ -99,28 +118,42 @@ class EventStream(HttpStream):
             raise NotJSONError("stream too large")
         return self._splitter.feed(data)
 
-    def _translated(self, blocks: list[bytes]) -> list[Chunk]:
+    def _take(self, blocks: list[bytes]) -> None:
+        """Make some events ready."""
         chunks: list[Chunk] = []
-        for block in blocks:
-            data = data_of(block)
-            if not data:
-                continue
-            try:
-                chunk = self.translate(data)
-            except Exception as error:  # noqa: BLE001 - the events before this one are still good
-                self._broken = broken_by(self._attempt, error)
-                break
-            if chunk is None:
-                self._ended = True
-                break
-            chunks.append(chunk)
-        return chunks
+        try:
+            if len(blocks) == 1:  # as fast as if it were recognized
+                self._translate_next(blocks[0], None, chunks)
+            else:
+                self._translate_all(blocks, chunks)
+        except Exception as error:  # noqa: BLE001 - the events before this one are still good
+            self._broken = broken_by(self._attempt, error)
+        if chunks:
+            self._ready.append(chunks[0] if len(chunks) == 1 else _merged(chunks))
 
+    def _translate_all(self, blocks: list[bytes], chunks: list[Chunk]) -> None:
+        templates = self.templates
+        while blocks and not self._ended:
+            if templates and (run := templates.run(blocks)):
+                chunks.append(self.repeated(run))
+                blocks = blocks[run.deltas :]
+            else:
+                self._translate_next(blocks[0], templates, chunks)
+                blocks = blocks[1:]
 
-def _grouped(chunks: list[Chunk]) -> list[Chunk]:
-    if len(chunks) < 2:
-        return chunks
-    return [_merged(chunks[at : at + CHUNK_MAX_EVENTS]) for at in range(0, len(chunks), CHUNK_MAX_EVENTS)]
+    def _translate_next(self, block: bytes, templates: Templates | None, chunks: list[Chunk]) -> None:
+        """Translate an event, if it has data, and learn one that is plain."""
+        data = data_of(block)
+        if not data:
+            return
+        chunk = self.translate(data)
+        plain, self.plain = self.plain, None
+        if chunk is None:
+            self._ended = True
+            return
+        chunks.append(chunk)
+        if templates and plain is not None:
+            templates.learn(block, data, plain)
 
 
 def _merged(chunks: Sequence[Chunk]) -> Chunk:

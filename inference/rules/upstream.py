@@ -127,6 +127,11 @@ class Stream(ABC):
     on_end: OnEnd | None = None
     media_type: str | None = None
 
+    @property
+    def has_next(self) -> bool:
+        """Return whether the next chunk is here already, so that whoever sends them can send it together with the last."""
+        return False
+
     @abstractmethod
     def __aiter__(self) -> AsyncIterator[Chunk]: ...
 

@@ -9,9 +9,10 @@ import aiohttp
 from inference.adapters.errors import broken_off
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
+from inference.adapters.templates import Run, Templates
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Attempt
-from inference.translation.events import Event, Failed, output_bytes
+from inference.translation.events import Event, Failed, TextDelta, output_bytes
 from inference.translation.malformed import MalformedAnswer
 
 _DONE = b"[DONE]"
@@ -36,16 +37,26 @@ class Writer(Protocol):
 
     def write(self, event: Event, /) -> Written: ...
 
+    def repeat(self, text: str, count: int, /) -> int: ...
+
     def finish(self) -> Written: ...
 
 
 class TranslatedStream(EventStream):
     """Reads events and writes others. What comes behind the last one is not read."""
 
-    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse, reader: Reader, writer: Writer) -> None:
+    def __init__(
+        self,
+        attempt: Attempt[Any],
+        response: aiohttp.ClientResponse,
+        reader: Reader,
+        writer: Writer,
+        templates: Templates,
+    ) -> None:
         super().__init__(attempt, response)
         self._reader = reader
         self._writer = writer
+        self.templates: Templates = templates
         self._begun = writer.begin()
 
     @abstractmethod
@@ -55,6 +66,11 @@ class TranslatedStream(EventStream):
     @abstractmethod
     def last_chunk(self, written: Written, size: int) -> Chunk:
         """Lay out the end of the stream."""
+
+    def repeated(self, run: Run) -> Chunk:
+        """Translate texts, one behind the other."""
+        number = self._writer.repeat(run.text, run.deltas)
+        return Chunk(run.written(number), run.deltas, run.size_bytes)
 
     def translate(self, data: bytes) -> Chunk | None:
         """Translate one event."""
@@ -68,9 +84,14 @@ class TranslatedStream(EventStream):
     def _translate(self, data: bytes) -> Chunk:
         written, size = self._begun, 0
         self._begun = []
-        for event in self._read_event(data):
+        events = self._read_event(data)
+        for event in events:
             size += output_bytes(event)
             written += self._writer.write(event)
+        if len(events) == len(written) == 1 and _is_plain(events[0]):
+            self.plain = written[0]
+        else:
+            self.templates.forget()  # another part or item may be open now
         if not self._reader.is_complete:
             return self.chunk(written, size)
         self._ended = True
@@ -84,3 +105,7 @@ class TranslatedStream(EventStream):
         if events and type(events[0]) is Failed:
             raise broken_off(self._attempt, events[0].cause)
         return events
+
+
+def _is_plain(event: Event) -> bool:
+    return type(event) is TextDelta and event.logprobs is None

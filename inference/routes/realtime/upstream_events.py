@@ -21,6 +21,9 @@ from inference.rules.usage import MissingUsage
 Event = dict[str, Any]
 
 _AUDIO = frozenset({"response.output_audio.delta", "response.audio.delta"})
+_UNDONE = frozenset({"cancelled", "failed"})
+"""Without usage, and with nothing delivered, nothing was done for a response of such a status. Any other was worked for."""
+
 _TRANSCRIBED = "conversation.item.input_audio_transcription."
 
 
@@ -121,7 +124,7 @@ class UpstreamEvents:
             questions.running[response_id] = pending.asked
         asked = questions.running.pop(response_id, None)
         used = self._reported(response.get("usage"), read_response_usage)
-        if used is None and response.get("status") == "completed":
+        if used is None and response.get("status") not in _UNDONE:
             self._state.tally.is_whole = False
         _count(self._state.tally.end, response_id, used)
         self._state.allowance.done(asked, used)

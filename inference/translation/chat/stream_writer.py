@@ -59,6 +59,10 @@ class StreamWriter:
         """Write what an event tells. A failure has no chunk in this form."""
         return self._writers[type(event)](event)
 
+    def repeat(self, text: str, count: int) -> int:
+        """Note a text that `count` chunks tell, written as the one before. Return 0, for chunks have no numbers."""
+        return 0
+
     def finish(self) -> Chunks:
         """Write the end where nobody told of one, and the usage where it was asked for and is known."""
         chunks = [] if self._is_ended else self._end(Ended(End.DONE))

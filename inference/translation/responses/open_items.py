@@ -57,6 +57,10 @@ class OpenPart:
             self._logprobs += logprobs
         return {**self._delta, "delta": text, "logprobs": logprobs or []}
 
+    def repeat(self, text: str) -> None:
+        """Note some more of it that was written already."""
+        self._pieces.append(text)
+
     def end(self) -> tuple[Events, dict[str, Any]]:
         """Write that it is complete; return the events and the part."""
         text = "".join(self._pieces)
@@ -94,6 +98,11 @@ class OpenParts:
         same = sum(done.index == kind.index for done, _ in self._done)
         self._part = part = OpenPart(kind, self._item("")["id"], self._index, same)
         return [*events, part.begin(), part.add(text, logprobs)]
+
+    def repeat(self, text: str) -> None:
+        """Note some more of its last part that was written already."""
+        assert self._part is not None
+        self._part.repeat(text)
 
     def end(self, status: str) -> tuple[Events, dict[str, Any]]:
         """Write that it is complete, or as complete as it will be; return the events and the item."""

@@ -66,6 +66,13 @@ class StreamWriter:
         """Write what an event tells. Ends and usage are told by `finish`. Raises MalformedAnswer where it cannot be told."""
         return self._numbered(self._writers[type(event)](event))
 
+    def repeat(self, text: str, count: int) -> int:
+        """Note a text that `count` deltas tell, written as the one before; return the number of the first."""
+        assert isinstance(self._open, OpenParts)
+        self._open.repeat(text)
+        self._sequence += count
+        return self._sequence - count
+
     def finish(self) -> Events:
         """Write the ends of what is open and of the response."""
         end = self._end or End.DONE

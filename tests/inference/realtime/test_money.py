@@ -1,6 +1,7 @@
 """What a session may cost: bounded before anything is sent, counted as it is reported, and charged once."""
 
 import base64
+import json
 from contextlib import suppress
 from typing import Any
 
@@ -288,6 +289,32 @@ def test_missing_usage_leaves_the_session_to_review(stage: Stage) -> None:
     assert call.review_reason == "usage_missing"
     assert call.evidence["output_tokens"] == 24
     assert call.evidence["charge_microusd"] == cost(4 + (4 + 8 + 4 + 8 + 4), 16, 24)
+
+
+@pytest.mark.parametrize("status", ["completed", "incomplete", None])
+def test_a_response_that_was_worked_for_and_tells_no_usage_leaves_the_session_to_review(
+    stage: Stage, status: str | None
+) -> None:
+    call = session_with(stage, {"id": "resp_1", "status": status, "output": []})
+    assert (call.state, call.review_reason) == ("review", "usage_missing")
+
+
+@pytest.mark.parametrize("status", ["cancelled", "failed"])
+def test_a_response_that_came_to_nothing_needs_no_usage(stage: Stage, status: str) -> None:
+    call = session_with(stage, {"id": "resp_1", "status": status, "output": []})
+    assert (call.state, call.charge_microusd) == ("settled", cost(4, 0, 8))
+
+
+def session_with(stage: Stage, response: dict[str, Any]) -> Any:
+    """Give the call of a session with one response that tells no usage, and one that does."""
+    caller, alias = talker(stage), live_model(stage)
+    done = {"type": "response.done", "event_id": "event_1", "response": response}
+    stage.upstream.realtime.manners.first = [json.dumps({**done, "type": "response.created"}), json.dumps(done)]
+    with opened(caller, alias) as session:
+        session.until("response.done")
+        session.say(HELLO)
+    eventually(lambda: caller.only_call.state in ("settled", "review"))
+    return caller.only_call
 
 
 def test_a_flat_price_needs_no_usage(stage: Stage) -> None:

@@ -1,6 +1,7 @@
 """Chat completions at upstreams that know responses and not chat completions."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import aiohttp
@@ -11,6 +12,7 @@ from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
 from inference.adapters.sse import event_bytes
+from inference.adapters.templates import CHAT, RESPONSES, Templates
 from inference.routes.chat.bound import BoundedChat
 from inference.routes.chat.request import ChatRequest
 from inference.rules.answer import Chunk
@@ -33,7 +35,8 @@ class ChatOverResponses(TranslatedStream):
 
     def __init__(self, attempt: Attempt[BoundedChat], response: aiohttp.ClientResponse) -> None:
         self._chunks = StreamWriter(_head(attempt), show_usage=attempt.request.asked.show_usage)
-        super().__init__(attempt, response, StreamReader(), self._chunks)
+        templates = Templates(RESPONSES, CHAT, _event)
+        super().__init__(attempt, response, StreamReader(), self._chunks, templates)
 
     def chunk(self, written: Written, size: int) -> Chunk:
         """Lay out chunks."""
@@ -81,7 +84,11 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
 
 
 def _laid_out(chunks: Written) -> bytes:
-    return b"".join([event_bytes(orjson.dumps(chunk)) for chunk in chunks])
+    return b"".join(map(_event, chunks))
+
+
+def _event(chunk: Mapping[str, Any]) -> bytes:
+    return event_bytes(orjson.dumps(chunk))
 
 
 def _head(attempt: Attempt[BoundedChat]) -> Head:

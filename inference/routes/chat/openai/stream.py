@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import aiohttp
 import orjson
 
 from inference.adapters.errors import broken_by_event
@@ -10,9 +11,11 @@ from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.http_endpoint import put_our_names
 from inference.adapters.sse import event_bytes
 from inference.adapters.streams import EventStream
+from inference.adapters.templates import CHAT, Run, Templates
 from inference.routes.chat.openai.audio import rename_audio, tokens_of_audio, transcript_of
 from inference.routes.chat.openai.tool_calls import rename_calls
 from inference.rules.answer import Chunk
+from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
 _ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}
@@ -23,6 +26,14 @@ _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
 class ChatStream(EventStream):
     """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`; shows those that end a choice."""
+
+    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
+        super().__init__(attempt, response)
+        self.templates: Templates = Templates(CHAT, CHAT, _written)
+
+    def repeated(self, run: Run) -> Chunk:
+        """Rewrite chunks that have nothing but text."""
+        return Chunk(run.written(), run.deltas, run.size_bytes)
 
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one chunk; None at `[DONE]`. The usage that we asked for is kept from a client that did not."""
@@ -40,7 +51,13 @@ class ChatStream(EventStream):
             del event["usage"]
             if not choices and event.keys() <= _ENVELOPE:
                 return Chunk(b"", usage=usage)
-        return Chunk(event_bytes(orjson.dumps(event)), deltas, size, spoken, usage, ends)
+        if deltas == len(choices) == 1 and usage is None and not ends:
+            self.plain = event
+        return Chunk(_written(event), deltas, size, spoken, usage, ends)
+
+
+def _written(event: Mapping[str, Any]) -> bytes:
+    return event_bytes(orjson.dumps(event))
 
 
 def _usage(event: Mapping[str, Any]) -> Mapping[str, Any] | None:

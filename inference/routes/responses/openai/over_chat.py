@@ -9,6 +9,7 @@ from gateway.core.contract.errors import ApiError, InvalidRequest
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
+from inference.adapters.templates import CHAT, RESPONSES, Run, Templates
 from inference.routes.responses.bound import BoundedResponse
 from inference.routes.responses.echo import echo
 from inference.routes.responses.events import render
@@ -32,7 +33,13 @@ class ResponseOverChat(TranslatedStream):
     """Makes typed events of chunks. The last one is held back, as a stream's layout wants it."""
 
     def __init__(self, attempt: Attempt[BoundedResponse], response: aiohttp.ClientResponse) -> None:
-        super().__init__(attempt, response, StreamReader(), StreamWriter(_head(attempt), echo(attempt.request)))
+        writer = StreamWriter(_head(attempt), echo(attempt.request))
+        super().__init__(attempt, response, StreamReader(), writer, Templates(CHAT, RESPONSES, render))
+
+    def repeated(self, run: Run) -> Chunk:
+        """Translate texts, one behind the other, and tell them as one."""
+        number = self._writer.repeat(run.text, run.deltas)
+        return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
     def chunk(self, written: Written, size: int) -> Chunk:
         """Lay out typed events."""

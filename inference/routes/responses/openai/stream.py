@@ -6,6 +6,7 @@ from typing import Any
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
+from inference.adapters.templates import RESPONSES, Run, Templates
 from inference.routes.responses.events import OUTPUT_DELTAS, TERMINAL, render
 from inference.routes.responses.openai.names import make_item_ours, make_response_ours
 from inference.routes.responses.openai.shapes import check_event
@@ -22,6 +23,12 @@ class ResponseStream(EventStream):
         super().__init__(attempt, response)
         self._number = 0
         self._item_ids: dict[int, str] = {}
+        self.templates: Templates = Templates(RESPONSES, RESPONSES, render)
+
+    def repeated(self, run: Run) -> Chunk:
+        """Rewrite deltas, and tell them as one."""
+        number = self._numbered(run.deltas)
+        return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
     def translate(self, data: bytes) -> Chunk | None:
         """Rewrite one event. What comes behind the last one is not read."""
@@ -42,17 +49,24 @@ class ResponseStream(EventStream):
             return Chunk(b"", usage=_usage(event["response"]), events=(event,))
         delta = event.get("delta") if kind in OUTPUT_DELTAS else None
         size = len(delta.encode()) if isinstance(delta, str) else 0
+        if size:
+            self.plain = event
         return Chunk(render(event), int(size > 0), size, events=(event,))
 
+    def _numbered(self, count: int) -> int:
+        """Take so many numbers and return the first."""
+        self._number += count
+        return self._number - count
+
     def _make_ours(self, event: dict[str, Any]) -> None:
-        event["sequence_number"] = self._number
-        self._number += 1
+        event["sequence_number"] = self._numbered(1)
         if "response" in event:
             make_response_ours(self._attempt, event["response"])
         index = event.get("output_index")
         if "item" in event:
             if type(index) is not int:
                 raise NotJSONError("an item without its place")
+            self.templates.forget()  # they have the ids of items in them
             self._item_ids[index] = make_item_ours(self._attempt, index, event["item"])
         if "item_id" in event:
             event["item_id"] = self._item_ids.get(index) if type(index) is int else None

@@ -1,0 +1,129 @@
+"""What a run of events has in common, as it is read and as it is written."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+PATTERNS: Mapping[str, bytes] = {
+    "text": rb'([^"\\\x00-\x1f]+)',
+    "padding": rb"([ !#-\[\]-~]*)",
+    "number": rb"(?:0|[1-9][0-9]{0,14})",
+}
+"""What a value may be, so that it is the inside of a string, or a number, whatever stands around it."""
+
+# Between the values of an event, in place of what all events have there, and behind each event. No value has them in it.
+_MARKS = (b"\1", b"\2")
+_END = b"\3"
+
+_COLUMNS = ("text", "padding", "number")
+
+
+class Run(NamedTuple):
+    """Events, one behind the other, that repeat one: their texts, and their paddings where they have any."""
+
+    template: "Template"
+    texts: Sequence[bytes]
+    paddings: Sequence[bytes]
+
+    @property
+    def deltas(self) -> int:
+        """Count the events. Each has a text that is not empty."""
+        return len(self.texts)
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the UTF-8 bytes of the texts."""
+        return sum(map(len, self.texts))
+
+    @property
+    def text(self) -> str:
+        """Return the texts as one."""
+        return b"".join(self.texts).decode()
+
+    def written(self, number: int = 0) -> bytes:
+        """Return the events as they are written; where they are numbered, from this number on."""
+        return self.template.fill(self.texts, self.paddings, number)
+
+    def event(self, number: int) -> dict[str, Any]:
+        """Return the last of these events, which are written from this number on, as if it had the texts of all."""
+        return self.template.event | {"delta": self.text, "sequence_number": number + self.deltas - 1}
+
+
+class Template:
+    """The bytes between the values of an event that is read, which are `read_names`, and of the event that is written.
+
+    `layout` is what is written, with `%b` in the place of a text or a padding and `%d` of a number, which `names` tells. `event`
+    is the one of which this was made, as it is written.
+    """
+
+    def __init__(
+        self,
+        pieces: Sequence[bytes],
+        read_names: Sequence[str],
+        layout: bytes,
+        names: Sequence[str],
+        event: dict[str, Any],
+    ) -> None:
+        self._first, *between, self._last = pieces
+        self._between = list(zip(between, _MARKS, strict=False))
+        self._match, self._find = _patterns(tuple(read_names))
+        self._captured = [name for name in read_names if name != "number"]
+        self._layout = layout
+        self._pick = itemgetter(*map(_COLUMNS.index, names)) if len(names) > 1 else None
+        self.event = event
+
+    def run(self, blocks: Sequence[bytes]) -> Run | None:
+        """Return the first of some events as far as they repeat this one; None where not even one does."""
+        first, last = self._first, self._last
+        start, end = len(first), -len(last)
+        insides = []
+        for block in blocks:
+            if not (block.startswith(first) and block.endswith(last)):
+                break
+            insides.append(block[start:end])
+        return self._read(insides) if insides else None
+
+    def fill(self, texts: Sequence[bytes], paddings: Sequence[bytes], number: int) -> bytes:
+        """Put the values of a run where they belong."""
+        if self._pick is None:
+            return self._layout * len(texts) % tuple(texts)
+        if len(texts) == 1:
+            return self._layout % self._pick((texts[0], paddings[0] if paddings else b"", number))
+        columns = self._pick((texts, paddings, range(number, number + len(texts))))
+        return self._layout * len(texts) % tuple(chain.from_iterable(zip(*columns, strict=True)))
+
+    def _read(self, insides: Sequence[bytes]) -> Run | None:
+        """Read what stands between the first and the last piece of events, up to one that does not repeat this."""
+        data = _END.join(insides) + _END
+        if data.count(_END) != len(insides):
+            return None
+        for piece, mark in self._between:
+            if mark in data:
+                return None
+            data = data.replace(piece, mark)
+        match = self._match(data)
+        return self._valued(match[0]) if match else None
+
+    def _valued(self, data: bytes) -> Run | None:
+        if not data.isascii():
+            try:
+                data.decode()
+            except UnicodeDecodeError:  # it is no JSON, and is refused where it is parsed
+                return None
+        values = self._find(data)
+        if len(self._captured) == 1:
+            return Run(self, values, ())
+        columns = dict(zip(self._captured, zip(*values, strict=True), strict=True))
+        return Run(self, columns["text"], columns["padding"])
+
+
+@cache
+def _patterns(names: tuple[str, ...]) -> tuple[Any, Any]:
+    """Return what matches the insides of a run, and what lists the values in them."""
+    event = PATTERNS[names[0]]
+    for mark, name in zip(_MARKS, names[1:], strict=False):
+        event += mark + PATTERNS[name]
+    return re.compile(b"(?:%b%b)+" % (event, _END)).match, re.compile(event + _END).findall

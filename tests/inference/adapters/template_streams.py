@@ -1,0 +1,142 @@
+"""The four streams of text, fed with bytes as they come from an upstream."""
+
+import dataclasses
+import re
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from billing.rules.prices import PriceBook
+from inference.adapters.streams import EventStream
+from inference.routes.chat.openai.over_responses import ChatOverResponses
+from inference.routes.chat.openai.stream import ChatStream
+from inference.routes.responses.bound import StreamedResponse
+from inference.routes.responses.openai.over_chat import ResponseOverChat
+from inference.routes.responses.openai.stream import ResponseStream
+from inference.routes.responses.request import read_request
+from inference.rules.json_body import JsonBody
+from inference.rules.model import ServedModel
+from inference.rules.request import StreamedRequest
+from inference.rules.upstream import Attempt, StreamBroken
+from tests.inference.adapters.attempts import chat
+
+OVER_CHAT: Sequence[type[EventStream]] = (ChatStream, ResponseOverChat)
+OVER_RESPONSES: Sequence[type[EventStream]] = (ResponseStream, ChatOverResponses)
+
+CHAT_END = b"data: [DONE]\n\n"
+ITEM = b'{"type":"message","id":"msg_up","status":"in_progress","role":"assistant","content":[]}'
+RESPONSE = b'{"id":"resp_up","status":"%b","output":[],"usage":%b}'
+
+
+@dataclass
+class Body:
+    """What aiohttp gives of a response's body: some bytes at each read, nothing at its end."""
+
+    reads: deque[bytes]
+    closed: bool = False
+    content: "Body" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.content = self
+
+    async def readany(self) -> bytes:
+        """Give the next read."""
+        return self.reads.popleft() if self.reads else b""
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.closed = True
+
+
+@dataclass
+class Seen:
+    """All that came of a stream. `left` is how it is ended where it broke off, which has what was said until then."""
+
+    data: bytes = b""
+    deltas: int = 0
+    size_bytes: int = 0
+    usage: Any = None
+    broken: str | None = None
+    left: bytes = b""
+
+
+async def seen(kind: type[EventStream], reads: Sequence[bytes]) -> Seen:
+    """Read a stream to its end."""
+    attempt = attempt_of(kind)
+    meter = attempt.request.meter()
+    layout = attempt.request.stream_format(attempt.public_model, attempt.public_id, meter)
+    whole = Seen()
+    try:
+        async for chunk in kind(attempt, Body(deque(reads))):  # type: ignore[arg-type]
+            meter.add(chunk)
+            whole.data += chunk.data
+            whole.deltas += chunk.output_deltas
+            whole.size_bytes += chunk.output_bytes
+            whole.usage = chunk.usage or whole.usage
+    except StreamBroken as broken:
+        whole.broken = broken.reason
+    whole.left = timeless(layout.cut())
+    whole.data = timeless(whole.data)
+    return whole
+
+
+def timeless(data: bytes) -> bytes:
+    """Leave out when it was written."""
+    return re.sub(rb'"created(_at)?":\d+', b"", data)
+
+
+def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
+    """Give the attempt of which the client asked for this stream."""
+    attempt = chat("http://upstream.test", body={"stream": True})
+    if kind in (ChatStream, ChatOverResponses):
+        return attempt
+    request: StreamedRequest = _response_request()
+    return dataclasses.replace(attempt, request=request, public_id="resp_01k6wq5zj3y8r2v7n4m9tbcdef")
+
+
+def _response_request() -> StreamedResponse:
+    members = {"model": "fast", "input": "hello", "store": False, "stream": True}
+    asked = read_request(JsonBody(members, 100, b"", is_large=False), ServedModel("fast"))
+    return StreamedResponse(0, members, False, asked, PriceBook(), 1000)
+
+
+def chat_event(text: bytes, *, padding: bytes | None = None, index: bytes = b"0", member: bytes = b"content") -> bytes:
+    """Write a chunk with a text as it stands in JSON."""
+    padded = b"" if padding is None else b',"obfuscation":"%b"' % padding
+    choice = b'{"index":%b,"delta":{"%b":"%b"},"finish_reason":null}' % (index, member, text)
+    return b'data: {"id":"up-100%%d","choices":[%b],"usage":null%b}\n\n' % (choice, padded)
+
+
+def delta_event(
+    text: bytes, *, number: bytes = b"7", padding: bytes | None = None, kind: bytes = b"output_text"
+) -> bytes:
+    """Write a delta with a text as it stands in JSON."""
+    name = b"response.%b.delta" % kind
+    padded = b"" if padding is None else b',"obfuscation":"%b"' % padding
+    place = b'"item_id":"msg_up","output_index":0,"content_index":0'
+    data = b'{"type":"%b","sequence_number":%b,%b,"delta":"%b","logprobs":[]%b}' % (name, number, place, text, padded)
+    return b"event: %b\ndata: %b\n\n" % (name, data)
+
+
+def item_event(item: bytes = ITEM) -> bytes:
+    """Write that an item begins, by default a message."""
+    return b'data: {"type":"response.output_item.added","output_index":0,"item":%b}\n\n' % item
+
+
+def chat_choice(choice: bytes) -> bytes:
+    """Write a chunk with a choice as it stands in JSON."""
+    return b'data: {"id":"up","choices":[%b]}\n\n' % choice
+
+
+def begin_events() -> list[bytes]:
+    """Write how a response begins."""
+    part = b'"output_index":0,"content_index":0,"part":{"type":"output_text","text":""}'
+    created = b'{"type":"response.created","response":%b}' % (RESPONSE % (b"in_progress", b"null"))
+    return [b"data: %b\n\n" % created, item_event(), b'data: {"type":"response.content_part.added",%b}\n\n' % part]
+
+
+def end_event() -> bytes:
+    """Write how a response ends."""
+    usage = b'{"input_tokens":3,"output_tokens":20,"total_tokens":23}'
+    return b'data: {"type":"response.completed","response":%b}\n\n' % (RESPONSE % (b"completed", usage))
