@@ -29,17 +29,22 @@ LONG = "long"
 LONG_OVER_CHAT = "long-over-chat"
 LONG_OVER_RESPONSES = "long-over-responses"
 LONG_AT: Mapping[str, Mapping[str, Any]] = {
-    LONG: {"name": "bench"},
     LONG_OVER_CHAT: {"name": "bench-chat", "routes": ["chat.completions"]},
     LONG_OVER_RESPONSES: {"name": "bench-responses", "routes": ["responses"]},
 }
-"""The aliases of long answers, and the upstream of each, which may know only one route of text."""
+"""The aliases of long answers that are translated, and the upstream of each, which knows only one route of text."""
 
 
 def gateway_configuration(
-    *, jwks: Mapping[str, Any], upstream_url: str, upstream_key: str, customers: Iterable[Customer]
+    *,
+    jwks: Mapping[str, Any],
+    upstream_url: str,
+    upstream_key: str,
+    customers: Iterable[Customer],
+    translates: bool = True,
 ) -> dict[str, Any]:
-    """Describe the whole run to the gateway."""
+    """Describe the whole run to the gateway. Without what `translates`, older versions can read it too."""
+    long_at = LONG_AT if translates else {}
     return {
         "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
         "integrations": [
@@ -54,11 +59,12 @@ def gateway_configuration(
         ],
         "upstreams": [
             {"adapter": "openai", "base_url": upstream_url, "api_key": upstream_key, **named}
-            for named in LONG_AT.values()
+            for named in ({"name": "bench"}, *long_at.values())
         ],
         "aliases": [
             *(_alias(name, model) for name, model in MODELS.items()),
-            *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in LONG_AT.items()),
+            _alias(LONG, LONG_MODEL),
+            *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
         ],
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }
