@@ -119,14 +119,15 @@ class Batches:
         return element.read(answer, body)
 
     def _enqueue(self, waiting: _Waiting) -> None:
-        self._queues.setdefault(waiting.owner, deque()).append(waiting)
-        if waiting.owner not in self._under_way:
-            self._ready[waiting.owner] = None
+        owner = waiting.owner
+        self._queues.setdefault(owner, deque()).append(waiting)
+        if owner not in self._under_way:
+            self._ready[owner] = None
 
     def _start(self) -> None:
-        while self._lanes and (batch := self._next()):
+        while self._lanes and self._ready:
             self._lanes -= 1
-            spawn(self._run(batch))
+            spawn(self._run(self._next()))
         while self._held_up_lanes and self._held_up:
             self._held_up_lanes -= 1
             spawn(self._run_held_up(self._held_up.popleft()))

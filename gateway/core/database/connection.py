@@ -122,11 +122,15 @@ class LedgerConnection(AsyncConnection[Any]):
         """
         while self.pgconn.flush():
             await self._drained()
-        answer = await self._result()
+        answer: PGresult | None = None
+        while True:
+            while self.pgconn.is_busy():
+                await self._woken()
+            if (more := self.pgconn.get_result()) is None:
+                break
+            answer = more  # the last one counts: an error after the rows says that the commit failed
         if answer is None:
             raise OperationalError("the server's answers do not match the statements sent")
-        while (more := await self._result()) is not None:
-            answer = more  # an error after the rows: the commit failed
         if self.pgconn.transaction_status != TransactionStatus.IDLE:
             raise OperationalError("the server closed the connection before the transaction ended")
         return answer
@@ -140,11 +144,6 @@ class LedgerConnection(AsyncConnection[Any]):
         if isinstance(error, FeatureNotSupported | InvalidSqlStatementName):
             self.fail(error)
         return error
-
-    async def _result(self) -> PGresult | None:
-        while self.pgconn.is_busy():
-            await self._woken()
-        return self.pgconn.get_result()
 
     def _rows(self, sql: str, answer: PGresult) -> list[tuple[Any, ...]]:
         decoders = self.decoders.get(sql)
