@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Context
 
 from gateway.core.api.per_loop import PerLoop
 
@@ -41,15 +42,21 @@ class Deadlines:
     def _look_again(self) -> None:
         self._is_looking = bool(self._pending)
         if self._is_looking:
-            self._loop.call_later(LOOK_SECONDS, self._look)
+            # In a context of its own: it must not keep, nor act in, that of the request which happened to begin it.
+            self._loop.call_later(LOOK_SECONDS, self._look, context=Context())
 
     def _look(self) -> None:
         now = self._loop.time()
-        overdue = [deadline for deadline in self._pending if deadline.at <= now]
-        self._pending.difference_update(overdue)
+        for deadline in self._pending:
+            if deadline.at <= now:
+                self._loop.call_soon(self._call, deadline)  # so that one that fails keeps no other from being called
         self._look_again()
-        for deadline in overdue:
-            self._loop.call_soon(deadline.call)  # so that one that fails keeps no other from being called
+
+    def _call(self, deadline: Deadline) -> None:
+        """Call back, unless the deadline was dropped since it was looked at."""
+        if deadline in self._pending:
+            deadline.drop()
+            deadline.call()
 
 
 _deadlines = PerLoop(Deadlines)
