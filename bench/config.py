@@ -29,10 +29,11 @@ LONG = "long"
 LONG_OVER_CHAT = "long-over-chat"
 LONG_OVER_RESPONSES = "long-over-responses"
 LONG_AT: Mapping[str, Mapping[str, Any]] = {
+    LONG: {"name": "bench"},
     LONG_OVER_CHAT: {"name": "bench-chat", "routes": ["chat.completions"]},
     LONG_OVER_RESPONSES: {"name": "bench-responses", "routes": ["responses"]},
 }
-"""The aliases of long answers that are translated, and the upstream of each, which knows only one route of text."""
+"""The aliases of long answers, and the upstream of each, which may know only one route of text."""
 
 
 def gateway_configuration(
@@ -43,8 +44,8 @@ def gateway_configuration(
     customers: Iterable[Customer],
     translates: bool = True,
 ) -> dict[str, Any]:
-    """Describe the whole run to the gateway. Without what `translates`, older versions can read it too."""
-    long_at = LONG_AT if translates else {}
+    """Describe the whole run to the gateway. An older version, which translates nothing, knows no routes of upstreams."""
+    long_at = {alias: at for alias, at in LONG_AT.items() if translates or "routes" not in at}
     return {
         "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
         "integrations": [
@@ -59,11 +60,10 @@ def gateway_configuration(
         ],
         "upstreams": [
             {"adapter": "openai", "base_url": upstream_url, "api_key": upstream_key, **named}
-            for named in ({"name": "bench"}, *long_at.values())
+            for named in long_at.values()
         ],
         "aliases": [
             *(_alias(name, model) for name, model in MODELS.items()),
-            _alias(LONG, LONG_MODEL),
             *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
         ],
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
