@@ -65,9 +65,9 @@ class Snapshot(Generic[Value]):
 
     async def current(self) -> Value:
         """Return a value that can be used, or raise NotReady."""
-        if not self.is_usable:
+        if (age_seconds := self.age_seconds) > self._usable_seconds():
             await self.renewed()
-        elif self.age_seconds > self._fresh_seconds():
+        elif age_seconds > self._fresh_seconds():
             self._begin()
         return self.at_hand()
 
