@@ -1,43 +1,6 @@
 -- What the ledger's closed rows say for good, hashed, so that a row that was erased, rewritten or slipped in later
 -- shows.
 
--- billing_later_nouns() RETURNS text[]
---
--- The nouns that were not sealed from the beginning. A seal names each of them, even with no rows, and the first seal that
--- names one covers all of its rows from before, too: seals that were made earlier stay as they are.
-CREATE OR REPLACE FUNCTION billing_later_nouns() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT ARRAY['invoice', 'invoice outcome', 'invoice payment', 'credit note']
-$$;
-
-
--- billing_sealable_invoices (noun text, at timestamptz, key text, digest bytea)
---
--- The rows of the later nouns, as in billing_sealable. An invoice is sealed with its lines as it is issued, and once more
--- when it is paid or void; a payment when its outcome is known. They are dated by the database's clock at that moment. Those
--- that were final before the database recorded it have no such date, and are all covered by the first seal.
-CREATE OR REPLACE VIEW billing_sealable_invoices AS
-SELECT 'invoice' AS noun, coalesce(i.issue_recorded_at, i.issued_at) AS at, i.id AS key,
-       sha256(record_send(ROW(
-         i.id, i.org_id, i.serial, i.period_start, i.period_end, i.total_microusd, i.due_microusd, i.created_at, i.issued_at,
-         (SELECT string_agg(record_send(ROW(l.id, l.product, l.price_microusd, l.seat_days, l.amount_microusd)), ''::bytea
-                            ORDER BY l.id)
-            FROM billing_invoice_line l WHERE l.invoice_id = i.id)))) AS digest
-  FROM billing_invoice i WHERE i.serial IS NOT NULL
-UNION ALL
-SELECT 'invoice outcome', coalesce(i.end_recorded_at, i.paid_at, i.voided_at), i.id,
-       sha256(record_send(ROW(i.id, i.status, i.paid_at, i.voided_at, i.void_reason)))
-  FROM billing_invoice i WHERE i.serial IS NOT NULL AND i.status IN ('paid', 'void')
-UNION ALL
-SELECT 'invoice payment', coalesce(p.end_recorded_at, p.checked_at, p.created_at), p.id,
-       sha256(record_send(ROW(p.id, p.invoice_id, p.amount_microusd, p.provider, p.is_live, p.customer_ref, p.method_ref,
-                              p.requested_by, p.payment_ref, p.status, p.failure_code, p.failure_reason, p.created_at)))
-  FROM billing_invoice_payment p WHERE p.status IN ('succeeded', 'failed')
-UNION ALL
-SELECT 'credit note', n.created_at, n.id,
-       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at)))
-  FROM billing_credit_note n;
-
-
 -- billing_sealable (noun text, at timestamptz, key text, digest bytea)
 --
 -- One row for each closed row of money: what it is, when it became final, its key, and the SHA-256 of the columns that
@@ -83,9 +46,55 @@ UNION ALL
 SELECT 'checkout', k.paid_at, k.id,
        sha256(record_send(ROW(k.id, k.owner_kind, k.owner_key, k.product, k.amount_microusd, k.requested_by, k.provider,
                               k.is_live, k.session_ref, k.payment_ref, k.created_at, k.paid_at)))
-  FROM billing_checkout k WHERE k.paid_at IS NOT NULL
+  FROM billing_checkout k WHERE k.paid_at IS NOT NULL;
+
+
+-- billing_later_nouns() RETURNS text[]
+--
+-- The nouns that were not sealed from the beginning. A seal names each of them, even with no rows, and covers its rows since
+-- the last seal that names it. So seals that an earlier version made stay as they are, and the next one makes up for them.
+CREATE OR REPLACE FUNCTION billing_later_nouns() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT ARRAY['invoice', 'invoice outcome', 'invoice payment', 'credit note']
+$$;
+
+
+-- billing_noun_sealed_until(p_noun text, p_before bigint DEFAULT NULL) RETURNS timestamptz
+--
+-- Until when a later noun is sealed, by the seals before one where it is given; '-infinity' where none names it. The newest
+-- seal names it, unless an earlier version made that.
+CREATE OR REPLACE FUNCTION billing_noun_sealed_until(p_noun text, p_before bigint DEFAULT NULL) RETURNS timestamptz
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
+  SELECT coalesce((SELECT s.ends_at FROM billing_seal s
+                    WHERE s.contents ? p_noun AND (p_before IS NULL OR s.id < p_before) ORDER BY s.id DESC LIMIT 1), '-infinity')
+$$;
+
+
+-- billing_sealable_invoices (noun text, at timestamptz, key text, digest bytea)
+--
+-- The rows of the later nouns, as in billing_sealable above. An invoice is sealed with its lines as it is issued, and once more
+-- when it is paid or void; a payment when its outcome is known. They are dated by the database's clock at that moment. Those
+-- that were final before the database recorded it have no such date, and are all covered by the first seal that names them.
+CREATE OR REPLACE VIEW billing_sealable_invoices AS
+SELECT 'invoice' AS noun, coalesce(i.issue_recorded_at, i.issued_at) AS at, i.id AS key,
+       sha256(record_send(ROW(
+         i.id, i.org_id, i.serial, i.period_start, i.period_end, i.total_microusd, i.due_microusd, i.created_at, i.issued_at,
+         (SELECT string_agg(record_send(ROW(l.id, l.product, l.price_microusd, l.seat_days, l.amount_microusd)), ''::bytea
+                            ORDER BY l.id)
+            FROM billing_invoice_line l WHERE l.invoice_id = i.id)))) AS digest
+  FROM billing_invoice i WHERE i.serial IS NOT NULL
 UNION ALL
-SELECT n.noun, n.at, n.key, n.digest FROM billing_sealable_invoices n;
+SELECT 'invoice outcome', coalesce(i.end_recorded_at, i.paid_at, i.voided_at), i.id,
+       sha256(record_send(ROW(i.id, i.status, i.paid_at, i.voided_at, i.void_reason)))
+  FROM billing_invoice i WHERE i.serial IS NOT NULL AND i.status IN ('paid', 'void')
+UNION ALL
+SELECT 'invoice payment', coalesce(p.end_recorded_at, p.checked_at, p.created_at), p.id,
+       sha256(record_send(ROW(p.id, p.invoice_id, p.amount_microusd, p.provider, p.is_live, p.customer_ref, p.method_ref,
+                              p.requested_by, p.payment_ref, p.status, p.failure_code, p.failure_reason, p.created_at)))
+  FROM billing_invoice_payment p WHERE p.status IN ('succeeded', 'failed')
+UNION ALL
+SELECT 'credit note', n.created_at, n.id,
+       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at)))
+  FROM billing_credit_note n;
 
 
 -- billing_seal_chain(p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
@@ -107,18 +116,20 @@ $$;
 CREATE OR REPLACE FUNCTION billing_seal_until(p_ends_at timestamptz) RETURNS bytea LANGUAGE plpgsql AS $$
 DECLARE
   v_last billing_seal;
+  v_since timestamptz;
   v_contents jsonb;
   v_chain bytea;
 BEGIN
   SELECT s.* INTO v_last FROM billing_seal s ORDER BY s.id DESC LIMIT 1;
   v_last.ends_at := coalesce(v_last.ends_at, '2000-01-01 00:00:00+00');  -- before any call
+  SELECT min(billing_noun_sealed_until(noun)) INTO v_since FROM unnest(billing_later_nouns()) AS noun;
   SELECT jsonb_object_agg(n.noun, n.said) INTO v_contents
     FROM (SELECT x.noun, jsonb_build_object('rows', count(*), 'digest', encode(
                            sha256(string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE "C")), 'hex')) AS said
             FROM (SELECT * FROM billing_sealable s WHERE s.at >= v_last.ends_at AND s.at < p_ends_at
                   UNION ALL
-                  SELECT * FROM billing_sealable_invoices s
-                   WHERE s.at < v_last.ends_at AND NOT coalesce(v_last.contents ? s.noun, false)) x
+                  SELECT s.* FROM billing_sealable_invoices s
+                   WHERE s.at >= v_since AND s.at < p_ends_at AND s.at >= billing_noun_sealed_until(s.noun)) x
            GROUP BY x.noun) n;
   IF v_contents IS NULL THEN
     RETURN NULL;

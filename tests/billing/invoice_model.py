@@ -68,7 +68,7 @@ class InvoiceModel:
         elif outcome == "failed":
             failures = list(self.attempts.values()).count("failed")
             again = timedelta(days=RETRIES_DAYS[failures - 1]) if failures <= len(RETRIES_DAYS) else None
-            self.status, self.next_attempt_at = "past_due", again and now + again
+            self.status, self.next_attempt_at = "past_due", now + again if again else None
 
     def void(self) -> bool:
         """End what nobody paid; False where it is over, or a charge is under way that nobody has to decide about."""

@@ -1,19 +1,25 @@
 """The gateway works as a role that owns nothing, and that role cannot get round the ledger's guards."""
 
+import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
+from django.utils import timezone
 
 from billing.queries import audit
+from organizations.models import AuditEntry, Organization
+from organizations.tasks import purge_audit_log
 from tests.support.database import connect
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage, chat
 
 GRANTS = Path(__file__).parents[2] / "deploy" / "database_role.sql"
+RETENTION = Path(__file__).parents[2] / "docs" / "retention.md"
 PASSWORD = "only-for-this-test"
 
 FORBIDDEN = [
@@ -82,6 +88,26 @@ def test_the_jobs_run(stage: Stage, role: str, job: str) -> None:
         cursor.execute(f"SET ROLE {role}")
         try:
             getattr(__import__("billing.tasks", fromlist=[job]), job)()
+        finally:
+            cursor.execute("RESET ROLE")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_purges_the_audit_log_as_soon_as_it_is_granted(role: str, settings: Any) -> None:
+    settings.AUDIT_DAYS = 365
+    at = timezone.now() - timedelta(days=366)
+    organization = Organization.objects.create(id="org_1", name="Acme", created_at=at, changed_at=at)
+    AuditEntry.objects.create(organization=organization, actor_did="did:a", action="a.b", subject="c", created_at=at)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET ROLE {role}")
+        try:
+            with pytest.raises(DatabaseError, match="permission denied"):
+                purge_audit_log()
+            cursor.execute("RESET ROLE")
+            [grant] = re.findall(r"^GRANT .+;$", RETENTION.read_text(), re.MULTILINE)
+            cursor.execute(grant.replace("gateway_app", role))
+            cursor.execute(f"SET ROLE {role}")
+            assert (purge_audit_log(), purge_audit_log()) == (1, 0)
         finally:
             cursor.execute("RESET ROLE")
 

@@ -1,5 +1,5 @@
 -- What was sealed still says what it said, row by row, with none missing and none slipped in; and the seals make one
--- chain. What was not sealed from the beginning is covered by the first seal that names it, from its own beginning on.
+-- chain. What was not sealed from the beginning is covered by the next seal that names it.
 WITH chained AS (
   SELECT s.*, lag(s.chain, 1, ''::bytea) OVER w AS before, lag(s.id, 1, 0::bigint) OVER w AS id_before,
          lag(s.ends_at, 1, '2000-01-01 00:00:00+00') OVER w AS ended_at
@@ -8,22 +8,23 @@ WITH chained AS (
   SELECT array_agg(s.ends_at ORDER BY s.id) AS ends, min(s.begins_at) AS begins_at, max(s.ends_at) AS ends_at,
          min(s.id) AS first_id
     FROM billing_seal s WHERE s.ends_at > %(since)s
-), introduced AS MATERIALIZED (
-  SELECT later.noun, (SELECT min(s.id) FROM billing_seal s WHERE s.contents ? later.noun) AS seal_id
-    FROM unnest(billing_later_nouns()) AS later (noun)
+), later AS MATERIALIZED (
+  SELECT n.noun, array_agg(s.id ORDER BY s.id) AS ids, array_agg(s.ends_at ORDER BY s.id) AS ends,
+         billing_noun_sealed_until(n.noun, (SELECT first_id FROM bounds)) AS begins_at
+    FROM unnest(billing_later_nouns()) AS n (noun) JOIN billing_seal s ON s.contents ? n.noun GROUP BY n.noun
 ), sealed AS (
   SELECT x.noun, x.key, x.digest,
-         greatest((SELECT first_id FROM bounds) + width_bucket(x.at, (SELECT ends FROM bounds)), n.seal_id) AS seal_id
-    FROM billing_sealable x LEFT JOIN introduced n ON n.noun = x.noun
+         (SELECT first_id FROM bounds) + width_bucket(x.at, (SELECT ends FROM bounds)) AS seal_id
+    FROM billing_sealable x
    WHERE x.at >= (SELECT begins_at FROM bounds) AND x.at < (SELECT ends_at FROM bounds)
-     AND (n.noun IS NULL OR n.seal_id IS NOT NULL)
   UNION ALL
-  SELECT x.noun, x.key, x.digest, n.seal_id FROM billing_sealable_invoices x JOIN introduced n ON n.noun = x.noun
-   WHERE x.at < (SELECT begins_at FROM bounds) AND n.seal_id >= (SELECT first_id FROM bounds)
+  SELECT x.noun, x.key, x.digest, l.ids[1 + width_bucket(x.at, l.ends)]
+    FROM billing_sealable_invoices x JOIN later l ON l.noun = x.noun AND x.at >= l.begins_at
+   WHERE x.at >= (SELECT min(begins_at) FROM later) AND x.at < (SELECT ends_at FROM bounds)
 ), found AS (
   SELECT x.noun, x.seal_id, count(*) AS rows,
          encode(sha256(string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE "C")), 'hex') AS digest
-    FROM sealed x GROUP BY x.noun, x.seal_id
+    FROM sealed x WHERE x.seal_id IS NOT NULL GROUP BY x.noun, x.seal_id
 )
 SELECT 'seal ' || c.id, 'the chain is broken' FROM chained c
  WHERE c.chain IS DISTINCT FROM billing_seal_chain(c.before, c.id, c.begins_at, c.ends_at, c.contents)

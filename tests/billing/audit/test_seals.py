@@ -38,12 +38,15 @@ def named(*, since: datetime | None = None) -> list[str]:
     return [f"{finding.invariant}: {finding.subject}" for finding in audit.findings(since=since)]
 
 
-def take_invoices_out_of_the_seal() -> None:
-    """Make the only seal what an earlier version would have made, which knew no invoices."""
+def take_invoices_out_of_the_last_seal() -> None:
+    """Make it what an earlier version would have made, which knew no invoices."""
     with unguarded(), connection.cursor() as cursor:
-        cursor.execute("UPDATE billing_seal SET contents = contents - billing_later_nouns()")
         cursor.execute(
-            "UPDATE billing_seal SET chain = billing_seal_chain(''::bytea, id, begins_at, ends_at, contents)"
+            "UPDATE billing_seal s SET contents = n.contents, chain = billing_seal_chain("
+            "  coalesce((SELECT b.chain FROM billing_seal b WHERE b.id = s.id - 1), ''), s.id, s.begins_at, s.ends_at,"
+            "  n.contents)"
+            " FROM (SELECT id, contents - billing_later_nouns() AS contents FROM billing_seal) n"
+            " WHERE n.id = s.id AND s.id = (SELECT max(id) FROM billing_seal)"
         )
 
 
@@ -124,7 +127,7 @@ def test_the_first_seal_that_knows_invoices_covers_all_that_were_there() -> None
     invoicing.credit(paid, 1_000_000)
     Purse().pay(1000)
     seals.seal(margin=AT_ONCE)
-    take_invoices_out_of_the_seal()
+    take_invoices_out_of_the_last_seal()
     assert audit.findings() == []
     invoicing.issued("org_seats", months_ago=2)
     upgraded_at = timezone.now()
@@ -141,6 +144,21 @@ def test_the_first_seal_that_knows_invoices_covers_all_that_were_there() -> None
     assert audit.findings() == audit.findings(since=upgraded_at) == []
     forge("UPDATE billing_credit_note SET reason = 'Goodwill'")
     assert named() == named(since=upgraded_at) == ["seals_hold: seal 2"]
+
+
+def test_a_seal_covers_the_invoices_that_an_earlier_version_left_out() -> None:
+    """After an upgrade that was undone, and made again."""
+    for months in (4, 3, 2):
+        invoicing.issued("org_seats", months_ago=months)
+        Purse().pay(1000)
+        since = timezone.now()
+        seals.seal(margin=AT_ONCE)
+        if months == 3:
+            take_invoices_out_of_the_last_seal()
+        assert audit.findings() == audit.findings(since=since) == []
+    assert [rows_of(seal).get("invoice") for seal in Seal.objects.order_by("id")] == [1, None, 2]
+    forge("UPDATE billing_invoice SET org_id = 'org_other' WHERE serial = 2")
+    assert named() == named(since=since) == ["seals_hold: seal 3"]
 
 
 def test_leaves_what_is_younger_than_its_margin() -> None:
