@@ -38,7 +38,7 @@ class JobFilter(WordFilter):
 
 
 class WorkFilter(admin.SimpleListFilter):
-    """Tells runs that did something from those that had nothing to do."""
+    """Separates runs that did something from those that had nothing to do."""
 
     title = "work"
     parameter_name = "work"
@@ -76,7 +76,7 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="Outcome", label=OUTCOME_COLOURS)
     def result(self, run: JobRun) -> str:
-        """Say how it ended, if it did."""
+        """Return how it ended, if it did."""
         return Outcome(run.outcome).label
 
     @display(description="Did")

@@ -45,7 +45,7 @@ class Tenant(Team):
 
     @property
     def outcomes(self) -> list[str]:
-        """Say how each attempt ended."""
+        """Return how each attempt ended."""
         return [one.failure_code or one.status for one in self.attempts]
 
     def save_method(self, answer: str = "succeeds") -> str:
@@ -85,5 +85,5 @@ class Tenant(Team):
 
 
 def state(tenant: Tenant) -> tuple[str, bool]:
-    """Tell the invoice's status and whether new seats are refused."""
+    """Return the invoice's status and whether new seats are refused."""
     return tenant.invoice.status, tenant.organization.is_past_due
