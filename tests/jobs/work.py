@@ -156,7 +156,7 @@ def debtor(stage: Stage) -> None:
 
 
 def sealable(stage: Stage) -> None:
-    stage.patch.setitem(seals.seal.__kwdefaults__, "margin", timedelta(0))
+    stage.patch.setattr(seals.seal, "__kwdefaults__", {"margin": timedelta(0)})
     Purse().pay(100)
 
 

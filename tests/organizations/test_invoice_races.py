@@ -44,7 +44,7 @@ def follow(tenant: Tenant) -> int:
 
 def pay_now(tenant: Tenant) -> str | None:
     payment = seat_invoices.pay_now(org_id=tenant.id, invoice_id=tenant.invoice.pk, actor_did=tenant.owner.did)
-    return payment and payment.status
+    return None if payment is None else payment.status
 
 
 def void(tenant: Tenant) -> str:
