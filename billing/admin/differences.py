@@ -19,7 +19,7 @@ TABLES = {"txn": ("Checkout", "billing_checkout"), "pay": ("Invoice", "billing_i
 
 
 class StateFilter(admin.SimpleListFilter):
-    """Tells open differences from closed ones."""
+    """Separates open differences from closed ones."""
 
     title = "state"
     parameter_name = "state"
@@ -83,7 +83,7 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="State", label=COLOURS)
     def stage(self, difference: PaymentDifference) -> str:
-        """Say whether it is open."""
+        """Return whether it is open."""
         return CLOSED if hasattr(difference, "closing") else OPEN
 
     @display(description="Look at")
@@ -94,7 +94,7 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="Closed at")
     def closed_at(self, difference: PaymentDifference) -> object:
-        """Say when it was closed."""
+        """Return when it was closed."""
         return difference.closing.closed_at if hasattr(difference, "closing") else None
 
     @display(description="Closed by")
@@ -104,5 +104,5 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="Reason")
     def reason(self, difference: PaymentDifference) -> str:
-        """Say why it was closed."""
+        """Return why it was closed."""
         return difference.closing.reason if hasattr(difference, "closing") else ""

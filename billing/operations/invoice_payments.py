@@ -13,7 +13,7 @@ from django.db import transaction
 
 from billing.adapters import configured
 from billing.adapters.base import ChargeRequest, PaymentProvider, ProviderError, ProviderRejected
-from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
+from billing.models import PENDING, UNPAID, Checkout, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.operations.deadlines import deadline
 from billing.queries import invoices as queries
 from billing.queries import locked
@@ -71,10 +71,10 @@ def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> I
     then, is followed up.
     """
     provider = configured.require()
-    invoice = Invoice.objects.get(pk=invoice_id)
-    kept = _saved_method(provider, invoice.org_id)
+    saved = _saved_checkout(provider, Invoice.objects.get(pk=invoice_id))
+    kept = _saved_method(provider, saved)
     if kept is None:
-        Invoice.objects.filter(pk=invoice_id, status__in=UNPAID).update(next_attempt_at=None)
+        _rest(provider, invoice_id, saved)
         return None
     payment = _begin(provider, invoice_id, kept, now, requested_by)
     return None if payment is None else _ask(provider, payment, now, is_new=True)
@@ -86,12 +86,7 @@ def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePaym
     Raises RateLimited within a minute of the attempt before, so that nobody tries cards out, and IntegrationUnavailable
     where the provider does not answer.
     """
-    last = InvoicePayment.objects.filter(invoice=invoice_id).order_by("-created_at").first()
-    if last is not None and now - last.created_at < rules.BETWEEN_ATTEMPTS:
-        wait = rules.BETWEEN_ATTEMPTS - (now - last.created_at)
-        raise RateLimited(
-            "This invoice was charged just now.", headers={"Retry-After": str(int(wait.total_seconds()) + 1)}
-        )
+    _refuse_haste(invoice_id, now)
     try:
         return pay(invoice_id, now=now, requested_by=requested_by)
     except ProviderError as error:
@@ -107,20 +102,50 @@ def converge(payment: InvoicePayment, *, now: datetime) -> InvoicePayment:
     return _ask(configured.require(), payment, now, is_new=False)
 
 
-def _saved_method(provider: PaymentProvider, org_id: str) -> KeptMethod | None:
-    checkout = queries.saved_method(org_id, provider.name, provider.is_live)
-    if checkout is None or checkout.session_ref is None:
+def _refuse_haste(invoice_id: str, now: datetime) -> None:
+    last = InvoicePayment.objects.filter(invoice=invoice_id).order_by("-created_at").first()
+    if last is not None and now - last.created_at < rules.BETWEEN_ATTEMPTS:
+        wait = rules.BETWEEN_ATTEMPTS - (now - last.created_at)
+        raise RateLimited(
+            "This invoice was charged just now.", headers={"Retry-After": str(int(wait.total_seconds()) + 1)}
+        )
+
+
+def _saved_checkout(provider: PaymentProvider, invoice: Invoice) -> Checkout | None:
+    return queries.saved_method(invoice.org_id, provider.name, provider.is_live)
+
+
+def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> KeptMethod | None:
+    if saved is None or saved.session_ref is None:
         return None
-    return provider.kept_method(checkout.session_ref)
+    return provider.kept_method(saved.session_ref)
+
+
+@transaction.atomic
+def _rest(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> None:
+    """Stop trying by itself where there is still no other payment method than the one that was looked at.
+
+    The lock keeps this apart from `invoices.hasten`: whoever is second sees what the first did.
+    """
+    invoice = locked.invoice(invoice_id)
+    if invoice.status in UNPAID and _saved_checkout(provider, invoice) == seen:
+        invoice.next_attempt_at = None
+        invoice.save(update_fields=["next_attempt_at"])
 
 
 @transaction.atomic
 def _begin(
     provider: PaymentProvider, invoice_id: str, kept: KeptMethod, now: datetime, requested_by: str | None
 ) -> InvoicePayment | None:
-    """Write an attempt down; None where the invoice is not unpaid any more or another attempt is under way."""
+    """Write an attempt down; None where the invoice is not unpaid any more, another attempt is under way, or it is not
+    the schedule's turn any more. Raises RateLimited where a person asks and another attempt has just failed.
+    """
     invoice = locked.invoice(invoice_id)
     if invoice.status not in UNPAID or invoice.payments.filter(status__in=PENDING).exists():
+        return None
+    if requested_by is not None:
+        _refuse_haste(invoice_id, now)
+    elif invoice.next_attempt_at is None or invoice.next_attempt_at > now:
         return None
     invoice.next_attempt_at = None
     invoice.save(update_fields=["next_attempt_at"])

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection, transaction
-from django.db.models import Max, Model, Q, Sum
+from django.db.models import Max, Model, Sum
 
 from billing.models import (
     PENDING,
@@ -90,8 +90,7 @@ def mark_past_due(*, now: datetime) -> int:
 
 def hasten(org_id: str, *, now: datetime) -> None:
     """Have an organization's unpaid invoices collected at the next run: it has saved a payment method."""
-    waiting = Invoice.objects.filter(Q(next_attempt_at__isnull=True) | Q(next_attempt_at__gt=now))
-    waiting.filter(org_id=org_id, status__in=UNPAID).update(next_attempt_at=now)
+    Invoice.objects.filter(org_id=org_id, status__in=UNPAID).update(next_attempt_at=now)
 
 
 @transaction.atomic

@@ -257,7 +257,12 @@ if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
 # A request that hands a task over never waits for a broker that is away: the schedule does what was not handed over.
-CELERY_BROKER_TRANSPORT_OPTIONS = {"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0}
+CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0,
+    "interval_max": 0,
+}
 if CELERY_BROKER_URL == "files://localhost":
     _queue = DATA_DIR / "celery"
     CELERY_BROKER_TRANSPORT_OPTIONS |= {

@@ -9,7 +9,7 @@ from gateway.core.contract import errors
 from gateway.run.options import PROJECT_DIR
 
 PAGE = (PROJECT_DIR / "docs" / "troubleshooting.md").read_text()
-APPS = ("accounts", "billing", "gateway", "inference", "integrations", "judgement", "organizations")
+APPS = ("accounts", "billing", "gateway", "inference", "integrations", "jobs", "judgement", "organizations")
 NOT_OURS = {"couldn't get a connection after", "failed to start, stopping the parent process"}
 """What the connection pool and the server say of themselves."""
 

@@ -82,3 +82,8 @@ class Tenant(Team):
     def _seat(self, membership_id: str, since: datetime = LAST_MONTH[0]) -> None:
         seat = Seat.objects.create(entitlement=self.entitlement, membership_id=membership_id, assigned_at=since)
         SeatInterval.objects.create(seat=seat, started_at=since)
+
+
+def state(tenant: Tenant) -> tuple[str, bool]:
+    """Return the invoice's status and whether new seats are refused."""
+    return tenant.invoice.status, tenant.organization.is_past_due

@@ -268,7 +268,7 @@ def test_every_movement_of_money_is_a_balance_transaction(provider: FakeStripe, 
     assert row.source == charge.id
     assert client_of(provider, provider.live_secret_key).v1.balance_transactions.list().data == []
     with pytest.raises(stripe.InvalidRequestError, match="unknown parameter"):
-        client.v1.balance_transactions.list({"customer": "cus_1"})  # type: ignore[typeddict-unknown-key]
+        client.v1.balance_transactions.list({"customer": "cus_1"})  # type: ignore[arg-type]
 
 
 def test_balance_transactions_are_paged_within_a_time(provider: FakeStripe, client: StripeClient) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -18,11 +18,13 @@ from gateway.core.jobs.models import JobRun, Outcome
 from gateway.core.jobs.queries import standings
 from gateway.core.jobs.queries.standings import JobStanding
 from gateway.core.jobs.rules.counts import told
+from gateway.core.jobs.rules.standings import RUN_MAX, Standing
 
 OUTCOME_COLOURS = {
     Outcome.RUNNING.label: "info",
     Outcome.DONE.label: "success",
     Outcome.FAILED.label: "danger",
+    Standing.UNFINISHED.value: "warning",
 }
 
 
@@ -38,7 +40,7 @@ class JobFilter(WordFilter):
 
 
 class WorkFilter(admin.SimpleListFilter):
-    """Tells runs that did something from those that had nothing to do."""
+    """Separates runs that did something from those that had nothing to do."""
 
     title = "work"
     parameter_name = "work"
@@ -70,13 +72,22 @@ class JobRunAdmin(ReadOnlyAdmin):
         """Add how each job stands."""
         if not self.has_view_permission(request):
             return super().changelist_view(request, extra_context)
-        rows = [_row(one) for one in standings.of_all(now=timezone.now())]
+        found = sorted(standings.of_all(now=timezone.now()), key=lambda one: not one.is_alarming)
+        rows = [_row(one) for one in found]
         table = {"headers": ["Job", "State", "Every", "Last run", "Did", "Error"], "rows": rows}
         return super().changelist_view(request, {"standings": table, **(extra_context or {})})
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[JobRun]:
+        """Add to each run whether a later one of the same job has ended."""
+        later = JobRun.objects.filter(job=OuterRef("job"), pk__gt=OuterRef("pk"), ended_at__isnull=False)
+        return super().get_queryset(request).annotate(is_passed=Exists(later))
+
     @display(description="Outcome", label=OUTCOME_COLOURS)
     def result(self, run: JobRun) -> str:
-        """Say how it ended, if it did."""
+        """Return how it ended, if it did. One without an end that a later run has passed was killed."""
+        is_over = getattr(run, "is_passed", False) or timezone.now() - run.started_at > RUN_MAX
+        if run.outcome == Outcome.RUNNING and is_over:
+            return Standing.UNFINISHED.value
         return Outcome(run.outcome).label
 
     @display(description="Did")

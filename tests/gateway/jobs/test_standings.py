@@ -45,6 +45,9 @@ def standing(name: str = NAME) -> str:
         (lambda: ran(TICK, "running"), "Running"),
         (lambda: ran(timedelta(hours=1), "running"), "Not finished"),
         (lambda: [ran(timedelta(hours=2), "running"), ran(TICK)], "Good"),
+        (lambda: [ran(LATE), ran(TICK, "running")], "Running"),
+        (lambda: [ran(LATE + TICK), ran(TICK, "running")], "Not finished"),
+        (lambda: [ran(LATE + TICK, "running"), ran(TICK, "running")], "Not finished"),
         (lambda: ran(TICK, job="billing.tasks.reconcile"), "Not yet run"),
         (lambda: ran(LATE + TICK, job="billing.tasks.reconcile"), "Overdue"),
     ],
@@ -73,6 +76,16 @@ def test_the_page_shows_each_job_and_the_runs() -> None:
     assert listed(operator, outcome__exact="failed").count("1,234 calls") == 1
     assert listed(operator, q="reconcile").count("1,234 calls") == 1
     assert listed(operator, work="done").count("ValueError: no") == 1
+
+
+def test_a_run_that_a_later_one_has_passed_is_shown_as_not_finished() -> None:
+    hourly = "billing.tasks.purge_events"
+    ran(timedelta(minutes=2), "running", hourly)
+    operator = superuser()
+    assert "Not finished" not in listed(operator)
+    ran(TICK, job=hourly)
+    page = listed(operator)
+    assert page.count("Not finished") == 1
 
 
 def test_the_badge_counts_what_an_operator_should_look_at() -> None:

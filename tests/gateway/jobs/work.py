@@ -144,7 +144,7 @@ charged: list[FakeStripe] = []
 
 
 def collected() -> tuple[list[str], int, list[str]]:
-    """Give the invoices' states, how many charges there are, and the attempts' states."""
+    """Return the invoices' states, how many charges there are, and the attempts' states."""
     invoices = list(Invoice.objects.values_list("status", flat=True))
     attempts = [one.status for invoice in Invoice.objects.all() for one in invoice.payments.all()]
     return invoices, len(charged[-1].charges), attempts
@@ -156,7 +156,7 @@ def debtor(stage: Stage) -> None:
 
 
 def sealable(stage: Stage) -> None:
-    stage.patch.setitem(seals.seal.__kwdefaults__, "margin", timedelta(0))
+    stage.patch.setattr(seals.seal, "__kwdefaults__", {"margin": timedelta(0)})
     Purse().pay(100)
 
 

@@ -28,10 +28,13 @@ def is_overdue(since: datetime | None, interval: timedelta, now: datetime) -> bo
     return since is not None and now - since > INTERVALS_MISSED * interval + GRACE
 
 
-def standing_of(outcome: str, seen_at: datetime, interval: timedelta, now: datetime) -> Standing:
-    """Judge a job by its newest run."""
+def standing_of(
+    outcome: str, seen_at: datetime, ended_at: datetime | None, interval: timedelta, now: datetime
+) -> Standing:
+    """Judge a job by its newest run; one under way, also by when a run last came to its end: each may be killed."""
     if outcome == "running":
-        return Standing.UNFINISHED if now - seen_at > RUN_MAX else Standing.RUNNING
+        is_dying = now - seen_at > RUN_MAX or is_overdue(ended_at, interval, now)
+        return Standing.UNFINISHED if is_dying else Standing.RUNNING
     if is_overdue(seen_at, interval, now):
         return Standing.OVERDUE
     return Standing.FAILED if outcome == "failed" else Standing.GOOD
