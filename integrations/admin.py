@@ -16,6 +16,7 @@ from accounts.rules import dids
 from gateway.core.addresses import WEB_WORDS, is_web_address
 from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnlyAdmin, SecretField, SingleRowAdmin
 from gateway.core.contract.ids import new_id
+from integrations import tasks
 from integrations.models import (
     CIProvider,
     CIRepository,
@@ -219,6 +220,7 @@ class SandboxRunAdmin(ReadOnlyAdmin):
         active = list(queryset.filter(status__in=SandboxRun.ACTIVE))
         for run in active:
             sandbox_runs.request_cancel(run)
+            tasks.pass_on_cancel(run)
             self.log_change(request, run, "Cancelled.")
         messages.success(request, f"Runs cancelled: {len(active)}.")
 

@@ -7,7 +7,7 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.db import transaction
 
-from integrations.models import EvolutionJob, SandboxRun
+from integrations.models import EvolutionJob, SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
 from integrations.operations import evolution_jobs, executions, remote_runs, sandbox_runs, sandbox_worker
 
@@ -70,6 +70,12 @@ def tell_readiness(sender: Any, **_: Any) -> None:
 def leave(**_: Any) -> None:
     """Have a worker that is asked to end not wait for the end of long programs."""
     executions.leave()
+
+
+def pass_on_cancel(run: SandboxRun) -> None:
+    """Have a remote runner end a run that is being cancelled."""
+    if run.runner == SandboxSettings.Runner.HTTP and run.status == Execution.Status.CANCELLING:
+        begin(cancel_run, run.id)
 
 
 def begin(task: Any, execution_id: str) -> None:
