@@ -227,6 +227,7 @@ def test_an_operators_cancelling_is_passed_on_too(
 def test_an_operator_changes_the_secret_and_removes_the_previous_one(runner: SandboxRunner) -> None:
     operator, page = superuser(), address("integrations_sandboxsettings_change", 1)
     sent = {"runner": "http", "base_url": runner.base_url, "runtimes": "default", "network": "none"}
+    sent |= {"secret": "", "previous_secret": ""}
     sent |= {"max_timeout_seconds": "60", "max_memory_mb": "512"}
 
     def stored(**typed: str) -> tuple[str, str]:
