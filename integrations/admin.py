@@ -165,7 +165,11 @@ class SandboxSettingsForm(SecretForm):
             "max_memory_mb",
             "network",
         )
-        labels = {"base_url": "Base URL"}
+        labels = {
+            "base_url": "Base URL",
+            "max_timeout_seconds": "Longest time in seconds",
+            "max_memory_mb": "Most memory in MB",
+        }
 
     def clean_previous_secret(self) -> str:
         """Keep the stored secret where none was typed."""
