@@ -109,7 +109,7 @@ _leaving: list[float] = []
 
 
 def leave() -> None:
-    """Have this worker end what it executes within `LEAVE_SECONDS`."""
+    """Begin to end what this worker executes; it has `LEAVE_SECONDS`."""
     _leaving.append(time.monotonic())
 
 

@@ -14,7 +14,7 @@ log = logging.getLogger("integrations.sandbox")
 
 
 def mark_wanted() -> None:
-    """Tell `make run`, by a file in the data directory, whether to start a worker."""
+    """Mark, by a file in the data directory, whether `make run` shall start a worker."""
     with contextlib.suppress(OSError):  # there is no such directory where something else starts the processes
         if sandbox.is_wanted():
             settings.SANDBOX_MARK.touch()

@@ -30,7 +30,7 @@ def headers(secret: str, message: Message, now: int) -> dict[str, str]:
 
 
 def is_genuine(secrets: Iterable[str], message: Message, *, timestamp: str, signature: str, now: int) -> bool:
-    """Tell whether a message was signed with one of the secrets within the last five minutes. An empty secret signs
+    """Return whether a message was signed with one of the secrets within the last five minutes. An empty secret signs
     nothing."""
     if not _SECONDS.fullmatch(timestamp) or abs(now - int(timestamp)) > TOLERANCE_SECONDS:
         return False
