@@ -6,7 +6,6 @@ from pathlib import Path
 
 from whitenoise.compress import Compressor
 
-from gateway.run.environment import SANDBOX_MARK as SANDBOX_MARK_NAME
 from gateway.run.environment import load as load_data_dir
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
 from gateway.settings.enumerations import ENUM_NAMES
@@ -263,7 +262,6 @@ if CELERY_BROKER_URL == "files://localhost":
 CELERY_TASK_IGNORE_RESULT = True
 # Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
 CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
-SANDBOX_MARK = DATA_DIR / SANDBOX_MARK_NAME
 CELERY_TIMEZONE = "UTC"
 
 # Set where the embedded demo backend may serve; never in production.
