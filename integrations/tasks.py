@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from gateway.core.jobs.operations.recording import job
-from integrations.models import EvolutionJob, SandboxRun
+from integrations.models import EvolutionJob, SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
 from integrations.operations import (
     ci_reports,
@@ -42,7 +42,7 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 
 @job("executions")
 def tend_executions() -> int:
-    """Fail what died with its worker, queue again what nobody took, and say whether a worker is wanted."""
+    """Fail what died with its worker, queue again what nobody took, and mark whether a worker is wanted."""
     sandbox_worker.mark_wanted()
     for model, task in EXECUTIONS:
         for execution_id in executions.untaken(model):
@@ -76,15 +76,21 @@ def purge_ci_runs() -> int:
 
 @worker_ready.connect
 def tell_readiness(sender: Any, **_: Any) -> None:
-    """Have a worker of the queue `sandbox` say at its start what its machine can do."""
+    """Log, at the start of a worker of the queue `sandbox`, what its machine can do."""
     if QUEUE in sender.app.amqp.queues.consume_from:
         sandbox_worker.tell_readiness()
 
 
 @worker_shutting_down.connect
 def leave(**_: Any) -> None:
-    """Have a worker that is asked to end not wait for the end of long programs."""
+    """Begin to end long programs in a worker that is asked to end."""
     executions.leave()
+
+
+def pass_on_cancel(run: SandboxRun) -> None:
+    """Queue the passing on of a cancelling to the remote runner, if one executes the run."""
+    if run.runner == SandboxSettings.Runner.HTTP and run.status == Execution.Status.CANCELLING:
+        begin(cancel_run, run.id)
 
 
 def begin(task: Any, execution_id: str) -> None:

@@ -42,7 +42,7 @@ def _project(gateway: Gateway) -> str:
 
 
 def _show_output(gateway: Gateway, write: Write, project: str) -> bool:
-    """Tell a run's output as it comes, and how it ended; return whether it succeeded."""
+    """Write a run's output as it comes, and how it ended; return whether it succeeded."""
     began, told = time.monotonic(), 0
     for run in _followed(gateway, _begin(gateway, project, COUNTS)):
         for line in run["stdout"][told:].splitlines():
@@ -56,7 +56,7 @@ def _show_output(gateway: Gateway, write: Write, project: str) -> bool:
 
 
 def _show_cancelling(gateway: Gateway, write: Write, project: str) -> None:
-    """Cancel a run once it has begun, and tell how long that took."""
+    """Cancel a run once it has begun, and write how long that took."""
     write(
         "   Another one, which ignores signals and leaves a process in the background, is cancelled once it has begun:\n"
     )

@@ -36,7 +36,7 @@ class Home:
         return {name: str(value) for name, value in known.items()}
 
     def wants_sandbox(self) -> bool:
-        """Tell whether there is work for a worker of sandbox runs."""
+        """Return whether there is work for a worker of sandbox runs."""
         return (self.path / SANDBOX_MARK).exists()
 
     def record(self, addresses: Mapping[str, str], children: Mapping[str, int]) -> None:

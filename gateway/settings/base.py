@@ -6,7 +6,6 @@ from pathlib import Path
 
 from whitenoise.compress import Compressor
 
-from gateway.run.environment import SANDBOX_MARK as SANDBOX_MARK_NAME
 from gateway.run.environment import load as load_data_dir
 from gateway.schedule import beat_schedule
 from gateway.settings.console import FORMAT_MODULE_PATH, UNFOLD  # noqa: F401
@@ -273,7 +272,6 @@ if CELERY_BROKER_URL == "files://localhost":
 CELERY_TASK_IGNORE_RESULT = True
 # Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
 CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
-SANDBOX_MARK = DATA_DIR / SANDBOX_MARK_NAME
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat_schedule()
 

@@ -96,7 +96,7 @@ class _Execution:
         self._is_stopped = False
 
     def stop(self) -> None:
-        """Have `watch` return."""
+        """Make `watch` return."""
         self._is_stopped = True
 
     def watch_to_end(self, program: Program, output: Output) -> Outcome:

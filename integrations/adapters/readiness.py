@@ -1,4 +1,4 @@
-"""Tells whether this machine can execute programs under bubblewrap, and what bounds them."""
+"""Checks whether this machine can execute programs under bubblewrap, and what bounds them."""
 
 import subprocess
 

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin
+from integrations import tasks
 from integrations.models import SandboxRun
 from integrations.operations import sandbox_runs
 
@@ -34,6 +35,7 @@ class SandboxRunAdmin(ReadOnlyAdmin):
         active = list(queryset.filter(status__in=SandboxRun.ACTIVE))
         for run in active:
             sandbox_runs.request_cancel(run)
+            tasks.pass_on_cancel(run)
             self.log_change(request, run, "Cancelled.")
         messages.success(request, f"Runs cancelled: {len(active)}.")
 

@@ -30,7 +30,11 @@ class SandboxSettingsForm(RotatingSecretForm):
             "max_memory_mb",
             "network",
         )
-        labels = {"base_url": "Base URL"}
+        labels = {
+            "base_url": "Base URL",
+            "max_timeout_seconds": "Longest time in seconds",
+            "max_memory_mb": "Most memory in MB",
+        }
 
     def clean_base_url(self) -> str:
         """Refuse an address that signed requests must not be sent to."""

@@ -5,12 +5,11 @@ from typing import Any
 
 import orjson
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.rules.principal import Principal
-from gateway.core.contract.errors import ApiError, IdempotencyKeyReused, NotFound, RateLimited
+from gateway.core.contract.errors import ApiError, NotFound
 from gateway.core.contract.ids import new_id
-from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX, ARTIFACT_MAX_BYTES
+from gateway.core.contract.limits import ARTIFACT_MAX_BYTES
 from integrations.adapters import bubblewrap
 from integrations.adapters.programs import Ending, Outcome, Output, Program
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionJob, EvolutionProgram, IntegrationSwitch
@@ -39,12 +38,10 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[EvolutionJo
     with transaction.atomic():
         switches.require(IntegrationSwitch.Name.EVOLUTION, locked=True)
         mine = queries.owned(EvolutionJob, principal)
-        key = values.get("idempotencyKey")
-        known = mine.filter(requested_by=principal.did, idempotency_key=key).first() if key else None
+        known = executions.requested_before(mine, principal, values)
         if known is not None:
-            return _same(known, values), False
-        if mine.filter(status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
-            raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} of your jobs are queued or running already.")
+            return known, False
+        executions.check_room(mine, "of your jobs")
         return _queued(principal, program, values), True
 
 
@@ -82,12 +79,6 @@ def _program_named(name: str) -> EvolutionProgram:
     return program
 
 
-def _same(known: EvolutionJob, values: Mapping[str, Any]) -> EvolutionJob:
-    if known.fingerprint != executions.fingerprint(values):
-        raise IdempotencyKeyReused(param="idempotencyKey")
-    return known
-
-
 def _queued(principal: Principal, program: EvolutionProgram, values: Mapping[str, Any]) -> EvolutionJob:
     owner_kind, owner_key = principal.owner
     inputs = {
@@ -100,14 +91,11 @@ def _queued(principal: Principal, program: EvolutionProgram, values: Mapping[str
         id=new_id("job"),
         owner_kind=owner_kind,
         owner_key=owner_key,
-        requested_by=principal.did,
         program=program.name,
         artifact_ids=values["inputs"],
         evidence_ids=values["evidence"],
-        idempotency_key=values.get("idempotencyKey"),
-        fingerprint=executions.fingerprint(values),
         inputs=orjson.dumps(inputs).decode(),
-        created_at=timezone.now(),
+        **executions.request_columns(principal, values),
     )
 
 

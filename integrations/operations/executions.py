@@ -11,8 +11,13 @@ from uuid import uuid4
 import orjson
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, close_old_connections, connection
+from django.db.models import QuerySet
 from django.db.models.functions import Now
+from django.utils import timezone
 
+from accounts.rules.principal import Principal
+from gateway.core.contract.errors import IdempotencyKeyReused, RateLimited
+from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX
 from gateway.core.database.purge import purge as purge_rows
 from integrations.adapters.programs import Ending, Outcome, Output
 from integrations.models.execution import Execution
@@ -41,6 +46,34 @@ Columns = Callable[[Output], Mapping[str, Any]]
 def fingerprint(body: Mapping[str, Any]) -> str:
     """Return what tells one request's body from another."""
     return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
+
+
+def requested_before(found: QuerySet[Row], principal: Principal, values: Mapping[str, Any]) -> Row | None:
+    """Return the caller's execution with the body's key, if there is one. Raises IdempotencyKeyReused where that came
+    with another body."""
+    key = values.get("idempotencyKey")
+    if key is None:
+        return None
+    known = found.filter(requested_by=principal.did, idempotency_key=key).first()
+    if known is not None and known.fingerprint != fingerprint(values):
+        raise IdempotencyKeyReused(param="idempotencyKey")
+    return known
+
+
+def check_room(found: QuerySet[Any], of_whom: str) -> None:
+    """Refuse one more beside so many that are not over. Raises RateLimited."""
+    if found.filter(status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
+        raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} {of_whom} are queued or running already.")
+
+
+def request_columns(principal: Principal, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who asked for an execution, when, and what tells the request from others."""
+    return {
+        "requested_by": principal.did,
+        "idempotency_key": values.get("idempotencyKey"),
+        "fingerprint": fingerprint(values),
+        "created_at": timezone.now(),
+    }
 
 
 def take(model: type[Row], execution_id: str) -> Row | None:
@@ -80,7 +113,7 @@ _leaving: list[float] = []
 
 
 def leave() -> None:
-    """Have this worker end what it executes within `LEAVE_SECONDS`."""
+    """Begin to end what this worker executes; it has `LEAVE_SECONDS`."""
     _leaving.append(time.monotonic())
 
 

@@ -6,17 +6,10 @@ from typing import Any
 import orjson
 from django.db import transaction
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from accounts.rules.principal import Principal
-from gateway.core.contract.errors import (
-    Forbidden,
-    IdempotencyKeyReused,
-    InvalidRequest,
-    RateLimited,
-)
+from gateway.core.contract.errors import Forbidden, InvalidRequest
 from gateway.core.contract.ids import new_id
-from gateway.core.contract.limits import ACTIVE_EXECUTIONS_MAX
 from integrations.adapters import bubblewrap
 from integrations.adapters.programs import Ending, Outcome, Output, Program
 from integrations.models import ExecutionConfig, Project, SandboxRun, SandboxSettings
@@ -44,10 +37,11 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun,
     project = projects.one_of(principal, values["projectId"], param="projectId")
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(id=project.id)
-        known = _known(project, principal, values)
+        runs = SandboxRun.objects.filter(project=project)
+        known = executions.requested_before(runs, principal, values)
         if known is not None:
             return known, False
-        _check_room(project)
+        executions.check_room(runs, "runs of this project")
         return _queued(project, principal, settings, values), True
 
 
@@ -61,16 +55,16 @@ def cancel(principal: Principal, run_id: str) -> SandboxRun:
     if standing is not None and standing.role not in PEOPLE_MANAGERS and run.requested_by != principal.did:
         raise Forbidden("Members cancel their own runs.")
     request_cancel(run)
-    run.refresh_from_db()
     return run
 
 
 def request_cancel(run: SandboxRun) -> None:
-    """Cancel a run that nobody has taken, and have its worker stop one that runs."""
+    """Cancel a run that nobody has taken, and have its worker stop one that runs; `run` is brought up to date."""
     mine = SandboxRun.objects.filter(id=run.id)
     cancelled = {"status": Execution.Status.CANCELLED, "finished_at": Now(), "inputs": ""}
     if not mine.filter(status=Execution.Status.QUEUED).update(**cancelled):
         mine.filter(status=Execution.Status.RUNNING).update(status=Execution.Status.CANCELLING)
+    run.refresh_from_db()
 
 
 def execute(run_id: str) -> bool:
@@ -89,31 +83,13 @@ def execute(run_id: str) -> bool:
     return executions.persistently(lambda: executions.finish(run, status, **values, **_columns(output)))
 
 
-def _known(project: Project, principal: Principal, values: Mapping[str, Any]) -> SandboxRun | None:
-    key = values.get("idempotencyKey")
-    if key is None:
-        return None
-    known = SandboxRun.objects.filter(project=project, requested_by=principal.did, idempotency_key=key).first()
-    if known is not None and known.fingerprint != executions.fingerprint(values):
-        raise IdempotencyKeyReused(param="idempotencyKey")
-    return known
-
-
-def _check_room(project: Project) -> None:
-    if SandboxRun.objects.filter(project=project, status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
-        raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} runs of this project are queued or running already.")
-
-
 def _queued(project: Project, principal: Principal, settings: SandboxSettings, values: Mapping[str, Any]) -> SandboxRun:
     return SandboxRun.objects.create(
         id=new_id("run"),
         project=project,
         runner=settings.runner,
-        requested_by=principal.did,
-        idempotency_key=values.get("idempotencyKey"),
-        fingerprint=executions.fingerprint(values),
         inputs=orjson.dumps(_inputs(execution_configs.of_project(project), values)).decode(),
-        created_at=timezone.now(),
+        **executions.request_columns(principal, values),
     )
 
 

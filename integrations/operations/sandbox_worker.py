@@ -2,10 +2,12 @@
 
 import contextlib
 import logging
+from pathlib import Path
 
 from django.conf import settings
 from django.db import Error
 
+from gateway.run.environment import SANDBOX_MARK
 from integrations.adapters import readiness
 from integrations.adapters.programs import RunnerMissing
 from integrations.queries import sandbox
@@ -14,12 +16,13 @@ log = logging.getLogger("integrations.sandbox")
 
 
 def mark_wanted() -> None:
-    """Tell `make run`, by a file in the data directory, whether to start a worker."""
+    """Mark, by a file in the data directory, whether `make run` shall start a worker."""
+    mark = Path(settings.DATA_DIR) / SANDBOX_MARK
     with contextlib.suppress(OSError):  # there is no such directory where something else starts the processes
         if sandbox.is_wanted():
-            settings.SANDBOX_MARK.touch()
+            mark.touch()
         else:
-            settings.SANDBOX_MARK.unlink(missing_ok=True)
+            mark.unlink(missing_ok=True)
 
 
 def tell_readiness() -> None:

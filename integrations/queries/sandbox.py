@@ -27,11 +27,11 @@ def limits() -> Limits:
 
 
 def executes_here() -> bool:
-    """Tell whether programs are executed on a worker's own machine: sandbox runs under bubblewrap, or evolution jobs."""
+    """Return whether programs are executed on a worker's own machine: sandbox runs under bubblewrap, or evolution jobs."""
     evolution = IntegrationSwitch.objects.filter(name=IntegrationSwitch.Name.EVOLUTION, enabled=True)
     return SandboxSettings.objects.filter(runner=SandboxSettings.Runner.BUBBLEWRAP).exists() or evolution.exists()
 
 
 def is_wanted() -> bool:
-    """Tell whether there is work for a worker of the queue `sandbox`."""
+    """Return whether there is work for a worker of the queue `sandbox`."""
     return executes_here() or SandboxSettings.objects.exists()

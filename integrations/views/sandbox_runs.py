@@ -20,8 +20,6 @@ from gateway.core.contract.errors import (
 )
 from gateway.core.contract.limits import SANDBOX_BODY_MAX_BYTES
 from integrations import tasks
-from integrations.models import SandboxSettings
-from integrations.models.execution import Execution
 from integrations.operations import sandbox_runs as operations
 from integrations.queries import sandbox_runs
 from integrations.serializers.sandbox_runs import SandboxRunList, SandboxRunRequest, SandboxRunResponse
@@ -88,6 +86,5 @@ class SandboxRunViewSet(ApiViewSet):
         In an organization, members cancel their own runs, owners and admins all.
         """
         run = operations.cancel(caller(request), run_id)
-        if run.runner == SandboxSettings.Runner.HTTP and run.status == Execution.Status.CANCELLING:
-            tasks.begin(tasks.cancel_run, run.id)
+        tasks.pass_on_cancel(run)
         return Response(SandboxRunResponse(run).data, status=202)

@@ -88,6 +88,12 @@ def crashed() -> str:
     return " ".join(str(path) for folder in (".", "/tmp") for path in Path(folder).glob("core*"))
 
 
+def done(action: Callable[..., None], *arguments: Any) -> str:
+    """Do what returns nothing."""
+    action(*arguments)
+    return "done"
+
+
 def listed(folder: str) -> list[str]:
     """List a folder."""
     return [path.name for path in Path(folder).iterdir()]
@@ -143,9 +149,9 @@ def ways(given: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         "the network": lambda: connected(socket.AF_INET, ("192.0.2.1", 53), socket.SOCK_DGRAM),
         "a raw socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1),
         "a packet socket": lambda: socket.socket(17, socket.SOCK_RAW),
-        "a signal": lambda: os.kill(process, 0) or "sent",
+        "a signal": lambda: done(os.kill, process, 0),
         "a process's descriptor": lambda: os.pidfd_open(process),
-        "its input": lambda: os.ftruncate(0, 2**20) or "grown",
+        "its input": lambda: done(os.ftruncate, 0, 2**20),
         "another's environment": lambda: environments(given["word"]),
         "inherited descriptors": descriptors,
         "a user namespace by clone": lambda: in_namespace(56),
@@ -156,13 +162,13 @@ def ways(given: dict[str, Any]) -> dict[str, Callable[[], Any]]:
         "another root": lambda: call("chroot", b"/tmp"),
         "the superuser": lambda: call("setresuid", 0, 0, 0),
         "a group": lambda: call("setgroups", 1, (ctypes.c_uint32 * 1)(0)),
-        "a capability of a file": lambda: os.setxattr(sys.argv[0], "security.capability", b"\0" * 20) or "set",
-        "the clock": lambda: time.clock_settime(time.CLOCK_REALTIME, time.time()) or "set",
+        "a capability of a file": lambda: done(os.setxattr, sys.argv[0], "security.capability", b"\0" * 20),
+        "the clock": lambda: done(time.clock_settime, time.CLOCK_REALTIME, time.time()),
         "a terminal": pushed,
         "the control groups": lambda: listed("/sys/fs/cgroup"),
-        "a higher limit": lambda: resource.setrlimit(resource.RLIMIT_NPROC, (4096, 4096)) or "set",
+        "a higher limit": lambda: done(resource.setrlimit, resource.RLIMIT_NPROC, (4096, 4096)),
         "priority": lambda: os.nice(-1) or "set",
-        "real time": lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)) or "set",
+        "real time": lambda: done(os.sched_setscheduler, 0, os.SCHED_FIFO, os.sched_param(1)),
         "semaphores": lambda: call("semget", 0, 32000, 0o600),
         "message queues": lambda: call("msgget", 0, 0o600),
         "shared memory": lambda: call("shmget", 0, 4096, 0o600),

@@ -44,7 +44,7 @@ class Worker:
         return self._log.read_text()
 
     def has_ended(self) -> bool:
-        """Tell whether the process is gone."""
+        """Return whether the process is gone."""
         return self.process.poll() is not None
 
     def end(self, how: signal.Signals) -> int:
@@ -54,5 +54,5 @@ class Worker:
 
 
 def queue_is_empty() -> bool:
-    """Tell whether every message was read."""
+    """Return whether every message was read."""
     return not list(MESSAGES.glob("*.sandbox.msg"))

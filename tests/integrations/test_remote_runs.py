@@ -16,6 +16,7 @@ from integrations.models import Project, SandboxRun, SandboxSettings
 from integrations.operations import remote_runs, sandbox_runs
 from integrations.rules import signatures
 from tests.factories.accounts import Caller, make_caller
+from tests.gateway.operators import address, superuser
 from tests.integrations.conftest import Api
 from tests.integrations.sandbox import RUNS, SCOPES, queued, shell
 from tests.integrations.test_projects import project as make_project
@@ -210,6 +211,33 @@ def test_cancelling_is_passed_on(
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelling"
     assert call_back(client, run_id, report(2, "cancelled"))[0] == 200
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelled"
+
+
+def test_an_operators_cancelling_is_passed_on_too(
+    api: Api, alice: Caller, docs: Project, runner: SandboxRunner, django_capture_on_commit_callbacks: Any
+) -> None:
+    run_id = begun(api, alice, docs)
+    with django_capture_on_commit_callbacks(execute=True):
+        page = address("integrations_sandboxrun_changelist")
+        superuser().post(page, {"action": "cancel", "_selected_action": [run_id]})
+    assert runner.asked[-1] == ("POST", f"/api/runs/{run_id}/cancel", None)
+    assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "cancelling"
+
+
+def test_an_operator_changes_the_secret_and_removes_the_previous_one(runner: SandboxRunner) -> None:
+    operator, page = superuser(), address("integrations_sandboxsettings_change", 1)
+    sent = {"runner": "http", "base_url": runner.base_url, "runtimes": "default", "network": "none"}
+    sent |= {"secret": "", "previous_secret": ""}
+    sent |= {"max_timeout_seconds": "60", "max_memory_mb": "512"}
+
+    def stored(**typed: str) -> tuple[str, str]:
+        assert operator.post(page, {**sent, **typed}).status_code == 303
+        return SandboxSettings.objects.values_list("secret", "previous_secret").get()
+
+    assert stored(secret="new", previous_secret=SECRET) == ("new", SECRET)
+    assert stored() == ("new", SECRET)
+    assert SECRET not in operator.get(page).content.decode()
+    assert stored(remove_previous_secret="on") == ("new", "")
 
 
 @pytest.mark.parametrize(

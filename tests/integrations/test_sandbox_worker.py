@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from gateway.run.environment import SANDBOX_MARK
 from integrations import tasks
 from integrations.adapters import confinement
 from integrations.models import IntegrationSwitch
@@ -17,8 +18,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def mark(tmp_path: Path, settings: Any) -> Path:
-    settings.SANDBOX_MARK = tmp_path / "mark"
-    return tmp_path / "mark"
+    settings.DATA_DIR = tmp_path
+    return tmp_path / SANDBOX_MARK
 
 
 def test_a_worker_is_wanted_while_there_is_work_for_one(mark: Path) -> None:
@@ -36,7 +37,7 @@ def test_a_worker_is_wanted_while_there_is_work_for_one(mark: Path) -> None:
 
 
 def test_without_a_data_directory_nothing_is_marked(mark: Path, settings: Any) -> None:
-    settings.SANDBOX_MARK = mark / "below" / "nothing"
+    settings.DATA_DIR = mark / "nothing"
     configure()
     assert tasks.tend_executions() == 0
 
