@@ -104,6 +104,9 @@ NAVIGATION = [
         _row("play_circle", "integrations.sandboxrun"),
         _row("code", "integrations.evolutionprogram"),
         _row("science", "integrations.evolutionjob"),
+        _row("inventory", "integrations.evolutionartifact"),
+        _row("history", "integrations.evolutionrevision"),
+        _row("sync_lock", "integrations.accountkey"),
         _row("toggle_on", "integrations.integrationswitch"),
     ),
     _group(

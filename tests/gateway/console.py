@@ -14,7 +14,18 @@ from accounts.models import Account, DeviceSession
 from accounts.operations import signing_keys
 from billing.models import Checkout, ExternalMapping, ProviderEvent, Reservation
 from gateway.core.contract.ids import new_id
-from integrations.models import CIRepository, CIRun, EvolutionJob, Project, SandboxRun
+from integrations.models import (
+    CIRepository,
+    CIRun,
+    EvolutionArtifact,
+    EvolutionEvidence,
+    EvolutionJob,
+    EvolutionRevision,
+    ExecutionConfig,
+    Project,
+    SandboxRun,
+)
+from integrations.operations.account_keys import key_of
 from judgement.models import AnswerCount
 from organizations.operations import invitations, organizations, products, seats
 from organizations.rules.roles import Role
@@ -24,6 +35,7 @@ from tests.factories.payments import top_up
 from tests.gateway.config_files import WHOLE, apply_text
 
 ALICE = "did:web:studio.example:alice"
+CONTENT = "what-is-its-owners-alone"
 
 
 def furnish(folder: Path) -> None:
@@ -42,6 +54,7 @@ def furnish(folder: Path) -> None:
     make_payments()
     make_ci_run()
     make_executions()
+    make_evolution()
     AnswerCount.objects.create(identity="judge/1", kind="noul", day=timezone.now().date(), bucket=9, shard=0, count=1)
     invoicing.credit(invoicing.paid("org_acme", months_ago=2), 1_000_000)
     invoicing.refused("org_acme")
@@ -70,6 +83,7 @@ def make_ci_run() -> None:
         ref="main",
         commit="a" * 40,
         status="queued",
+        steps=[{"name": "build <b>", "status": "queued", "startedAt": None, "finishedAt": None}],
         created_at=timezone.now(),
         updated_at=timezone.now(),
     )
@@ -81,6 +95,20 @@ def make_executions() -> None:
     SandboxRun.objects.create(id=new_id("run"), project=Project.objects.get(), runner="bubblewrap", **asked)
     EvolutionJob.objects.create(
         id=new_id("job"), owner_kind="account", owner_key=ALICE, program="refine", artifact_ids=["art_1"], **asked
+    )
+
+
+def make_evolution() -> None:
+    """Keep an artifact of Alice's with evidence, activate it, make her key, and configure her project's runs."""
+    alices, now = {"owner_kind": "account", "owner_key": ALICE}, timezone.now()
+    made = {"created_at": now, "kind": "prompt", **alices}
+    artifact = EvolutionArtifact.objects.create(id="art_1", sha256="a" * 64, size=6, content=CONTENT.encode(), **made)
+    EvolutionEvidence.objects.create(id="evd_1", artifact=artifact, payload={"note": CONTENT}, **made)
+    EvolutionRevision.objects.create(revision=1, artifact=artifact, activated_at=now, **alices)
+    key_of(Account.objects.get(did=ALICE))
+    environment = f'{{"API_KEY": "{CONTENT}"}}'
+    ExecutionConfig.objects.create(
+        project=Project.objects.get(), command=["sh", "-c", "true"], environment=environment, version=1, updated_at=now
     )
 
 

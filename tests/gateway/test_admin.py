@@ -13,11 +13,14 @@ from django.urls import reverse
 
 from accounts.models import Account
 from billing.models import Wallet
-from tests.gateway.console import ALICE, make_call
+from tests.gateway.console import ALICE, CONTENT, make_call
 
 pytestmark = pytest.mark.django_db
 
-SECRETS = ("sk-primary-secret", "JBSWY3DPEHPK3PXP", "sk-literal-secret", "gAAAA", "BEGIN PRIVATE KEY", "BEGIN EC")
+SECRETS = (
+    *("sk-primary-secret", "JBSWY3DPEHPK3PXP", "sk-literal-secret", "gAAAA", "BEGIN PRIVATE KEY", "BEGIN EC"),
+    CONTENT,
+)
 OURS = (
     "accounts",
     "billing",
@@ -71,6 +74,7 @@ def test_every_table_of_the_apps_is_there() -> None:
             "integrations.evolutionjob",
             "integrations.evolutionprogram",
         ),
+        *("integrations.accountkey", "integrations.evolutionartifact", "integrations.evolutionrevision"),
         *("integrations.integrationswitch", "integrations.project", "integrations.sandboxrun"),
         "integrations.sandboxsettings",
         *("judgement.answercount", "judgement.judgementfallback", "judgement.judgementsettings"),
@@ -131,6 +135,7 @@ def test_a_row_can_be_added_by_hand_only_where_a_person_decides(operator: Client
 
 
 READ_ONLY = {
+    *("accountkey", "evolutionartifact", "evolutionrevision"),
     *("cirun", "evolutionjob", "sandboxrun", "checkout", "externalmapping", "invoice", "providerevent", "seatprice"),
     *(
         "answercount",

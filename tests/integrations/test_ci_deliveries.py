@@ -64,7 +64,7 @@ def report(client: Client, *bodies: dict[str, Any]) -> None:
         assert deliver(client, "forge", body, event=event) == (200, {"received": True})
 
 
-DONE = [
+DONE: list[dict[str, Any]] = [
     {"name": "build", "status": "succeeded", "startedAt": "2026-11-20T10:00:02Z", "finishedAt": "2026-11-20T10:01:02Z"},
     {"name": "test", "status": "failed", "startedAt": "2026-11-20T10:00:03Z", "finishedAt": "2026-11-20T10:01:03Z"},
     {"name": "deploy", "status": "skipped", "startedAt": None, "finishedAt": "2026-11-20T10:01:00Z"},

@@ -1,0 +1,72 @@
+"""Artifacts, evidence and revisions, without their contents: those are their owner's."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline
+from integrations.admin.texts import breakable
+from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
+
+OWNER = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
+
+
+class EvidenceInline(ReadOnlyInline):
+    """What was observed of an artifact."""
+
+    model = EvolutionEvidence
+    ordering = ("-created_at", "-id")
+    fields = readonly_fields = ("id", "kind", "created_at")
+    show_change_link = False
+    verbose_name_plural = "evidence"
+
+
+@admin.register(EvolutionArtifact)
+class EvolutionArtifactAdmin(ReadOnlyAdmin):
+    """Artifacts by their content."""
+
+    owner = OWNER
+
+    list_display = ("id", "owner", "kind", "size", "created_at")
+    list_filter = ("owner_kind", "created_at")
+    search_fields = ("id__exact", "sha256__exact", "kind__exact", "owner_key__exact")
+    party_fields = ("owner_key",)
+    ordering = ("-created_at", "-id")
+    fields = ("id", "owner", "kind", "digest", "size", "created_at")
+    readonly_fields = ("owner", "digest")
+    inlines = (EvidenceInline,)
+
+    @display(description="SHA-256")
+    def digest(self, artifact: EvolutionArtifact) -> str:
+        """Render the hash of the content."""
+        return breakable(artifact.sha256)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionArtifact]:
+        """Leave the contents where they are."""
+        return super().get_queryset(request).defer("content", "metadata")
+
+
+@admin.register(EvolutionRevision)
+class EvolutionRevisionAdmin(ReadOnlyAdmin):
+    """Which artifact was active since when; an owner's highest revision is the active one."""
+
+    owner = OWNER
+
+    list_display = ("named", "owner", "artifact", "activated_at")
+    list_filter = ("owner_kind", "activated_at")
+    list_select_related = ("artifact",)
+    search_fields = ("artifact__id__exact", "owner_key__exact")
+    party_fields = ("owner_key",)
+    ordering = ("-activated_at", "-id")
+    fields = ("revision", "owner", "artifact", "activated_at")
+    readonly_fields = ("owner",)
+
+    @display(description="Revision", ordering="revision")
+    def named(self, revision: EvolutionRevision) -> int:
+        """Return its number."""
+        return revision.revision
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionRevision]:
+        """Leave the contents of the artifacts where they are."""
+        return super().get_queryset(request).defer("artifact__content", "artifact__metadata")

@@ -1,0 +1,49 @@
+"""CI runs as their providers reported them."""
+
+from django.contrib import admin
+from unfold.decorators import display
+
+from gateway.core.console import ReadOnlyAdmin
+from integrations.admin.texts import breakable, lines
+from integrations.models import CIRun
+
+
+@admin.register(CIRun)
+class CIRunAdmin(ReadOnlyAdmin):
+    """What providers reported."""
+
+    list_display = ("external_id", "project", "provider", "ref", "status", "created_at", "finished_at")
+    list_filter = ("status", "provider", "created_at")
+    list_select_related = ("project", "provider")
+    search_fields = ("id__exact", "external_id__exact", "commit__startswith")
+    ordering = ("-created_at", "-id")
+    fields = readonly_fields = (
+        *(
+            "id",
+            "project",
+            "provider",
+            "external_id",
+            "ref",
+            "commit_hash",
+            "status",
+            "address",
+            "attempt",
+            "step_list",
+        ),
+        *("created_at", "updated_at", "finished_at"),
+    )
+
+    @display(description="Steps")
+    def step_list(self, run: CIRun) -> str:
+        """Render one step a line."""
+        return lines(f"{step['name']}: {step['status']}" for step in run.steps)
+
+    @display(description="Commit")
+    def commit_hash(self, run: CIRun) -> str:
+        """Render the commit."""
+        return breakable(run.commit)
+
+    @display(description="URL")
+    def address(self, run: CIRun) -> str:
+        """Render the provider's page of the run, as text: it is what the provider says, and no link of ours."""
+        return breakable(run.url)

@@ -1,0 +1,99 @@
+"""Projects, and how their sandbox runs are executed."""
+
+from typing import Any
+
+import orjson
+from django import forms
+from django.contrib import admin
+from django.utils import timezone
+from unfold.admin import StackedInline
+from unfold.decorators import display
+
+from accounts.rules import dids
+from gateway.core.console import ConsoleAdmin, PartyColumn
+from gateway.core.contract.ids import new_id
+from integrations.models import ExecutionConfig, Project
+from organizations.models import Organization
+
+
+class ProjectForm(forms.ModelForm):
+    """Checks what the file checks."""
+
+    class Meta:
+        model = Project
+        fields = ("key", "owner_kind", "owner_key", "product", "name")
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an owner that cannot be one."""
+        cleaned = super().clean() or {}
+        kind, key = cleaned.get("owner_kind"), cleaned.get("owner_key")
+        if kind == Project.OwnerKind.ACCOUNT and key and not dids.is_did(key):
+            self.add_error("owner_key", "This is not a DID.")
+        if kind == Project.OwnerKind.ORGANIZATION and key and not Organization.objects.filter(id=key).exists():
+            self.add_error("owner_key", "There is no such organization.")
+        return cleaned
+
+
+class ExecutionConfigInline(StackedInline):
+    """How the project's runs are executed. Its owner decides; the values of the environment are the owner's alone."""
+
+    model = ExecutionConfig
+    fields = readonly_fields = (
+        *("runtime", "command_line", "variables", "timeout", "memory", "network", "version", "updated_at"),
+    )
+    verbose_name = verbose_name_plural = "execution configuration"
+    can_delete = False
+
+    def has_add_permission(self, request: Any, obj: Any = None) -> bool:
+        """Nobody makes one for somebody else."""
+        return False
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
+        """Nobody changes it for its owner."""
+        return False
+
+    def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
+        """Let it be deleted with its project."""
+        return bool(request.user.has_perm("integrations.delete_project"))
+
+    @display(description="Command")
+    def command_line(self, config: ExecutionConfig) -> str:
+        """Render the command, one argument a line."""
+        return "\n".join(config.command) or "-"
+
+    @display(description="Timeout")
+    def timeout(self, config: ExecutionConfig) -> str:
+        """Render the time that a run may take."""
+        return f"{config.timeout_seconds} s"
+
+    @display(description="Memory")
+    def memory(self, config: ExecutionConfig) -> str:
+        """Render the memory that a run may use."""
+        return f"{config.memory_mb} MB"
+
+    @display(description="Environment variables")
+    def variables(self, config: ExecutionConfig) -> str:
+        """Name the variables without their values."""
+        return ", ".join(sorted(orjson.loads(config.environment or "{}"))) or "-"
+
+
+@admin.register(Project)
+class ProjectAdmin(ConsoleAdmin):
+    """What sandbox and CI runs belong to."""
+
+    owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
+
+    form = ProjectForm
+    inlines = (ExecutionConfigInline,)
+    list_display = ("name", "key", "owner", "product", "created_at")
+    list_filter = ("owner_kind", "product")
+    list_select_related = ("product",)
+    search_fields = ("id__exact", "key", "name", "owner_key")
+    party_fields = ("owner_key",)
+    ordering = ("-created_at",)
+
+    def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
+        """Give a new project its id and time."""
+        if not change:
+            obj.id, obj.created_at = new_id("prj"), timezone.now()
+        super().save_model(request, obj, form, change)

@@ -1,0 +1,48 @@
+"""Sandbox runs, and their cancelling by an operator."""
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from unfold.decorators import display
+
+from gateway.core.console import PartyColumn, ReadOnlyAdmin
+from integrations.models import SandboxRun
+from integrations.operations import sandbox_runs
+
+
+@admin.register(SandboxRun)
+class SandboxRunAdmin(ReadOnlyAdmin):
+    """What was executed in the sandbox, without what went in and came out: that is its owner's."""
+
+    requester = PartyColumn("Requested by", "requested_by")
+
+    list_display = ("id", "project", "requester", "status", "exit_code", "created_at", "finished_at")
+    list_filter = ("status", "runner", "created_at")
+    list_select_related = ("project",)
+    search_fields = ("id__exact", "project__key", "project__name", "requested_by__exact")
+    party_fields = ("requested_by",)
+    ordering = ("-created_at", "-id")
+    fields = (
+        *("id", "project", "runner", "requester", "status", "exit_code", "cut", "error_code", "reason"),
+        *("created_at", "started_at", "finished_at"),
+    )
+    readonly_fields = ("requester", "cut")
+    actions = ("cancel",)
+
+    @display(description="Truncated")
+    def cut(self, run: SandboxRun) -> str:
+        """Tell whether it wrote more than is kept."""
+        return "Yes" if run.truncated else "No"
+
+    @admin.action(description="Cancel the selected runs", permissions=["cancel"])
+    def cancel(self, request: HttpRequest, queryset: QuerySet[SandboxRun]) -> None:
+        """End the selected runs; those that are over stay as they are."""
+        active = list(queryset.filter(status__in=SandboxRun.ACTIVE))
+        for run in active:
+            sandbox_runs.request_cancel(run)
+            self.log_change(request, run, "Cancelled.")
+        messages.success(request, f"Runs cancelled: {len(active)}.")
+
+    def has_cancel_permission(self, request: HttpRequest) -> bool:
+        """Allow what the right to change runs allows, although no form changes one."""
+        return request.user.has_perm("integrations.change_sandboxrun")

@@ -1,0 +1,91 @@
+"""The console's pages of the integrations: what operators change, what is logged of it, and what they never see."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.test import Client
+from django.urls import reverse
+
+from accounts.models import Account
+from integrations.models import CIProvider, CIRun, EvolutionProgram, Project, SandboxRun
+from tests.gateway.console import CONTENT, furnish
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setenv("PRIMARY_API_KEY", "sk-primary-secret")
+    furnish(tmp_path)
+    client = Client()
+    client.force_login(Account.objects.create_superuser("did:web:localhost:op", "op@example.com", "operator"))
+    return client
+
+
+def change(operator: Client, row: Any, **fields: str) -> Any:
+    return operator.post(reverse(f"admin:integrations_{row._meta.model_name}_change", args=[row.pk]), fields)
+
+
+def save_provider(operator: Client, **fields: str) -> CIProvider:
+    provider = CIProvider.objects.get()
+    rows = {"TOTAL_FORMS": "0", "INITIAL_FORMS": "0"}
+    inline = {f"repositories-{name}": value for name, value in rows.items()}
+    answer = change(operator, provider, name="forge", format="workflow_run", **inline, **fields)
+    assert answer.status_code == 303
+    provider.refresh_from_db()
+    return provider
+
+
+def test_a_providers_secret_is_rotated(operator: Client) -> None:
+    assert save_provider(operator).secrets == ["sk-literal-secret"]
+    both = save_provider(operator, secret="newer", previous_secret="sk-literal-secret")
+    assert both.secrets == ["newer", "sk-literal-secret"]
+    assert save_provider(operator).secrets == both.secrets
+    listed = operator.get(reverse("admin:integrations_ciprovider_changelist")).content.decode()
+    assert not {text for text in both.secrets if text in listed}
+    assert save_provider(operator, previous_secret="", remove_previous_secret="on").secrets == ["newer"]
+    logged = list(
+        LogEntry.objects.filter(content_type__model="ciprovider", object_id=str(both.pk)).values_list(
+            "change_message", flat=True
+        )
+    )
+    assert len(logged) == 4
+    assert not [text for text in logged if "newer" in text or "sk-literal-secret" in text]
+
+
+def test_a_project_shows_how_its_runs_are_executed_but_no_value(operator: Client) -> None:
+    project = Project.objects.get()
+    page = operator.get(reverse("admin:integrations_project_change", args=[project.pk])).content.decode()
+    assert "API_KEY" in page
+    assert CONTENT not in page
+    fields = {"key": "docs", "owner_kind": "account", "owner_key": project.owner_key, "product": "studio"}
+    rows = {"execution_config-TOTAL_FORMS": "0", "execution_config-INITIAL_FORMS": "0"}
+    assert change(operator, project, name="Renamed", **fields, **rows).status_code == 303
+    assert Project.objects.get().name == "Renamed"
+    assert project.execution_config.version == 1
+    assert LogEntry.objects.filter(object_id=project.pk, change_message__contains="Name").exists()
+
+
+def test_cancelling_runs_is_logged_for_each(operator: Client) -> None:
+    run = SandboxRun.objects.get()
+    chosen = {"action": "cancel", "_selected_action": [run.pk]}
+    for _ in range(2):
+        assert operator.post(reverse("admin:integrations_sandboxrun_changelist"), chosen).status_code == 303
+    run.refresh_from_db()
+    assert run.status == "cancelled"
+    assert LogEntry.objects.filter(object_id=run.pk, change_message="Cancelled.").count() == 1
+
+
+def test_what_a_provider_wrote_is_shown_as_text(operator: Client) -> None:
+    page = operator.get(reverse("admin:integrations_cirun_change", args=[CIRun.objects.get().pk])).content.decode()
+    assert "build &lt;b&gt;: queued" in page
+
+
+def test_programs_are_deleted_with_a_trace(operator: Client) -> None:
+    program = EvolutionProgram.objects.get()
+    answer = operator.post(reverse("admin:integrations_evolutionprogram_delete", args=[program.pk]), {"post": "yes"})
+    assert answer.status_code == 303
+    assert not EvolutionProgram.objects.exists()
+    assert LogEntry.objects.filter(object_id=program.pk).exists()
