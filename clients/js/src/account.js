@@ -1,16 +1,23 @@
 /** What an account can do with its token, or an organization with one of its own. */
 
+import { accountKey } from "./account_key.js";
 import { Caller } from "./caller.js";
+import { CI } from "./ci.js";
 import { ContextTokens } from "./context_tokens.js";
+import { Evolution } from "./evolution.js";
 import * as metered from "./metered.js";
 import { Organizations } from "./organizations.js";
+import { Projects } from "./projects.js";
 import { RealtimeSession } from "./realtime.js";
 import { receiptOf } from "./receipts.js";
+import { Responses } from "./responses.js";
+import { Sandbox } from "./sandbox.js";
 import { postJson } from "./session.js";
 import { Stream } from "./stream.js";
 import { reach } from "./transport.js";
 
 const CHAT = "/v1/chat/completions";
+const RESPONSES = "/v1/responses";
 const EMBEDDINGS = "/v1/embeddings";
 const CONTEXTUAL_EMBEDDINGS = "/v1/embeddings/contextual";
 const LATE_INTERACTION = "/v1/late-interaction/score";
@@ -26,6 +33,11 @@ export class Account {
   constructor(caller) {
     this.caller = caller;
     this.organizations = new Organizations(caller);
+    this.responses = new Responses(caller);
+    this.projects = new Projects(caller);
+    this.sandbox = new Sandbox(caller);
+    this.ci = new CI(caller);
+    this.evolution = new Evolution(caller);
   }
 
   /**
@@ -66,6 +78,11 @@ export class Account {
     return this.caller.json("/v1/billing/checkout", postJson({ amountMicros, idempotencyKey }));
   }
 
+  /** Get the 32 bytes that an account's devices share: `{kid, key}`. They travel encrypted. */
+  accountKey() {
+    return accountKey(this.caller);
+  }
+
   /** Ask for a chat completion, whole: `{data, receipt}`. */
   chat(body, options) {
     return this.post(CHAT, body, options);
@@ -74,6 +91,16 @@ export class Account {
   /** Ask for a chat completion as a stream. */
   chatStream(body, options) {
     return this.stream(CHAT, body, options);
+  }
+
+  /** Ask for a response, whole: `{data, receipt}`; `responses` reads and deletes what is stored of it. */
+  respond(body, options) {
+    return this.post(RESPONSES, body, options);
+  }
+
+  /** Ask for a response as a stream. */
+  respondStream(body, options) {
+    return this.stream(RESPONSES, body, options);
   }
 
   /** Ask for embeddings: `{data, receipt}`. */

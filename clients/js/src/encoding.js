@@ -1,4 +1,4 @@
-/** Bytes and text: base64url without padding (RFC 4648 section 5), SHA-256, random values. */
+/** Bytes and text: base64, base64url without padding (RFC 4648 section 5), SHA-256, random values. */
 
 const utf8 = new TextEncoder();
 
@@ -8,8 +8,25 @@ const utf8 = new TextEncoder();
  * @returns {string}
  */
 export function base64url(bytes) {
-  const characters = Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte));
-  return btoa(characters.join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/**
+ * Write bytes as base64.
+ * @param {ArrayBuffer | Uint8Array} bytes
+ * @returns {string}
+ */
+export function base64(bytes) {
+  return btoa(Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/**
+ * Read bytes that were written as base64 or base64url.
+ * @param {string} text
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function bytesOf(text) {
+  return Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) => character.charCodeAt(0));
 }
 
 /**

@@ -219,6 +219,211 @@ export interface List<T> {
   data: T[];
 }
 
+/** One that pays for a product alone has its name. */
+export type Credit = Wallet["credits"][number];
+
+export interface Budget {
+  budgetId: string;
+  scope: "organization" | "product" | "member" | "member_product";
+  product: string | null;
+  membershipId: string | null;
+  limitMicrousd: number;
+  spentMicrousd: number;
+  heldMicrousd: number;
+  period: "month";
+  status: "active" | "disabled";
+}
+
+export interface Invoice {
+  invoiceId: string;
+  /** Null until it is issued. */
+  number: string | null;
+  status: "draft" | "open" | "past_due" | "paid" | "void";
+  periodStart: string;
+  periodEnd: string;
+  totalMicrousd: number;
+  lines: { product: string; seatDays: number; amountMicrousd: number }[];
+}
+
+export interface SeatEstimate {
+  /** YYYY-MM */
+  month: string;
+  accruedMicrousd: number;
+  projectedMicrousd: number;
+  products: {
+    product: string;
+    monthlyPriceMicrousd: number;
+    assignedSeats: number;
+    billableSeats: number;
+    accruedMicrousd: number;
+    projectedMicrousd: number;
+    externallyBilled: boolean;
+  }[];
+}
+
+export interface OrganizationBilling {
+  orgId: string;
+  wallet: Omit<Wallet, "credits">;
+  credits: Credit[];
+  budgets: Budget[];
+  invoices: Invoice[];
+  pastDue: boolean;
+  seatEstimate: SeatEstimate;
+}
+
+export interface Tally {
+  requests: number;
+  inputTokens: number;
+  outputTokens: number;
+  chargedMicrousd: number;
+  heldMicrousd: number;
+}
+
+export interface UsageSummary {
+  orgId: string;
+  /** YYYY-MM */
+  month: string;
+  periodStart: string;
+  periodEnd: string;
+  products: (Tally & { product: string | null })[];
+  members: (Tally & { membershipId: string | null })[];
+  totals: Tally;
+}
+
+export interface Project {
+  projectId: string;
+  name: string;
+  product: string;
+  createdAt: string;
+}
+
+/** What is left out of a PUT gets its default. */
+export interface ExecutionConfigRequest {
+  runtime?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  timeoutSeconds?: number;
+  memoryMb?: number;
+  network?: "none" | "egress";
+}
+
+export interface ExecutionConfig extends Required<ExecutionConfigRequest> {
+  projectId: string;
+  version: number;
+  updatedAt: string;
+}
+
+export interface ExecutionError {
+  code: string;
+  message: string;
+}
+
+export interface SandboxRunRequest {
+  projectId: string;
+  /** The project's own command where left out. */
+  command?: string[];
+  /** Texts by relative paths. */
+  files?: Record<string, string>;
+  stdin?: string;
+  timeoutSeconds?: number;
+  idempotencyKey?: string;
+}
+
+export interface SandboxRun {
+  runId: string;
+  projectId: string;
+  status: "queued" | "running" | "succeeded" | "failed" | "timed_out" | "cancelling" | "cancelled";
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+  truncated: boolean;
+  error: ExecutionError | null;
+  createdAt: string;
+  startedAt: string | null;
+  finishedAt: string | null;
+}
+
+export interface PollOptions {
+  /** How long to wait before asking again; 1000 where left out. */
+  pollMs?: number;
+  signal?: AbortSignal;
+}
+
+export interface CIRun {
+  runId: string;
+  projectId: string;
+  provider: string;
+  externalId: string;
+  ref: string;
+  commit: string;
+  status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+  steps: {
+    name: string;
+    status: CIRun["status"] | "skipped";
+    startedAt: string | null;
+    finishedAt: string | null;
+  }[];
+  url: string | null;
+  createdAt: string;
+  finishedAt: string | null;
+}
+
+export interface Artifact {
+  artifactId: string;
+  kind: string;
+  /** Hexadecimal. */
+  contentSha256: string;
+  /** Bytes. */
+  size: number;
+  metadata: Record<string, unknown>;
+  createdAt: string;
+}
+
+export interface ArtifactContent extends Artifact {
+  content: string;
+  encoding: "utf-8" | "base64";
+}
+
+export interface Evidence {
+  evidenceId: string;
+  artifactId: string;
+  kind: string;
+  payload: Record<string, unknown>;
+  createdAt: string;
+}
+
+export interface EvolutionJobRequest {
+  program: string;
+  /** Ids of artifacts. */
+  inputs: string[];
+  /** Ids of evidence. */
+  evidence?: string[];
+  idempotencyKey?: string;
+}
+
+export interface EvolutionJob {
+  jobId: string;
+  program: string;
+  status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+  inputs: string[];
+  evidence: string[];
+  resultArtifactId: string | null;
+  error: ExecutionError | null;
+  createdAt: string;
+  finishedAt: string | null;
+}
+
+/** Revision 0, without an artifact, before the first activation. */
+export interface Revision {
+  revision: number;
+  artifactId: string | null;
+  activatedAt: string | null;
+}
+
+export interface ActiveRevision extends Revision {
+  history: Revision[];
+}
+
 export class Organizations {
   list(): Promise<List<Organization>>;
   create(body: { name: string }): Promise<Organization>;
@@ -239,12 +444,80 @@ export class Organizations {
   assignSeat(orgId: string, product: string, membershipId: string): Promise<Seat>;
   revokeSeat(orgId: string, product: string, membershipId: string): Promise<Seat>;
   access(orgId: string, filter?: { product?: string }): Promise<AccessDecision>;
+  billing(orgId: string): Promise<OrganizationBilling>;
+  billingMembers(orgId: string): Promise<List<Membership>>;
+  setBudget(
+    orgId: string,
+    budget: Pick<Budget, "scope" | "limitMicrousd"> & { product?: string; membershipId?: string },
+  ): Promise<Budget>;
+  disableBudget(orgId: string, budgetId: string): Promise<Budget>;
+  usage(orgId: string, filter?: { month?: "current" | "previous" }): Promise<UsageSummary>;
   checkout(orgId: string, body: OrganizationCheckout): Promise<Checkout>;
   mapExternalBilling(
     orgId: string,
     body: { product: string; provider: string; externalOrgId: string; mode: "test" | "live" },
   ): Promise<ExternalMapping>;
   contextToken(body: { orgId: string; product?: string }): Promise<ContextToken>;
+}
+
+/** What is stored of responses. */
+export class Responses {
+  get(responseId: string): Promise<any>;
+  delete(responseId: string): Promise<any>;
+  /** Newest first where `order` is left out. */
+  inputItems(
+    responseId: string,
+    options?: { limit?: number; after?: string; order?: "asc" | "desc" },
+  ): Promise<{ object: "list"; data: any[]; first_id: string | null; last_id: string | null; has_more: boolean }>;
+}
+
+export class Projects {
+  list(): Promise<List<Project>>;
+  executionConfig(projectId: string): Promise<ExecutionConfig>;
+  /** With `version` only that version is replaced, else the code is `revision_conflict`. */
+  configure(
+    projectId: string,
+    config: ExecutionConfigRequest,
+    options?: { version?: number },
+  ): Promise<ExecutionConfig>;
+}
+
+export class Sandbox {
+  create(run: SandboxRunRequest): Promise<SandboxRun>;
+  /** Newest first; `limit` is 1 to 100. */
+  list(options?: { limit?: number }): Promise<List<SandboxRun>>;
+  get(runId: string): Promise<SandboxRun>;
+  cancel(runId: string): Promise<SandboxRun>;
+  /** Wait until a run is over. */
+  wait(runId: string, options?: PollOptions): Promise<SandboxRun>;
+  /** The output while it is written; it ends with the run. */
+  output(
+    runId: string,
+    options?: PollOptions,
+  ): AsyncGenerator<{ stream: "stdout" | "stderr"; text: string }, void, undefined>;
+}
+
+export class CI {
+  list(options?: { limit?: number }): Promise<List<CIRun>>;
+  get(runId: string): Promise<CIRun>;
+}
+
+export class Evolution {
+  artifacts(options?: { limit?: number }): Promise<List<Artifact>>;
+  /** Bytes travel as base64. The same kind and content is the same artifact. */
+  keepArtifact(artifact: { kind: string; content: string | Uint8Array; metadata?: object }): Promise<Artifact>;
+  artifact(artifactId: string): Promise<ArtifactContent>;
+  content(artifactId: string): Promise<Uint8Array>;
+  evidence(options?: { limit?: number }): Promise<List<Evidence>>;
+  keepEvidence(evidence: { artifactId: string; kind: string; payload: object }): Promise<Evidence>;
+  jobs(options?: { limit?: number }): Promise<List<EvolutionJob>>;
+  startJob(job: EvolutionJobRequest): Promise<EvolutionJob>;
+  job(jobId: string): Promise<EvolutionJob>;
+  /** Wait until a job is over. */
+  waitForJob(jobId: string, options?: PollOptions): Promise<EvolutionJob>;
+  /** `limit` is how many earlier revisions `history` has. */
+  activeRevision(options?: { limit?: number }): Promise<ActiveRevision>;
+  activate(revision: { artifactId: string; expectedRevision: number }): Promise<Revision>;
 }
 
 /** A metered answer that comes as a stream; whoever stops reading cancels the call. */
@@ -284,6 +557,11 @@ export class RealtimeSession implements AsyncIterable<any> {
 
 export class Account {
   readonly organizations: Organizations;
+  readonly responses: Responses;
+  readonly projects: Projects;
+  readonly sandbox: Sandbox;
+  readonly ci: CI;
+  readonly evolution: Evolution;
   /** Send any request to the gateway with token and proof; answers as the browser's own `fetch` does. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   account(): Promise<AccountView>;
@@ -293,8 +571,12 @@ export class Account {
   /** Newest first; `limit` is 1 to 100. */
   usage(options?: { limit?: number }): Promise<UsageRecord[]>;
   checkout(body: { amountMicros: number; idempotencyKey?: string }): Promise<Checkout>;
+  /** The 32 bytes that an account's devices share, made at the first request; `kid` names them. */
+  accountKey(): Promise<{ kid: string; key: Uint8Array }>;
   chat(body: object, options: CallOptions): Promise<Answer>;
   chatStream(body: object, options: CallOptions): Promise<Stream>;
+  respond(body: object, options: CallOptions): Promise<Answer>;
+  respondStream(body: object, options: CallOptions): Promise<Stream>;
   embeddings(body: object, options: CallOptions): Promise<Answer>;
   contextualEmbeddings(body: object, options: CallOptions): Promise<Answer>;
   lateInteraction(body: object, options: CallOptions): Promise<Answer>;

@@ -1,6 +1,7 @@
 /** Calls that cost: one Idempotency-Key for one logical call, however often it is sent. */
 
 import { GatewayError, GatewayUnreachable } from "./errors.js";
+import { pause } from "./pause.js";
 import { postJson } from "./session.js";
 
 const RETRIES = 3;
@@ -54,12 +55,4 @@ async function attempt(caller, path, init) {
 function pauseOf(response) {
   const told = Number(response.headers.get("Retry-After") ?? 1);
   return Number.isFinite(told) ? Math.min(Math.max(told, 0.1), PAUSE_MAX_SECONDS) : 1;
-}
-
-function pause(milliseconds, signal) {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
-  });
 }

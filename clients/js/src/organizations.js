@@ -1,72 +1,67 @@
 /** The routes of organizations, one method each. What a role may do, the gateway decides. */
 
-import { postJson } from "./session.js";
+import { path, query, Routes } from "./routes.js";
 
-export class Organizations {
-  /** @param {import("./caller.js").Caller} caller */
-  constructor(caller) {
-    this.caller = caller;
-  }
-
+export class Organizations extends Routes {
   list() {
-    return this.#get("/v1/organizations");
+    return this.send("GET", "/v1/organizations");
   }
 
   create({ name }) {
-    return this.#post("/v1/organizations", { name });
+    return this.send("POST", "/v1/organizations", { name });
   }
 
   get(orgId) {
-    return this.#get(path`/v1/organizations/${orgId}`);
+    return this.send("GET", path`/v1/organizations/${orgId}`);
   }
 
   members(orgId) {
-    return this.#get(path`/v1/organizations/${orgId}/members`);
+    return this.send("GET", path`/v1/organizations/${orgId}/members`);
   }
 
   changeRole(orgId, membershipId, { role }) {
-    return this.#put(path`/v1/organizations/${orgId}/members/${membershipId}`, { role });
+    return this.send("PUT", path`/v1/organizations/${orgId}/members/${membershipId}`, { role });
   }
 
   removeMember(orgId, membershipId) {
-    return this.#delete(path`/v1/organizations/${orgId}/members/${membershipId}`);
+    return this.send("DELETE", path`/v1/organizations/${orgId}/members/${membershipId}`);
   }
 
   invitations(orgId) {
-    return this.#get(path`/v1/organizations/${orgId}/invitations`);
+    return this.send("GET", path`/v1/organizations/${orgId}/invitations`);
   }
 
   /** The token in the answer is shown this once. */
   invite(orgId, { role, email }) {
-    return this.#post(path`/v1/organizations/${orgId}/invitations`, { role, email });
+    return this.send("POST", path`/v1/organizations/${orgId}/invitations`, { role, email });
   }
 
   revokeInvitation(orgId, invitationId) {
-    return this.#delete(path`/v1/organizations/${orgId}/invitations/${invitationId}`);
+    return this.send("DELETE", path`/v1/organizations/${orgId}/invitations/${invitationId}`);
   }
 
   acceptInvitation({ token }) {
-    return this.#post("/v1/org-invitations/accept", { token });
+    return this.send("POST", "/v1/org-invitations/accept", { token });
   }
 
   products(orgId) {
-    return this.#get(path`/v1/organizations/${orgId}/products`);
+    return this.send("GET", path`/v1/organizations/${orgId}/products`);
   }
 
   enableProduct(orgId, product) {
-    return this.#put(path`/v1/organizations/${orgId}/products/${product}`);
+    return this.send("PUT", path`/v1/organizations/${orgId}/products/${product}`);
   }
 
   disableProduct(orgId, product) {
-    return this.#delete(path`/v1/organizations/${orgId}/products/${product}`);
+    return this.send("DELETE", path`/v1/organizations/${orgId}/products/${product}`);
   }
 
   setMaxSeats(orgId, product, { maxSeats }) {
-    return this.#put(path`/v1/organizations/${orgId}/products/${product}/max-seats`, { maxSeats });
+    return this.send("PUT", path`/v1/organizations/${orgId}/products/${product}/max-seats`, { maxSeats });
   }
 
   clearMaxSeats(orgId, product) {
-    return this.#delete(path`/v1/organizations/${orgId}/products/${product}/max-seats`);
+    return this.send("DELETE", path`/v1/organizations/${orgId}/products/${product}/max-seats`);
   }
 
   /**
@@ -74,15 +69,15 @@ export class Organizations {
    * @param {{product?: string}} [filter]
    */
   seats(orgId, { product } = {}) {
-    return this.#get(path`/v1/organizations/${orgId}/seats` + query({ product }));
+    return this.send("GET", path`/v1/organizations/${orgId}/seats` + query({ product }));
   }
 
   assignSeat(orgId, product, membershipId) {
-    return this.#put(path`/v1/organizations/${orgId}/products/${product}/seats/${membershipId}`);
+    return this.send("PUT", path`/v1/organizations/${orgId}/products/${product}/seats/${membershipId}`);
   }
 
   revokeSeat(orgId, product, membershipId) {
-    return this.#delete(path`/v1/organizations/${orgId}/products/${product}/seats/${membershipId}`);
+    return this.send("DELETE", path`/v1/organizations/${orgId}/products/${product}/seats/${membershipId}`);
   }
 
   /**
@@ -91,7 +86,36 @@ export class Organizations {
    * @param {{product?: string}} [filter]
    */
   access(orgId, { product } = {}) {
-    return this.#get(path`/v1/organizations/${orgId}/access` + query({ product }));
+    return this.send("GET", path`/v1/organizations/${orgId}/access` + query({ product }));
+  }
+
+  /** Wallet, credits, budgets, invoices, and what this month's seats cost. */
+  billing(orgId) {
+    return this.send("GET", path`/v1/organizations/${orgId}/billing`);
+  }
+
+  /** The members that a budget can be set for. */
+  billingMembers(orgId) {
+    return this.send("GET", path`/v1/organizations/${orgId}/billing/members`);
+  }
+
+  /** Set a month's limit of the organization, a product, a member, or a member's use of a product. */
+  setBudget(orgId, { scope, limitMicrousd, product, membershipId }) {
+    const body = { scope, limitMicrousd, product, membershipId };
+    return this.send("PUT", path`/v1/organizations/${orgId}/budgets`, body);
+  }
+
+  disableBudget(orgId, budgetId) {
+    return this.send("DELETE", path`/v1/organizations/${orgId}/budgets/${budgetId}`);
+  }
+
+  /**
+   * The month's calls and charges by product and by member.
+   * @param {string} orgId
+   * @param {{month?: "current" | "previous"}} [filter]
+   */
+  usage(orgId, { month } = {}) {
+    return this.send("GET", path`/v1/organizations/${orgId}/usage` + query({ month }));
   }
 
   /**
@@ -102,13 +126,13 @@ export class Organizations {
    */
   checkout(orgId, { kind = "top_up", amountMicros, product, idempotencyKey = crypto.randomUUID() }) {
     const body = { kind, amountMicros, product, idempotencyKey };
-    return this.#post(path`/v1/organizations/${orgId}/billing/checkout`, body);
+    return this.send("POST", path`/v1/organizations/${orgId}/billing/checkout`, body);
   }
 
   /** Leave a product's seats to the provider that bills them already, once it confirms so. */
   mapExternalBilling(orgId, { product, provider, externalOrgId, mode }) {
     const body = { product, provider, externalOrgId, mode };
-    return this.#post(path`/v1/organizations/${orgId}/billing/external-mapping`, body);
+    return this.send("POST", path`/v1/organizations/${orgId}/billing/external-mapping`, body);
   }
 
   /**
@@ -116,38 +140,6 @@ export class Organizations {
    * @param {{orgId: string, product?: string}} context
    */
   contextToken({ orgId, product }) {
-    return this.#post("/v1/auth/context", { orgId, product });
+    return this.send("POST", "/v1/auth/context", { orgId, product });
   }
-
-  #get(address) {
-    return this.caller.json(address);
-  }
-
-  #post(address, body) {
-    return this.caller.json(address, postJson(body));
-  }
-
-  #put(address, body) {
-    return this.caller.json(address, body ? { ...postJson(body), method: "PUT" } : { method: "PUT" });
-  }
-
-  #delete(address) {
-    return this.caller.json(address, { method: "DELETE" });
-  }
-}
-
-/** Write a path; what is put into it stays one segment. */
-function path(texts, ...values) {
-  return String.raw({ raw: texts }, ...values.map((value) => segment(value)));
-}
-
-function segment(value) {
-  const text = encodeURIComponent(value);
-  if (text === "" || text === "." || text === "..") throw new TypeError("An id is missing.");
-  return text;
-}
-
-function query(parameters) {
-  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  return given.length ? `?${new URLSearchParams(given)}` : "";
 }

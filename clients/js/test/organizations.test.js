@@ -33,6 +33,16 @@ const ROUTES = [
     "POST /v1/organizations/org_1/billing/external-mapping",
     { product: "studio", provider: "stripe", externalOrgId: "acct_1", mode: "live" },
   ],
+  [(o) => o.billing("org_1"), "GET /v1/organizations/org_1/billing"],
+  [(o) => o.billingMembers("org_1"), "GET /v1/organizations/org_1/billing/members"],
+  [
+    (o) => o.setBudget("org_1", { scope: "product", limitMicrousd: 5, product: "studio" }),
+    "PUT /v1/organizations/org_1/budgets",
+    { scope: "product", limitMicrousd: 5, product: "studio" },
+  ],
+  [(o) => o.disableBudget("org_1", "bud_1"), "DELETE /v1/organizations/org_1/budgets/bud_1"],
+  [(o) => o.usage("org_1"), "GET /v1/organizations/org_1/usage"],
+  [(o) => o.usage("org_1", { month: "previous" }), "GET /v1/organizations/org_1/usage?month=previous"],
   [(o) => o.contextToken({ orgId: "org_1" }), "POST /v1/auth/context", { orgId: "org_1" }],
 ];
 

@@ -18,15 +18,28 @@ for (const [name, value] of Object.entries(client)) {
   });
 }
 
+// The groups of routes that accounts carry.
+const GROUPS = {
+  Organizations: "organizations",
+  Responses: "responses",
+  Projects: "projects",
+  Sandbox: "sandbox",
+  CI: "ci",
+  Evolution: "evolution",
+};
+
 test("nothing is declared that is not there", () => {
   const values = [...declared.matchAll(/export (?:class|function) (\w+)/g)].map(([, name]) => name);
-  assert.deepEqual(values.filter((name) => !(name in client)), ["Organizations"], "which accounts carry");
+  assert.deepEqual(values.filter((name) => !(name in client)).sort(), Object.keys(GROUPS).sort());
 });
 
-test("every method of organizations is declared, and nothing else", async () => {
-  const { Organizations } = await import("../src/organizations.js");
-  const block = /export class Organizations {([^]*?)\n}/.exec(declared)[1];
-  const methods = [...block.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name);
-  const real = Object.getOwnPropertyNames(Organizations.prototype).filter((name) => name !== "constructor");
-  assert.deepEqual(methods.sort(), real.sort());
-});
+for (const [name, member] of Object.entries(GROUPS)) {
+  test(`every method of ${member} is declared, and nothing else`, () => {
+    const group = new client.Account({})[member];
+    const block = new RegExp(`export class ${name} {([^]*?)\n}`).exec(declared)[1];
+    const methods = [...block.matchAll(/^ {2}(\w+)\(/gm)].map(([, method]) => method);
+    const real = Object.getOwnPropertyNames(Object.getPrototypeOf(group)).filter((method) => method !== "constructor");
+    assert.equal(group.constructor.name, name);
+    assert.deepEqual(methods.sort(), real.sort());
+  });
+}

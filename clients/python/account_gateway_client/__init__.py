@@ -1,7 +1,24 @@
 """A client for the Account Gateway: proofs, tokens, and the OpenAI SDK working through it unchanged."""
 
+from account_gateway_client.account_keys import AccountKey
 from account_gateway_client.errors import ClientError, ForeignOrigin, GatewayError, GatewayUnreachable, UnsafeRetry
 from account_gateway_client.gateway import Gateway
+from account_gateway_client.integration_types import (
+    ActiveRevision,
+    Artifact,
+    ArtifactContent,
+    CIRun,
+    CIStep,
+    Evidence,
+    EvolutionJob,
+    ExecutionConfig,
+    ExecutionConfigRequest,
+    ExecutionError,
+    Output,
+    Project,
+    Revision,
+    SandboxRun,
+)
 from account_gateway_client.judgements import Judgement
 from account_gateway_client.keys import ProductKey, ProofKey
 from account_gateway_client.products import ProductServer
@@ -12,18 +29,33 @@ from account_gateway_client.tokens import AccessToken, CachedTokens, TokenSource
 
 __all__ = [
     "AccessToken",
+    "AccountKey",
+    "ActiveRevision",
+    "Artifact",
+    "ArtifactContent",
+    "CIRun",
+    "CIStep",
     "CachedTokens",
     "ClientError",
+    "Evidence",
+    "EvolutionJob",
+    "ExecutionConfig",
+    "ExecutionConfigRequest",
+    "ExecutionError",
     "ForeignOrigin",
     "Gateway",
     "GatewayError",
     "GatewayUnreachable",
     "Judgement",
+    "Output",
     "ProductKey",
     "ProductServer",
+    "Project",
     "ProofKey",
     "Receipt",
     "RequestSigner",
+    "Revision",
+    "SandboxRun",
     "TokenSource",
     "UnsafeRetry",
     "call_headers",

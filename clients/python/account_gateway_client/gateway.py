@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 
-from account_gateway_client import judgements
+from account_gateway_client import account_keys, judgements
+from account_gateway_client.account_keys import AccountKey
 from account_gateway_client.answers import json_of, reaching
+from account_gateway_client.ci import CI
+from account_gateway_client.evolution import Evolution
 from account_gateway_client.judgements import Judgement
+from account_gateway_client.projects import Projects
 from account_gateway_client.requests_auth import DPoPRequestsAuth
+from account_gateway_client.routes import segment
+from account_gateway_client.sandbox import Sandbox
 from account_gateway_client.signing import RequestSigner
 from account_gateway_client.tokens import TokenSource
 
@@ -25,6 +31,10 @@ class Gateway:
         self.base_url = base_url.rstrip("/")
         self.signer = RequestSigner(self.base_url, tokens)
         self._timeout_seconds = timeout_seconds
+        self.projects = Projects(self.request)
+        self.sandbox = Sandbox(self.request)
+        self.ci = CI(self.request)
+        self.evolution = Evolution(self.request)
 
     @property
     def api_url(self) -> str:
@@ -79,6 +89,10 @@ class Gateway:
         models: list[dict[str, Any]] = self._get("/v1/models")["data"]
         return models
 
+    def model(self, name: str) -> dict[str, Any]:
+        """Return one enabled model with its prices."""
+        return self._get(f"/v1/models/{segment(name)}")
+
     def wallet(self) -> dict[str, Any]:
         """Return the wallet in micro-USD: balance, credits, held, available, debt."""
         return self._get("/v1/wallet")
@@ -95,6 +109,12 @@ class Gateway:
         """
         body = {"amountMicros": amount_microusd, "idempotencyKey": idempotency_key or uuid.uuid4().hex}
         return json_of(self.request("POST", "/v1/billing/checkout", json=body))
+
+    def account_key(self) -> AccountKey:
+        """Return the key that the account's devices share; the first request makes it. Needs `sync:key:read`."""
+        recipient = account_keys.Recipient()
+        answer = json_of(self.request("POST", account_keys.PATH, json={"public_jwk": recipient.jwk}))
+        return AccountKey(answer["kid"], recipient.open(answer["jwe"]))
 
     def judge(
         self,

@@ -1,0 +1,32 @@
+"""The demo's gateway with every integration configured, as the pages of docs/ configure them."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.demo_house import DemoHouse
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = ("projects.md", "sandbox.md", "ci.md", "evolution.md", "account-key.md")
+SECRETS = {"FORGE_WEBHOOK_SECRET": "forge-secret", "CI_WEBHOOK_SECRET": "ci-secret"}
+DOCUMENTED_OWNER, DEMO_OWNER = "did:web:studio.example:", "did:web:demo.studio.example:"
+
+
+def blocks_of(page: str, language: str) -> list[str]:
+    """Return the blocks of a page in one language, in their order."""
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
+
+
+@pytest.fixture(scope="session")
+def integrations_house(demo_house: DemoHouse, tmp_path_factory: pytest.TempPathFactory) -> DemoHouse:
+    """Apply the first configuration of each page, all at once, to the running gateway."""
+    sections: dict[str, object] = {}
+    for page in PAGES:
+        sections |= yaml.safe_load(blocks_of(page, "yaml")[0].replace(DOCUMENTED_OWNER, DEMO_OWNER))
+    file = tmp_path_factory.mktemp("docs") / "gateway.yaml"
+    file.write_text(yaml.safe_dump(sections))
+    told = demo_house.run("manage.py", "apply", str(file), **SECRETS)
+    assert told.returncode == 0, told.stdout + told.stderr
+    return demo_house
