@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Hand the command line to Django."""
+    """Run a management command from the command line."""
     from django.core.management import execute_from_command_line
 
     from gateway.core.startup import load_settings

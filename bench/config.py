@@ -37,9 +37,15 @@ LONG_AT: Mapping[str, Mapping[str, Any]] = {
 
 
 def gateway_configuration(
-    *, jwks: Mapping[str, Any], upstream_url: str, upstream_key: str, customers: Iterable[Customer]
+    *,
+    jwks: Mapping[str, Any],
+    upstream_url: str,
+    upstream_key: str,
+    customers: Iterable[Customer],
+    translates: bool = True,
 ) -> dict[str, Any]:
-    """Describe the whole run to the gateway."""
+    """Describe the whole run to the gateway. An older version, which translates nothing, knows no routes of upstreams."""
+    long_at = {alias: at for alias, at in LONG_AT.items() if translates or "routes" not in at}
     return {
         "products": [{"slug": PRODUCT, "name": "Bench", "seat_price_microusd": 0}],
         "integrations": [
@@ -54,11 +60,11 @@ def gateway_configuration(
         ],
         "upstreams": [
             {"adapter": "openai", "base_url": upstream_url, "api_key": upstream_key, **named}
-            for named in LONG_AT.values()
+            for named in long_at.values()
         ],
         "aliases": [
             *(_alias(name, model) for name, model in MODELS.items()),
-            *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in LONG_AT.items()),
+            *(_alias(name, LONG_MODEL, upstream["name"]) for name, upstream in long_at.items()),
         ],
         "credits": [credit(customer, GRANT_MICROUSD) for customer in customers],
     }

@@ -126,7 +126,7 @@ class Connection(asyncio.Protocol):
         self._body.append(body)
 
     def on_message_complete(self) -> None:
-        """Hand over the answer (the parser calls this)."""
+        """Deliver the answer (the parser calls this)."""
         now = time.perf_counter()
         first_byte_at = self._first_byte_at or now
         sample = Sample(

@@ -140,7 +140,7 @@ class Measurement:
         self.results = Results()
 
     def warm_up(self) -> None:
-        """Let every server open its connections and fill its caches before anything counts."""
+        """Warm up every server: open connections and fill caches before anything counts."""
         for lane in self._lanes:
             self._say(f"warming up {lane.name}")
             for stream in (False, True):

@@ -150,6 +150,7 @@ class Bench:
             upstream_url=f"{self._upstream.origin}/v1",
             upstream_key=UPSTREAM_KEY,
             customers=[*hot, *many],
+            translates=revision is None,
         )
         config = write(home / "gateway.yaml", configuration)
         settings = GatewaySettings(self._options.workers, self._options.database_pool)

@@ -54,7 +54,7 @@ HEALTH = {
 
 
 def openapi(request: HttpRequest) -> HttpResponse:
-    """Give the OpenAPI document."""
+    """Return the OpenAPI document."""
     return HttpResponse(_document(), content_type="application/json")
 
 

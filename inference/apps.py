@@ -8,7 +8,7 @@ class InferenceConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Tell the accounts app what models there are, and which aliases are enabled and can be called, and billing how an
+        """Register with the accounts app what models there are and which aliases can be called, and with billing how an
         upstream's own record of a call is found."""
         from accounts.operations import model_names
         from billing.operations import reviews

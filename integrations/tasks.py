@@ -30,7 +30,7 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 
 @shared_task
 def tend_executions() -> int:
-    """Give up what died with its worker, and send again what nobody took."""
+    """Fail what died with its worker, and queue again what nobody took."""
     for model, task in EXECUTIONS:
         for execution_id in executions.untaken(model):
             begin(task, execution_id)
@@ -56,7 +56,7 @@ def purge_executions() -> int:
 
 
 def begin(task: Any, execution_id: str) -> None:
-    """Hand a worker an execution; where the queue is away, `tend_executions` does it later."""
+    """Queue an execution for a worker; where the queue is away, `tend_executions` does it later."""
 
     def send() -> None:
         try:

@@ -76,7 +76,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
     actions = ("suspend", "unsuspend")
 
     def get_readonly_fields(self, request: HttpRequest, obj: Account | None = None) -> Any:
-        """Let the DID be written once, and only operators with every right make operators."""
+        """Make the DID read-only once it is set, and allow only superusers to make operators."""
         if obj is None:
             return ()
         return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *OPERATOR_FIELDS)
@@ -118,7 +118,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     @display(description="State", label={"live": "success", "suspended": "danger", "inactive": "warning"})
     def state(self, account: Account) -> str:
-        """Say whether tokens are honoured."""
+        """Return whether tokens are honoured."""
         if account.suspended_at:
             return "suspended"
         return "live" if account.is_active else "inactive"
@@ -134,7 +134,7 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     @admin.action(description="Unsuspend", permissions=["change"])
     def unsuspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
-        """Let these accounts back in."""
+        """Reactivate these accounts."""
         permitted = [account for account in queryset if self.has_change_permission(request, account)]
         changed = [account for account in permitted if suspension.unsuspend(account=account)]
         self._tell(request, changed, "Unsuspended")

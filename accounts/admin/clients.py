@@ -83,7 +83,7 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Let operators with that right sign devices out."""
+        """Allow operators with that permission to sign devices out."""
         return request.user.has_perm("accounts.change_devicesession")
 
     @admin.action(description="Revoke", permissions=["revoke"])

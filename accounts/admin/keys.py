@@ -32,11 +32,11 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         description="State", label={"active": "success", "pending": "info", "passive": "warning", "retired": "danger"}
     )
     def stage(self, key: SigningKey) -> str:
-        """Say where in its life the key is."""
+        """Describe the key's state."""
         return key.state
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
-        """Let only operators with every right change what signs."""
+        """Allow only operators with every permission to change what signs."""
         return bool(request.user.is_superuser)
 
     @action(
@@ -50,7 +50,7 @@ class SigningKeyAdmin(ReadOnlyAdmin):
         ),
     )
     def rotate(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        """Let the pending key sign, and publish its successor."""
+        """Promote the pending key to sign, and publish its successor."""
         key = signing_keys.rotate(now=timezone.now())
         self.log_change(request, key, "Rotated: this key now signs.")
         return self.leave_dialog(request, None, f"Key {key.kid} now signs.", messages.SUCCESS)

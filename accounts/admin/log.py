@@ -28,5 +28,5 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
     @display(description="Change")
     def message(self, entry: LogEntry) -> str:
-        """Say what was done, in words."""
+        """Describe in words what was done."""
         return entry.get_change_message() or entry.get_action_flag_display()

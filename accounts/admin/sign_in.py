@@ -46,7 +46,7 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
     fields = ("person", "type", "created_at", "last_used_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
-        """Let operators with every right help a person who is locked out."""
+        """Allow operators with every permission to help a person who is locked out."""
         return bool(request.user.is_superuser)
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:

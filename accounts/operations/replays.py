@@ -37,7 +37,7 @@ def admit(ticket: ProofTicket, *, did: str | None = None, session_id: str | None
 def admit_arguments(
     ticket: ProofTicket, *, did: str | None, session_id: str | None
 ) -> tuple[bytes, datetime, datetime, str | None, str | None]:
-    """Give the arguments of `accounts_admit` in order, for a statement that calls it inside."""
+    """Return the arguments of `accounts_admit` in order, for a statement that calls it inside."""
     issued_at = datetime.fromtimestamp(ticket.issued_at, UTC)
     return ticket.digest, issued_at, datetime.fromtimestamp(ticket.expires_at, UTC), did, session_id
 

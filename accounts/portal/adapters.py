@@ -92,7 +92,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{get_ip(request)}:{_login_of(credentials)}"
 
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
-        """Let live accounts alone go on to their second factor, whatever they signed in with."""
+        """Allow only active accounts to go on to their second factor, whatever they signed in with."""
         refused = super().pre_login(request, user, **more)
         request.session[BEGUN] = user.get_session_auth_hash()
         return refused if refused or user.is_live else self.respond_user_inactive(request, user)
@@ -129,7 +129,7 @@ class AccountAdapter(DefaultAccountAdapter):
             super().send_password_reset_mail(user, email, context)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """Give an address to the account that has proven it; False where another did so first."""
+        """Assign an address to the account that has proven it; False where another did so first."""
         try:
             with transaction.atomic():
                 addresses.release(email_address.email, keep=email_address.user)

@@ -92,7 +92,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return ProviderSession()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Let an address that the provider has verified win over claims that nobody has proven."""
+        """Prefer an address that the provider has verified to claims that nobody has proven."""
         if sociallogin.is_existing or sociallogin.state.get("process") == CONNECT:
             return
         for address in sociallogin.email_addresses:
@@ -107,7 +107,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return account
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **about: Any) -> None:
-        """Tell the operator what the person's page does not say."""
+        """Log for the operator what the person's page does not say."""
         if about.get("exception"):
             cause = redacted(f"sign-in through {provider.sub_id} failed: {about['exception']}")
             _told.write(cause, cause)

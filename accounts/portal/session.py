@@ -14,7 +14,7 @@ TARGETS_MAX = 5
 
 
 def browser_secret(request: HttpRequest) -> str:
-    """Give the secret that binds authorization requests to this browser, making it where there is none.
+    """Return the secret that binds authorization requests to this browser, making it where there is none.
 
     It survives signing in, which changes the session's key and keeps its content.
     """

@@ -40,7 +40,7 @@ class Principal:
 
     @property
     def is_authenticated(self) -> bool:
-        """Tell frameworks that ask a user object: a principal exists only after verification."""
+        """Return True to frameworks that ask a user object: a principal exists only after verification."""
         return True
 
     @property

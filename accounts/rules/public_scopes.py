@@ -32,6 +32,6 @@ def grantable(aliases: Iterable[str]) -> frozenset[str]:
 
 
 def in_words(scope: str) -> str:
-    """Say what a scope lets an app do, for the person who is asked."""
+    """Describe what a scope allows an app to do, for the person who is asked."""
     known = _WORDS.get(Capability(scope)) if scope in set(Capability) else None
     return known or f"Use the model “{scope.partition(':')[2]}”, paid from your wallet"

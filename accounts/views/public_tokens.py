@@ -109,7 +109,7 @@ class DeviceRevocation(TokenViewSet):
 
 
 def redemption(body: dict[str, Any], key: PublicKey) -> Redemption:
-    """Say what a validated body and its key bring; a name alone asks for no device session."""
+    """Return what a validated body and its key bring; a name alone asks for no device session."""
     return Redemption(
         code=body["code"],
         verifier=body["code_verifier"],

@@ -97,7 +97,7 @@ def _line(value: Any) -> str:
 
 
 def _own(ref: str | None) -> str | None:
-    """Give a reference that may be one of ours; what else the account sells may be named in any way."""
+    """Return a reference that may be one of ours; what else the account sells may be named in any way."""
     return ref if ref is not None and ID.fullmatch(ref) else None
 
 

@@ -89,7 +89,7 @@ class ReservationAdmin(ReadOnlyAdmin):
     )
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right resolve a call that is in review."""
+        """Allow operators with that permission to resolve a call that is in review."""
         return may_act(request, "billing.change_reservation", Reservation.objects.filter(state=State.REVIEW), object_id)
 
     @action(
@@ -121,7 +121,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         ),
     )
     def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Give the hold back by the operator's word."""
+        """Release the hold by an operator's decision."""
         return self._finish(request, form, object_id, reviews.release(object_id), "Released")
 
     def _finish(self, request: HttpRequest, form: Any, object_id: str, is_done: bool, done: str) -> HttpResponse:
@@ -131,7 +131,7 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     @display(description="State", label=STATE_COLOURS)
     def stage(self, call: Reservation) -> str:
-        """Say where in its life the call is."""
+        """Describe the call's state."""
         return State(call.state).label
 
     @display(description="Paid from credits")

@@ -108,7 +108,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
     add_fieldsets = ((None, {"fields": ("owner", "amount_microusd", "product", "expires_at", "reason", "key")}),)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let operators with that right grant."""
+        """Allow operators with that permission to grant."""
         return bool(request.user.has_perm("billing.add_creditlot"))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -142,7 +142,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
 
     @display(description="Source")
     def source(self, lot: CreditLot) -> str:
-        """Say where it came from."""
+        """Describe where it came from."""
         return f"{lot.source_kind}: {lot.source_key}"
 
 

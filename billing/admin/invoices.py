@@ -85,7 +85,7 @@ class PaymentInline(ReadOnlyInline):
 
     @display(description="Why it is not paid")
     def why(self, payment: InvoicePayment) -> str:
-        """Give the provider's code, its text, and ours."""
+        """Return the provider's code, its text, and ours."""
         if payment.status == InvoicePaymentStatus.FAILED:
             code = payment.failure_code or ""
             return f"{code}: {payment.failure_reason or invoice_words.failure(code)}"
@@ -136,15 +136,15 @@ class InvoiceAdmin(ReadOnlyAdmin):
         return super().get_search_results(request, queryset, search_term)
 
     def has_charge_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right charge an invoice that is not paid."""
+        """Allow operators with that permission to charge an invoice that is not paid."""
         return may_act(request, RIGHT, Invoice.objects.filter(status__in=UNPAID), object_id)
 
     def has_void_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right end an invoice that is not paid, or a draft."""
+        """Allow operators with that permission to end an invoice that is not paid, or a draft."""
         return may_act(request, RIGHT, Invoice.objects.filter(status__in=(*UNPAID, InvoiceStatus.DRAFT)), object_id)
 
     def has_credit_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right credit an invoice of which something was collected."""
+        """Allow operators with that permission to credit an invoice of which something was collected."""
         paid = Invoice.objects.filter(status=InvoiceStatus.PAID, due_microusd__gt=0)
         return may_act(request, RIGHT, paid, object_id)
 
@@ -184,7 +184,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
         ),
     )
     def credit(self, request: HttpRequest, form: CreditForm, object_id: str) -> HttpResponse:
-        """Give some of a paid invoice back."""
+        """Credit part of a paid invoice."""
         asked = form.cleaned_data
         is_new = not CreditNote.objects.filter(pk=asked["key"]).exists()
         try:
@@ -232,7 +232,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     @display(description="Status", label=STATUS_COLOURS)
     def stage(self, invoice: Invoice) -> str:
-        """Say where in its life it is."""
+        """Describe its state."""
         return InvoiceStatus(invoice.status).label
 
 

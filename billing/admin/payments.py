@@ -61,11 +61,11 @@ class CheckoutAdmin(ReadOnlyAdmin):
     )
 
     def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right have the provider asked about a checkout that exists."""
+        """Allow operators with that permission to have the provider asked about a checkout that exists."""
         return may_act(request, RIGHT, Checkout.objects.all(), object_id)
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right resolve a checkout that is in review."""
+        """Allow operators with that permission to resolve a checkout that is in review."""
         return may_act(request, RIGHT, Checkout.objects.filter(status=CheckoutStatus.REVIEW), object_id)
 
     @action(
@@ -134,7 +134,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
 
     @display(description="Status", label=STATUS_COLOURS)
     def stage(self, checkout: Checkout) -> str:
-        """Say where in its life the checkout is."""
+        """Describe the checkout's state."""
         return CheckoutStatus(checkout.status).label
 
     @display(description="Refunded or disputed")

@@ -66,7 +66,7 @@ def issue_all(*, since: datetime, now: datetime) -> int:
 
 @transaction.atomic
 def issue(invoice_id: str, *, now: datetime) -> bool:
-    """Give a draft its number, and make it due; False if it is no draft any more.
+    """Issue a draft: number it, and make it due; False if it is no draft any more.
 
     One of which nothing can be collected is paid with its issue.
     """
@@ -117,7 +117,7 @@ def void(invoice_id: str, *, reason: str, now: datetime) -> None:
 def credit(
     invoice_id: str, *, amount_microusd: int, reason: str, actor: str, note_id: str, now: datetime
 ) -> CreditNote:
-    """Give part or all of a paid invoice back, as a credit in the organization's wallet, once per note id.
+    """Credit part or all of a paid invoice to the organization's wallet, once per note id.
 
     Raises NotCorrectable where the invoice is not paid, or less than the amount is left of what was collected.
     """

@@ -12,7 +12,7 @@ PAGE = 20
 
 
 def of_owner(owner: Owner) -> QuerySet[Checkout]:
-    """Give an owner's checkouts, newest first."""
+    """Return an owner's checkouts, newest first."""
     kind, key = owner
     return Checkout.objects.filter(owner_kind=kind, owner_key=key).order_by("-created_at", "-id")
 
@@ -23,7 +23,7 @@ def paid_by(owner: Owner) -> QuerySet[Checkout]:
 
 
 def due(provider: str, is_live: bool, now: datetime, limit: int) -> list[Checkout]:
-    """Give the checkouts that the provider is to be asked about with a key of this mode, the longest due first."""
+    """Return the checkouts that the provider is to be asked about with a key of this mode, the longest due first."""
     rows = Checkout.objects.filter(provider=provider, is_live=is_live, next_check_at__lte=now)
     return list(rows.order_by("next_check_at")[:limit])
 
@@ -39,7 +39,7 @@ def about(event: ProviderEvent) -> Checkout | None:
 
 
 def unhandled(provider: str, now: datetime, limit: int) -> list[ProviderEvent]:
-    """Give events that nobody has dealt with yet, the newest first, so that one that nobody can settle is in no way.
+    """Return events that nobody has dealt with yet, the newest first, so that one that nobody can settle is in no way.
 
     Those of more than three days are left: the schedule has compared what they are about many times.
     """

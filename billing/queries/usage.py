@@ -8,7 +8,7 @@ from billing.rules.owners import Owner
 
 
 def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Reservation]:
-    """Give an owner's newest calls with what they used, newest first; only one membership's where one is named."""
+    """Return an owner's newest calls with what they used, newest first; only one membership's where one is named."""
     kind, key = owner
     wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
     # By a subquery, not a join: the newest are then read off the index, however many calls the wallet has.

@@ -5,7 +5,7 @@ from billing.rules.provider_records import Session
 
 
 def fault_of(asked: Asked, session: Session) -> str | None:
-    """Say why nothing can be credited; None: the session's own amount can."""
+    """Return why nothing can be credited; None: the session's own amount can."""
     if asked.amount_microusd is None:
         return "No payment was due: this checkout only saves a payment method."
     if session.transaction_id not in (None, asked.transaction_id):

@@ -30,10 +30,10 @@ DECLINED = "The bank declined the charge."
 
 
 def state(status: str) -> State:
-    """Say what an invoice's status means to whoever pays."""
+    """Explain what an invoice's status means to whoever pays."""
     return STATES[status]
 
 
 def failure(code: str) -> str:
-    """Say why a charge was refused."""
+    """Explain why a charge was refused."""
     return FAILURES.get(code, DECLINED)

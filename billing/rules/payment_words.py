@@ -41,7 +41,7 @@ PAID = State("Paid", "The money is in the wallet.", "Paid", "good")
 
 
 def state(status: str, review_reason: str | None, taken_back_microusd: int) -> State:
-    """Say what a checkout's status means to whoever pays."""
+    """Explain what a checkout's status means to whoever pays."""
     match status:
         case "creating":
             return CREATING
@@ -66,7 +66,7 @@ REFUSALS = {
 
 
 def of_refusal(code: str) -> str:
-    """Say why a payment could not begin."""
+    """Explain why a payment could not begin."""
     return REFUSALS.get(code, "The payment could not be started. Nothing was charged.")
 
 

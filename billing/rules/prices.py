@@ -92,11 +92,11 @@ class PriceBook:
 
     @property
     def needs_token_usage(self) -> bool:
-        """Say whether a charge cannot be known without the upstream's token counts."""
+        """Return whether a charge cannot be known without the upstream's token counts."""
         return any(self.prices.get(name) for name in TOKEN_COMPONENTS)
 
     def serves(self, route: Route) -> bool:
-        """Say whether every component that the route needs has a price."""
+        """Return whether every component that the route needs has a price."""
         return "request" in self.prices or any(needed <= self.components for needed in NEEDED[route])
 
     def missing(self, route: Route) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class PriceBook:
         return tuple(name for name in COMPONENTS if name in lacking)
 
     def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceBook":
-        """Give the book to bound a call with: each input token at the dearest price that it may turn out to have."""
+        """Return the book to bound a call with: each input token at the dearest price that it may turn out to have."""
         inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]
         outputs = ["output_token", *(["output_audio_token"] if audio_output else [])]
         dearest = {"input_token": self._dearest(inputs), "output_token": self._dearest(outputs)}
@@ -115,14 +115,14 @@ class PriceBook:
         return replace(self, prices=others | {name: price for name, price in dearest.items() if price is not None})
 
     def price(self, component: str) -> int:
-        """Give a unit's price in pico-USD: 0 where there is none; cached and audio tokens default to plain tokens."""
+        """Return a unit's price in pico-USD: 0 where there is none; cached and audio tokens default to plain tokens."""
         found = self.prices.get(component)
         if found is None and component in _PLAIN_TOKEN:
             found = self.prices.get(_PLAIN_TOKEN[component])
         return found or 0
 
     def image_price(self, kind: str | None) -> int:
-        """Give the price of one image in pico-USD. Raises PriceError where this size and quality has none."""
+        """Return the price of one image in pico-USD. Raises PriceError where this size and quality has none."""
         if not self.images:
             return self.price("image")
         price = self.images.get(kind or "")

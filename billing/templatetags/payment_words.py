@@ -55,7 +55,7 @@ def _charged_microusd(call: Reservation) -> int | None:
 
 
 def _charge_of(call: Reservation, decimals: int) -> str:
-    """Say what a call cost, or why that is not known yet."""
+    """Show what a call cost, or why that is not known yet."""
     match call.state:
         case State.SETTLED:
             return usd(call.usage_record.charge_microusd, decimals)

@@ -59,7 +59,7 @@ def _set_rows(
 
 
 def _take_turns() -> None:
-    """Let one run at a time change the configuration; whoever reads it is not kept waiting."""
+    """Serialize runs that change the configuration; whoever reads it is not kept waiting."""
     table = Product._meta.db_table  # noqa: SLF001 (documented)
     with connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE {connection.ops.quote_name(table)} IN SHARE ROW EXCLUSIVE MODE")

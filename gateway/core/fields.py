@@ -55,7 +55,7 @@ def decrypt_bytes(token: bytes) -> bytes:
 
 
 def is_encrypted(text: str) -> bool:
-    """Tell a token of `encrypt` from a plain secret in base32 or hexadecimal digits (Fernet specification, Version)."""
+    """Distinguish a token of `encrypt` from a plain secret in base32 or hexadecimal digits (Fernet specification, Version)."""
     return text.startswith(TOKEN_START)
 
 

@@ -20,7 +20,7 @@ SCHEME = "files"
 
 
 def register() -> None:
-    """Let broker URLs name this transport."""
+    """Register this transport for broker URLs."""
     TRANSPORT_ALIASES[SCHEME] = f"{__name__}:Transport"
 
 

@@ -44,7 +44,7 @@ class OnceForm(forms.Form):
     key = forms.RegexField(r"\Afrm_[0-9a-z]{26}\Z", widget=forms.HiddenInput, initial=partial(new_id, "frm"))
 
     def to_try_again(self, error: ApiError) -> Self:
-        """Give the form as it was filled in, under its own key, unless that asked for something else before."""
+        """Return the form as it was filled in, under its own key, unless that asked for something else before."""
         data = {name: self.data.get(name, "") for name in self.fields}
         if isinstance(error, IdempotencyKeyReused):
             data["key"] = new_id("frm")

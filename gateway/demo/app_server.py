@@ -74,7 +74,7 @@ class Handler(BaseHTTPRequestHandler):
             self._welcome()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing: a callback's address carries a code."""
+        """Log nothing: a callback's address carries a code."""
 
     def _is_ours(self) -> bool:
         """Refuse other names for this address, which another site's page could have taken (DNS rebinding)."""

@@ -31,7 +31,7 @@ def send(gateway: Gateway, path: str, *, max_cost_microusd: int, **content: Any)
 
 
 def show_receipt(gateway: Gateway, write: Write, before: dict[str, Any], receipt: Receipt, remark: str) -> None:
-    """Tell what a call held and cost, between the wallet before and after. `remark` says what it was charged for."""
+    """Print what a call held and cost, between the wallet before and after. `remark` says what it was charged for."""
     rows = [
         ("wallet before", before["availableMicrousd"], ""),
         ("hold", receipt.hold_microusd or 0, "the most this request could cost"),

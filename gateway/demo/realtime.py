@@ -52,7 +52,7 @@ def _opened(gateway: Gateway) -> ClientConnection:
 
 
 def _listen(socket: ClientConnection, write: Write) -> dict[str, Any]:
-    """Tell the words of the answer as they come, and return what the gateway tells behind them of the session's cost."""
+    """Print the words of the answer as they come, and return what the gateway then reports of the session's cost."""
     for event in _events(socket):
         if event["type"] == "response.output_audio_transcript.delta":
             write(event["delta"])

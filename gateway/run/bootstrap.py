@@ -128,12 +128,12 @@ def locked(directory: Path) -> Iterator:
 
 
 def say(message: str) -> None:
-    """Tell the person at the terminal what goes on, at once."""
+    """Print to the terminal what goes on, at once."""
     print(message, flush=True)
 
 
 def fail(message: str) -> int:
-    """Say what is wrong; return the exit code."""
+    """Print what is wrong; return the exit code."""
     print("gateway: " + message, file=sys.stderr)
     return 1
 

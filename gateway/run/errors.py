@@ -2,4 +2,4 @@
 
 
 class StartError(Exception):
-    """Say in one line why the gateway cannot start and what would help."""
+    """Explain in one line why the gateway cannot start and what would help."""

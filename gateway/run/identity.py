@@ -25,7 +25,7 @@ class Identity:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
-        """Give one file or directory to this user."""
+        """Change the owner of one file or directory to this user."""
         os.chown(path, self.uid, self.gid)
 
     def reaches(self, path: Path) -> bool:

@@ -184,7 +184,7 @@ def _announcement(options: Options, environment: Mapping[str, str]) -> str:
 
 
 def say(message: str) -> None:
-    """Tell the person at the terminal what happened."""
+    """Print to the terminal what happened."""
     print(f"gateway: {message}", file=sys.stderr, flush=True)
 
 

@@ -110,7 +110,7 @@ def _copy_package(package: Path, install: str, target: Path) -> None:
 
 
 def _open_to_everybody(path: Path) -> None:
-    """Let everybody read a file, and run it when its owner may."""
+    """Make a file readable for everybody, and executable when it is for its owner."""
     if path.is_symlink():
         return
     mode = path.stat().st_mode

@@ -64,7 +64,7 @@ async def start() -> None:
 
 
 async def stop() -> None:
-    """Let running calls finish, then close."""
+    """Wait for running calls to finish, then close."""
     left = await drain(DRAIN_SECONDS)
     if left:
         log.error("%d calls were still in progress; reconciliation will close them", left)

@@ -56,7 +56,7 @@ class Bounded(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection to the WebSocket protocol.
+        """Pass the connection to the WebSocket protocol.
 
         Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched. An
         answered one stays watched for what its client does not read.

@@ -53,7 +53,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         super().handle_cont(event)
 
     def handle_parser_exception(self) -> None:
-        """Say why the connection ends, and read on for a moment: a close with bytes unread would be a reset, which can
+        """Send why the connection ends, and read on for a moment: a close with bytes unread would be a reset, which can
         overtake the word."""
         assert self.conn.close_sent is not None
         code, reason = self.conn.close_sent.code, self.conn.close_sent.reason

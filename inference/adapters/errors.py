@@ -71,7 +71,7 @@ def broken_off(attempt: Attempt[Any], said: str) -> StreamBroken:
 
 
 def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
-    """Tell the operator's log what an upstream said, on one line and without secrets."""
+    """Log what an upstream said, on one line and without secrets."""
     error = error_object(refusal.body)
     said = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
     line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.model}: {said or 'nothing'}"

@@ -60,7 +60,7 @@ class ServedAdmin(ConsoleAdmin):
                 self.message_user(request, "{} {}.".format(*_told(state)), messages.WARNING)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Tell of price and routes where there is a model to tell of."""
+        """Show price and routes where there is a model."""
         own = [name for name in self.get_fields(request, obj) if name not in ("price", "routes")]
         sold = ("Price and routes", {"fields": ("price", "routes")})
         return [(None, {"fields": own}), *([sold] if obj else [])]
@@ -75,7 +75,7 @@ class ServedAdmin(ConsoleAdmin):
 
     @display(description="Routes")
     def routes(self, model: Model) -> str:
-        """Tell of each route whether it can be called, and if not, why."""
+        """Show for each route whether it can be called, and if not, why."""
         return format_html_join("", '<div class="py-1"><code>{}</code>: {}</div>', map(_told, _states(model)))
 
     @display(description="Can be called", label={"yes": "success", "partly": "warning", "no": "danger"})

@@ -90,7 +90,7 @@ class Notes:
 
 
 def sound(upstream: str, alarm: Alarm, usage_id: str) -> None:
-    """Tell the operator of an alarm at an upstream of this name."""
+    """Record an alarm at an upstream of this name for the operator."""
     _told.write(f"{upstream} {alarm.cause}", f"{alarm.text} (call {usage_id})")
     _notes.add(upstream, Note(alarm.text, datetime.now(UTC), 1))
 

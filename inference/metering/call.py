@@ -66,7 +66,7 @@ class Call:
         return self.plan.longest_seconds + (longest_seconds(fallback.model.deployments) if fallback else 0.0)
 
     def fall_back(self) -> bool:
-        """Let the other model take the call over from here on. False where there is none."""
+        """Move the call to the other model from here on. False where there is none."""
         fallback = self.checked.request.fallback
         if fallback is None:
             return False

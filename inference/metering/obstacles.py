@@ -41,7 +41,7 @@ class UnsoldRoute:
 
 
 def states_of(model: Model, book: PriceBook | None) -> list[RouteState]:
-    """Tell of each route of a model, at these prices, whether it can be called; None where the model has no price."""
+    """Return for each route of a model, at these prices, whether it can be called; None where the model has no price."""
     served = routes()
     shared = _of_model(model)
     states = []

@@ -1,4 +1,4 @@
-"""Let a stream move its deadline out. Changes no table."""
+"""Allow a stream to move its deadline out. Changes no table."""
 
 from django.db import migrations
 

@@ -61,7 +61,7 @@ def _deployments(rows: Iterable[Deployment]) -> tuple[DeploymentTarget, ...]:
 
 
 def fault_of(upstream: Upstream) -> str | None:
-    """Say what an upstream lacks for a call: it is enabled, with an address and a credential, or the demo where that may
+    """Return what an upstream lacks for a call: it is enabled, with an address and a credential, or the demo where that may
     serve. None where it lacks nothing.
     """
     if not upstream.enabled:

@@ -84,7 +84,7 @@ def _column(owner: Owner, response_id: str, now: datetime, name: str) -> Any:
 
 @contextmanager
 def _readable(param: str | None = None) -> Iterator[None]:
-    """Tell the operator where no key decrypts a response any more, and the caller that it cannot be read now."""
+    """Log a response that no key decrypts any more, and refuse the caller's read."""
     try:
         yield
     except (ImproperlyConfigured, InvalidToken) as error:

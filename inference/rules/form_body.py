@@ -33,7 +33,7 @@ class FormBody:
 
     @property
     def is_large(self) -> bool:
-        """Say that it is checked beside the event loop."""
+        """Return True: it is checked beside the event loop."""
         return True
 
     @property

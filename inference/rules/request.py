@@ -51,7 +51,7 @@ class BoundedRequest(ABC):
         """Keep what the request needs beyond the client's stay: its call begins."""
 
     def end(self) -> None:  # noqa: B027
-        """Let go of it: the call is closed, and nothing of it is sent any more. Called once for each `begin`."""
+        """Release it: the call is closed, and nothing of it is sent any more. Called once for each `begin`."""
 
 
 class StreamMeter(ABC):

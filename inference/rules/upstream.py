@@ -135,7 +135,7 @@ class Stream(ABC):
         """Cancel the upstream call where it is still open. Safe to call twice."""
 
     def ended(self, *, whole: bool) -> None:
-        """Tell whoever asked for it, once, how the stream ended."""
+        """Report how the stream ended, once, to whoever asked for it."""
         if self.on_end is not None:
             self.on_end(whole)
             self.on_end = None

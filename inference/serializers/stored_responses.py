@@ -79,5 +79,5 @@ def page_of(items: Items, limit: int) -> dict[str, Any]:
 
 
 def render_deleted(response_id: str) -> dict[str, Any]:
-    """Say that a response is gone."""
+    """Render that a response is deleted."""
     return {"id": response_id, "object": "response", "deleted": True}

@@ -32,7 +32,7 @@ class RemoteRunner:
     secret: str
 
     def start(self, body: dict[str, Any]) -> None:
-        """Hand over a run. Raises RunnerRefused and RunnerUnreachable."""
+        """Submit a run. Raises RunnerRefused and RunnerUnreachable."""
         self._ask("POST", "/runs", orjson.dumps(body))
 
     def cancel(self, run_id: str) -> None:

@@ -52,5 +52,5 @@ class CIProviderAdmin(ConsoleAdmin):
 
     @display(description="Secrets")
     def accepted(self, provider: CIProvider) -> str:
-        """Tell whether a previous secret is accepted too."""
+        """Return whether a previous secret is accepted too, in words."""
         return "New and previous" if provider.previous_secret else "One"

@@ -93,7 +93,7 @@ class ProjectAdmin(ConsoleAdmin):
     ordering = ("-created_at",)
 
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
-        """Give a new project its id and time."""
+        """Set a new project's id and time."""
         if not change:
             obj.id, obj.created_at = new_id("prj"), timezone.now()
         super().save_model(request, obj, form, change)

@@ -31,7 +31,7 @@ class SandboxRunAdmin(ReadOnlyAdmin):
 
     @display(description="Truncated")
     def cut(self, run: SandboxRun) -> str:
-        """Tell whether it wrote more than is kept."""
+        """Return whether it wrote more than is kept, in words."""
         return "Yes" if run.truncated else "No"
 
     @admin.action(description="Cancel the selected runs", permissions=["cancel"])

@@ -26,7 +26,7 @@ VALUES_MAX = 1000
 
 
 def start(run: SandboxRun) -> bool:
-    """Hand a taken run to the runner. One that refuses it, or cannot be reached, fails it."""
+    """Submit a taken run to the runner. One that refuses it, or cannot be reached, fails it."""
     try:
         _runner().start(_body(run))
     except (RunnerRefused, RunnerUnreachable) as error:

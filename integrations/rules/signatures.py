@@ -16,7 +16,7 @@ def headers(secret: str, body: bytes, now: int) -> dict[str, str]:
 
 
 def is_genuine(secret: str, body: bytes, *, timestamp: str, signature: str, now: int) -> bool:
-    """Tell whether a body was signed with the secret within the last five minutes."""
+    """Return whether a body was signed with the secret within the last five minutes."""
     if not secret or not _SECONDS.fullmatch(timestamp) or abs(now - int(timestamp)) > TOLERANCE_SECONDS:
         return False
     expected = _PREFIX + _digest(secret, timestamp, body)

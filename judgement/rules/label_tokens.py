@@ -91,7 +91,7 @@ class Reading:
         return max(whole, key=len, default=None)
 
     def _weigh(self, token: Token, head: bytes, before: bytes, share: float) -> float:
-        """Give each alternative's share to its label, and return the share of the token itself."""
+        """Add each alternative's share to its label, and return the share of the token itself."""
         given = {text: p for text, p in token.alternatives.items() if text.startswith(head)}
         total = sum(given.values()) if head else 1.0
         if not total:

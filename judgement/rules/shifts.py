@@ -43,7 +43,7 @@ class Distribution:
 
     @property
     def measure(self) -> str:
-        """Say what the tenths are of."""
+        """Describe what the tenths are of."""
         return MEASURES[self.kind]
 
     @property

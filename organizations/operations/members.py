@@ -9,7 +9,7 @@ from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
 
 
 def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) -> Membership:
-    """Give an active member another role; giving the same role changes nothing.
+    """Change an active member's role; the same role again changes nothing.
 
     Open invitations that the member could no longer make are revoked.
 

@@ -32,7 +32,7 @@ def create(*, name: str, account: Account, now: datetime) -> Membership:
 
 
 def rename(*, org_id: str, name: str, actor_did: str) -> Organization:
-    """Give an organization another name; the same name again changes nothing. Only an owner may."""
+    """Rename an organization; the same name again changes nothing. Only an owner may."""
     with changing(org_id, actor_did=actor_did, roles=OWNERS) as change:
         organization, before = change.organization, change.organization.name
         if name != before:

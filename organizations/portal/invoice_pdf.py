@@ -1,36 +1,29 @@
-"""An invoice as a PDF, set by reportlab in the font that comes with it."""
+"""An invoice as a PDF, set by reportlab."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from io import BytesIO
-from typing import Any
-from xml.sax.saxutils import escape
 
 from django.conf import settings
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Flowable, Paragraph, SimpleDocTemplate, Spacer, Table
 
 from billing.models import Invoice
 from billing.rules import invoice_words
 from gateway.core.contract.amounts import decimals_of, usd
 from organizations.models import Organization
+from organizations.portal.invoice_fonts import BOLD, FONT, markup, register
 
-FONT, BOLD = "Vera", "VeraBd"
 SIZE, LEADING, TITLE_SIZE = 9, 13, 16
 MARGIN = 20 * mm
 COLUMNS = (74 * mm, 34 * mm, 26 * mm, 36 * mm)
-MISSING = "?"
-"""Stands for a character that the font has not; the organization's id beside its name tells who is meant."""
 
 
 def render(invoice: Invoice, organization: Organization, names: Mapping[str, str]) -> bytes:
     """Return the PDF of an invoice; `names` are those of products. The same invoice gives the same bytes."""
-    _register_fonts()
+    register()
     file = BytesIO()
     title = f"Invoice {invoice.number}" if invoice.number else f"Draft for {invoice.period_start:%B %Y}"
     document = SimpleDocTemplate(
@@ -85,7 +78,7 @@ def _lines(invoice: Invoice, names: Mapping[str, str]) -> Table:
 
 
 def _foot(invoice: Invoice) -> list[Flowable]:
-    """Say what is charged, what was given back, and how seats are counted."""
+    """Write what is charged, what was credited, and how seats are counted."""
     words = []
     if invoice.number and invoice.due_microusd != invoice.total_microusd:
         words.append(
@@ -111,20 +104,8 @@ def _row(cells: Sequence[str], font: str = FONT) -> list[Paragraph]:
 def _text(text: str, *, font: str = FONT, size: int = SIZE, alignment: int = 0) -> Paragraph:
     """Set a text as it is: what looks like markup in a name is no markup."""
     style = ParagraphStyle("text", fontName=font, fontSize=size, leading=size + LEADING - SIZE, alignment=alignment)
-    shown = "".join(each if _has_glyph(each) else MISSING for each in text)
-    return Paragraph(escape(shown).replace("\n", "<br/>"), style)
-
-
-def _has_glyph(character: str) -> bool:
-    face: Any = pdfmetrics.getFont(FONT).face
-    return character == "\n" or ord(character) in face.charToGlyph
+    return Paragraph(markup(text, font), style)
 
 
 def _seller() -> list[str]:
     return [line for line in settings.INVOICE_SELLER.splitlines() if line.strip()] or ["Account Gateway"]
-
-
-@cache
-def _register_fonts() -> None:
-    for name in (FONT, BOLD):
-        pdfmetrics.registerFont(TTFont(name, f"{name}.ttf"))

@@ -106,7 +106,7 @@ def back_to(name: str, membership: Membership, query: str = "", **parts: str) ->
 
 @contextmanager
 def told(request: HttpRequest, done: str) -> Iterator[Outcome]:
-    """Tell the person that something was done, or in plain words why not; the outcome says which."""
+    """Add a message that something was done, or in plain words why not; the outcome says which."""
     outcome = Outcome()
     try:
         yield outcome
@@ -118,7 +118,7 @@ def told(request: HttpRequest, done: str) -> Iterator[Outcome]:
 
 
 def person(request: HttpRequest) -> Account:
-    """Give who is signed in."""
+    """Return who is signed in."""
     assert isinstance(request.user, Account)
     return request.user
 

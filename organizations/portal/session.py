@@ -30,7 +30,7 @@ class PortalSession(BaseAuthentication):
     """Authenticates by session cookie and CSRF token; no token or proof key ever reaches the browser."""
 
     def authenticate(self, request: Request) -> tuple[Principal, None] | None:
-        """Give the signed-in person as a principal, or None without a session. Raises Forbidden."""
+        """Return the signed-in person as a principal, or None without a session. Raises Forbidden."""
         account = getattr(request._request, "user", None)  # noqa: SLF001
         if not isinstance(account, Account) or not account.is_live:
             return None

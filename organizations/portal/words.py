@@ -69,17 +69,17 @@ UNLIMITED = "no limit"
 
 
 def of_error(error: ApiError) -> str:
-    """Say what went wrong."""
+    """Explain what went wrong."""
     return ERRORS.get(error.code, error.message)
 
 
 def of_role(role: str) -> str:
-    """Say what a role is for."""
+    """Explain what a role is for."""
     return ROLES[Role(role)]
 
 
 def of_entry(entry: AuditEntry, names: Mapping[str, str]) -> str:
-    """Say what somebody did; `names` has those of memberships and products."""
+    """Describe what somebody did; `names` has those of memberships and products."""
     detail = {name: _of_detail(name, value, names) for name, value in entry.detail.items()}
     sentence = ACTIONS.get(entry.action, entry.action)
     return sentence.format(subject=names.get(entry.subject, entry.subject), **detail)

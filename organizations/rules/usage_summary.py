@@ -30,7 +30,7 @@ class Summary:
     totals: Tally = field(default_factory=Tally)
 
     def rows_of(self, subject: Subject) -> tuple[Tally, Tally, Tally]:
-        """Give the rows that a call counts in."""
+        """Return the rows that a call counts in."""
         return self.products[subject.product], self.members[subject.membership_id], self.totals
 
 

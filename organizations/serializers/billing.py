@@ -44,11 +44,11 @@ class BudgetResponse(serializers.Serializer[Any]):
     status = serializers.SerializerMethodField()
 
     def get_spent(self, budget: Any) -> int:
-        """Tell what this month has spent."""
+        """Return what this month has spent."""
         return spent_microusd(budget.spent_microusd, budget.period_start, self.context["now"])
 
     def get_status(self, budget: Any) -> str:
-        """Say `active` or `disabled`."""
+        """Return `active` or `disabled`."""
         return "active" if budget.disabled_at is None else "disabled"
 
 

@@ -44,7 +44,7 @@ class MemberResponse(serializers.Serializer[Any]):
     removedAt = serializers.DateTimeField(source="removed_at", allow_null=True)
 
     def get_status(self, membership: Any) -> str:
-        """Say `active` or `removed`."""
+        """Return `active` or `removed`."""
         return "active" if membership.is_active else "removed"
 
 

@@ -145,7 +145,7 @@ class PaymentsViewSet(OrganizationViewSet):
     )
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
     def map(self, request: Request, org_id: str) -> Response:
-        """Let a partner bill a product's seats, once the payment provider confirms its account. Repeating asks again.
+        """Allow a partner to bill a product's seats, once the payment provider confirms its account. Repeating asks again.
 
         `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`,
         with its details submitted and charges enabled, in the `mode` of the gateway's own key.

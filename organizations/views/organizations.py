@@ -64,7 +64,7 @@ class OrganizationDetailViewSet(OrganizationViewSet):
     @extend_schema(exclude=True)
     @requires(Capability.ORGS_MANAGE, roles=OWNERS)
     def rename(self, request: Request, org_id: str) -> Response:
-        """Give an organization another name, for scripts of the portal; the same name again changes nothing."""
+        """Rename an organization, for scripts of the portal; the same name again changes nothing."""
         body = OrganizationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         organizations.rename(org_id=org_id, name=body.validated_data["name"], actor_did=actor(request))

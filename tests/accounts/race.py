@@ -10,7 +10,7 @@ from tests.support.database import database_url
 
 
 def race(processes: int, **job: Any) -> list[list[str]]:
-    """Let several processes do one job at the same moment; return what each of them tells."""
+    """Run one job in several processes at the same moment; return what each of them reports."""
     children = [_start(job) for _ in range(processes)]
     for child in children:
         assert child.stdout is not None

@@ -38,11 +38,11 @@ class PublicLayersContract(Contract):
             output.print_error(line)
 
     def _is_public(self, module: str) -> bool:
-        """Tell whether other apps may import `module`."""
+        """Return whether other apps may import `module`."""
         parts = module.split(".")
         is_layer = len(parts) > 1 and parts[1] in self.public_layers
         return is_layer or module in (self.also_public or ())
 
     def _may_see(self, importer: str, app: str) -> bool:
-        """Tell whether `importer` belongs to the app or puts the house together."""
+        """Return whether `importer` belongs to the app or puts the house together."""
         return importer.partition(".")[0] == app or importer in (self.assemblers or ())

@@ -42,7 +42,7 @@ class Budget:
     enabled: bool = True
 
     def counts(self, call: "Call") -> bool:
-        """Tell whether the call is its subject's."""
+        """Return whether the call is its subject's."""
         return self.product in (None, call.product) and self.member in (None, call.member)
 
 
@@ -67,7 +67,7 @@ class Call:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether its hold stands."""
+        """Return whether its hold stands."""
         return self.closed_at is None
 
 
@@ -158,11 +158,11 @@ class LedgerModel:
         return "settled"
 
     def release(self, call: Call, now: datetime) -> str:
-        """Give back the hold of a call that is under way, or say what it is."""
+        """Release the hold of a call that is under way, or return its state."""
         return self._release(call, now, "dispatched")
 
     def release_reviewed(self, call: Call, now: datetime) -> bool:
-        """Give back the hold of a call in review; False where it is not."""
+        """Release the hold of a call in review; False where it is not."""
         return self._release(call, now, "review") == "released"
 
     def _release(self, call: Call, now: datetime, state: str) -> str:

@@ -169,7 +169,7 @@ def test_accounts_have_no_budgets_to_pass(org: Purse) -> None:
 
 @pytest.fixture
 def last_month() -> Callable[[], datetime]:
-    """Give the last instant of the month before this one."""
+    """Return the last instant of the month before this one."""
     begin = datetime.combine(month_of(timezone.now()), datetime.min.time(), UTC)
     return lambda: begin - timedelta(microseconds=1)
 

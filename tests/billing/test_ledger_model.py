@@ -128,7 +128,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(amount=amounts, product=products, seconds=st.sampled_from([None, 60, 3600]))
     def grant(self, amount: int, product: str | None, seconds: int | None) -> None:
-        """Give a credit."""
+        """Grant a credit."""
         expiry = None if seconds is None else self.now + timedelta(seconds=seconds)
         lot, _ = credits.grant(
             *self.purse.owner,
@@ -207,7 +207,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(call=calls)
     def release(self, call: Call) -> None:
-        """Give a hold back."""
+        """Release a hold."""
         assert batches.run(self.payers[0].release(call.id))[0].outcome == self.model.release(call, self.now)
 
     @rule(call=calls)

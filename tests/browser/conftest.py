@@ -49,7 +49,7 @@ def chrome() -> Iterator[Browser]:
 
 @pytest.fixture
 def opened(house: AppHouse, chrome: Browser, request: pytest.FixtureRequest) -> Iterator[Open]:
-    """Give people: each has a window of their own. What a page complains about fails the test."""
+    """Create people: each has a window of their own. What a page complains about fails the test."""
     people: list[Person] = []
 
     def open_window(**options: Any) -> Person:

@@ -64,7 +64,7 @@ def test_an_authenticator_app_is_asked_for_and_a_recovery_code_stands_in_once(
 
 
 def _plug_in_an_authenticator(page: Page) -> None:
-    """Give Chromium an authenticator that holds passkeys and whose user is always there."""
+    """Attach to Chromium an authenticator that holds passkeys and whose user is always there."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     options = {
@@ -92,7 +92,7 @@ def _sign_in(person: Person, code: str) -> None:
 
 
 def _code(secret: str) -> str:
-    """Give the code of now, of six digits (RFC 6238, RFC 4226 section 5.3)."""
+    """Return the code of now, of six digits (RFC 6238, RFC 4226 section 5.3)."""
     digest = hmac.digest(base64.b32decode(secret), struct.pack(">Q", int(time.time()) // 30), "sha1")
     offset = digest[-1] & 15
     number = struct.unpack(">I", digest[offset : offset + 4])[0] & 0x7FFFFFFF

@@ -18,7 +18,7 @@ PAGE = PROJECT_DIR / "docs" / "chaos.md"
 
 
 def say(text: str) -> None:
-    """Tell what is going on, on standard error."""
+    """Print what is going on to standard error."""
     print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
 
 

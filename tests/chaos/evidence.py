@@ -51,7 +51,7 @@ class Call:
 
     @property
     def is_closed(self) -> bool:
-        """Tell whether its money is decided."""
+        """Return whether its money is decided."""
         return self.state in ("settled", "released")
 
 

@@ -35,7 +35,7 @@ def kill_backend(house: House, dice: random.Random) -> str:
 
 
 def shut_down_at_once(house: House, dice: random.Random) -> str:
-    """Tell the server to end without a farewell: an immediate shutdown."""
+    """Stop the server at once: an immediate shutdown."""
     house.database.kill(house.database.postmaster, signal.SIGQUIT)
     return ""
 

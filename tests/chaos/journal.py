@@ -47,7 +47,7 @@ class Attempt:
 
     @property
     def is_served(self) -> bool:
-        """Tell whether it went as in good times."""
+        """Return whether it went as in good times."""
         return self.status == 200 and self.is_whole
 
 
@@ -89,7 +89,7 @@ class Journal:
         )
 
     def died_under(self, attempt: Attempt, grace_seconds: float) -> bool:
-        """Tell whether a request's server process was killed while it ran, or shortly after."""
+        """Return whether a request's server process was killed while it ran, or shortly after."""
         return any(
             attempt.started_at <= each.started_at <= attempt.ended_at + grace_seconds
             for each in self.disturbances

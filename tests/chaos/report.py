@@ -37,7 +37,7 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Tell whether nothing happened that must not."""
+        """Return whether nothing happened that must not."""
         return not any(self.cases.values())
 
     def markdown(self) -> str:

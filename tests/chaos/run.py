@@ -145,7 +145,7 @@ class Run:
             faults.await_speech(origin)
 
     def _await_jobs(self, works: dict[str, list[evidence.Work]]) -> None:
-        """Give the jobs time to close what can be closed: calls under way, and calls that were never sent."""
+        """Wait for the jobs to close what can be closed: calls under way, and calls that were never sent."""
         until = time.monotonic() + self._plan.patience_seconds
         while time.monotonic() < until:
             calls = evidence.read_calls(self._house.database).values()

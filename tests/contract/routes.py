@@ -19,7 +19,7 @@ class MappedRoute(NamedTuple):
 
     @property
     def needs(self) -> str:
-        """Say what the action declares in the words of the table."""
+        """Describe what the action declares in the words of the table."""
         if self.access.public:
             return PUBLIC
         if self.access.model:

@@ -66,7 +66,7 @@ class Purse:
         return payments.refund(self.owner, amount)
 
     def grant(self, amount: int, product: str | None = None, expires_at: datetime | None = None) -> str:
-        """Give a credit and return its lot."""
+        """Grant a credit and return its lot."""
         return credits.grant(
             *self.owner,
             amount_microusd=amount,
@@ -139,7 +139,7 @@ def used_for(cost: int) -> dict[str, int]:
 
 
 def release(usage_id: str, **fields: Any) -> Release:
-    """Give a call's hold back."""
+    """Release a call's hold."""
     return call("billing_release", _read_release, usage_id=usage_id, **fields).run()
 
 
@@ -157,7 +157,7 @@ def note_delivery(usage_id: str, evidence: dict[str, int], deadline: datetime | 
 
 
 def state(usage_id: str) -> str:
-    """Tell a call's state."""
+    """Return a call's state."""
     return Reservation.objects.get(pk=usage_id).state
 
 

@@ -32,7 +32,7 @@ def used_for(cost: int) -> dict[str, int]:
 
 
 def statements(owner: str, usage_id: str, price_version: int) -> Iterator[tuple[str, Statement[Any]]]:
-    """Give a call's statements in the order in which a metered stream runs them."""
+    """Return a call's statements in the order in which a metered stream runs them."""
     payer: Owner = ("account", owner)
     evidence = {**used_for(NOTED), "charge_microusd": NOTED}
     hold: dict[str, Any] = {

@@ -60,7 +60,7 @@ def send_and_die(caller: Caller, body: Any, origin: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def journals(tmp_path: Path, settings: Any) -> Path:
-    """Give the test's servers a folder of their own for what they have under way."""
+    """Keep what the test's servers have under way in a folder of their own."""
     settings.CALL_JOURNAL_DIR = tmp_path
     return tmp_path
 

@@ -74,12 +74,12 @@ class World:
         return requests.get(f"{self.gateway.base_url}/healthz", timeout=60)
 
     def is_served(self) -> bool:
-        """Tell whether every kind of route answers as on any other day."""
+        """Return whether every kind of route answers as on any other day."""
         asked = (self.exchange, self.wallet, self.models, self.health, self.page)
         return [ask().status_code for ask in asked] == [200, 200, 200, 200, 302]
 
     def purges(self) -> bool:
-        """Tell whether the worker does a task that writes to the database."""
+        """Return whether the worker does a task that writes to the database."""
         self.database.execute(EXPIRED_PROOF)
         self.queue.send_task("accounts.tasks.purge_proofs")
         until(lambda: self.expired_proofs() == 0)

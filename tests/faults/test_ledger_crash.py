@@ -30,7 +30,7 @@ STEPS = list(RESOLVED)
 
 
 def possible_ends(point: str) -> list[tuple[str | None, int | None]]:
-    """Give how a call may end; killed within a step, its transaction is committed or it is not."""
+    """Return how a call may end; killed within a step, its transaction is committed or it is not."""
     when, _, step = point.partition(":")
     first = STEPS.index(step) - (when == "during")
     return [RESOLVED[name] for name in STEPS[first : STEPS.index(step) + 1]]

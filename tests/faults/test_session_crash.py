@@ -26,7 +26,7 @@ from tests.support.unreliable import UnreliableWay
 
 @pytest.fixture(autouse=True)
 def journals(tmp_path: Path, settings: Any) -> Path:
-    """Give the test's servers a folder of their own for what they have under way."""
+    """Keep what the test's servers have under way in a folder of their own."""
     settings.CALL_JOURNAL_DIR = tmp_path
     return tmp_path
 
@@ -39,7 +39,7 @@ def recover_and_reconcile() -> None:
 
 
 def said_nothing(session: Session, stage: Stage) -> None:
-    """Say nothing at all."""
+    """Send nothing at all."""
 
 
 def said_something(session: Session, stage: Stage) -> None:

@@ -29,7 +29,7 @@ def _signed_in(account: Account) -> Client:
 
 
 def address(name: str, *arguments: Any) -> str:
-    """Give the address of a page of the console."""
+    """Return the address of a page of the console."""
     return reverse(f"admin:{name}", args=arguments)
 
 
@@ -39,5 +39,5 @@ def logged() -> list[tuple[int, str]]:
 
 
 def errors(response: Any) -> dict[str, list[str]]:
-    """Give the errors that a form came back with, by field."""
+    """Return the errors that a form came back with, by field."""
     return {name: list(texts) for name, texts in response.context["adminform"].form.errors.items()}

@@ -113,7 +113,7 @@ def test_a_page_without_its_csrf_token_does_nothing() -> None:
 
 
 def shown(operator: Client, page: str, label: str) -> str:
-    """Give the text that a page shows beside a label."""
+    """Return the text that a page shows beside a label."""
     text = re.sub(r"<[^>]+>", "\n", operator.get(page).content.decode())
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[lines.index(label) + 1]

@@ -67,7 +67,7 @@ def _world(django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pyte
 
 
 def opens(name: str, kind: str, method: str, rights: set[str]) -> bool:
-    """Say whether a page of a table opens to somebody who has these rights to it."""
+    """Return whether a page of a table opens to somebody who has these rights to it."""
     match kind:
         case "" | "history":
             return bool(rights & {"view", "change"})
@@ -93,7 +93,7 @@ def pages(table: tuple[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def row_of(table: tuple[str, str], kind: str = "") -> Any:
-    """Give a row; of those that an operator decides about, one that waits for this decision."""
+    """Return a row; of those that an operator decides about, one that waits for this decision."""
     waiting = {
         "reservation": {"state": "review"},
         "checkout": {"status": "review"},

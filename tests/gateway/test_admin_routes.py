@@ -23,7 +23,7 @@ CHAT, EMBEDDINGS, RESPONSES = "/v1/chat/completions", "/v1/embeddings", "/v1/res
 
 
 def obstacles(name: str) -> dict[str, tuple[str, ...]]:
-    """Give the obstacles of each route, having compared them with what calls find."""
+    """Return the obstacles of each route, having compared them with what calls find."""
     model = Alias.objects.filter(name=name).first() or RawModel.objects.get(model=name)
     version = in_force(name, timezone.now())
     states = states_of(model, PriceBook.parse(version.components) if version else None)

@@ -21,7 +21,7 @@ def symptoms() -> list[str]:
 
 
 def spoken() -> str:
-    """Give all of our code with what is filled in replaced by `…`, adjacent strings joined."""
+    """Return all of our code with what is filled in replaced by `…`, adjacent strings joined."""
     files = [path for app in APPS for path in (PROJECT_DIR / app).rglob("*.py")]
     text = "\n".join(path.read_text() for path in [*files, PROJECT_DIR / "manage.py"])
     text = re.sub(r'"\s*\n\s*f?"', "", text)

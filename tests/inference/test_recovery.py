@@ -30,7 +30,7 @@ def folder(tmp_path: Path, settings: Any) -> Path:
 
 
 def die(made: Journal) -> None:
-    """Let go of a journal as the end of its process does."""
+    """Release a journal as the end of its process does."""
     made.close()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.judgement.bench import Bench
 from tests.judgement.judges import JudgeUpstream
+from tests.support.image_host_fixtures import host, running_host  # noqa: F401
 from tests.support.stage import Stage
 from tests.support.stage_fixtures import API_KEY, db, gateway, stage  # noqa: F401
 
@@ -19,5 +20,5 @@ def upstream() -> Iterator[JudgeUpstream]:
 
 @pytest.fixture
 def bench(stage: Stage, upstream: JudgeUpstream) -> Bench:  # noqa: F811
-    """Give a test backends and callers."""
+    """Provide a test with backends and callers."""
     return Bench(stage, upstream)

@@ -34,7 +34,7 @@ def labels_of(question: Mapping[str, Any]) -> list[str]:
 
 
 def shares(labels: list[str]) -> dict[str, float]:
-    """Give every label its probability."""
+    """Assign every label its probability."""
     rest = (1 - FIRST) / (len(labels) - 1)
     return {label: rest if index else FIRST for index, label in enumerate(labels)}
 

@@ -1,6 +1,5 @@
 """Hostile images of a judgement: refused before anything is held or sent, whatever they are."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,19 +11,7 @@ from tests.judgement.test_judgement import assert_refused
 from tests.support import hostile_images
 from tests.support.image_host import PNG, ImageHost, answer
 
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
-    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _fetch_from_host(host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test's server the public internet; everything else of the fetcher is as it is."""
-    host.pages.clear()
-    host.requests.clear()
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
+pytestmark = pytest.mark.usefixtures("host")
 
 
 def judge(bench: Bench, url: str) -> tuple[Any, Any]:

@@ -1,31 +1,17 @@
 """Images of a judgement: where the backend takes them, at most four, checked or fetched before anything is held."""
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from inference.adapters import fetched_images
 from tests.judgement.bench import BALANCE, Bench, ask, post
 from tests.judgement.test_judgement import assert_refused
 from tests.support.image_host import GIF, JPEG, PNG, WEBP, ImageHost, answer
 
+pytestmark = pytest.mark.usefixtures("host")
+
 MAX_BYTES = 5 * 1024 * 1024
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
-    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _fetch_from_host(host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test's server the public internet; everything else of the fetcher is as it is."""
-    host.pages.clear()
-    host.requests.clear()
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
 
 
 def data_url(data: bytes, label: str = "image/png") -> str:

@@ -7,7 +7,7 @@ from gateway.core.startup import load_settings
 
 
 def tell(word: str) -> None:
-    """Tell the test where the jobs are."""
+    """Report to the test where the jobs are."""
     sys.stdout.write(f"{word}\n")
     sys.stdout.flush()
 

@@ -45,7 +45,7 @@ class Tenant(Team):
 
     @property
     def outcomes(self) -> list[str]:
-        """Say how each attempt ended."""
+        """Return how each attempt ended."""
         return [one.failure_code or one.status for one in self.attempts]
 
     def save_method(self, answer: str = "succeeds") -> str:

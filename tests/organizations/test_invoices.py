@@ -59,7 +59,7 @@ def dying() -> Iterator[None]:
 
 
 def state(tenant: Tenant) -> tuple[str, bool]:
-    """Tell the invoice's status and whether new seats are refused."""
+    """Return the invoice's status and whether new seats are refused."""
     return tenant.invoice.status, tenant.organization.is_past_due
 
 

@@ -100,7 +100,7 @@ class World:
         members.remove(org_id=self.team.id, membership_id=self.team[name].id, actor_did=self.team.owner.did)
 
     def caller(self, kind: str, capability: Capability) -> Caller:
-        """Give the token that a kind of caller comes with."""
+        """Return the token that a kind of caller comes with."""
         scopes = () if kind == "token without the capability" else (capability,)
         name, _, how = kind.partition(" with ")
         if kind.startswith("token"):
@@ -117,7 +117,7 @@ def _caller(who: Account, scopes: tuple[str, ...], org_id: str | None) -> Caller
 
 
 def expected(row: Row, kind: str) -> str:
-    """Say what the specification says: `allowed`, or the code of the refusal."""
+    """Return what the specification says: `allowed`, or the code of the refusal."""
     match kind:
         case "stranger" | "removed":
             return "not_member"

@@ -47,5 +47,5 @@ class Browser:
 
     @property
     def is_signed_in(self) -> bool:
-        """Tell whether the portal's home is shown."""
+        """Return whether the portal's home is shown."""
         return self.get("/").status_code == 200

@@ -58,11 +58,11 @@ class IdentityProvider:
         return {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/jwks", **described}
 
     def told(self) -> Any:
-        """Give what /userinfo says of the person."""
+        """Return what /userinfo says of the person."""
         return self.claims if self.user_information is None else self.user_information
 
     def authorize(self, query: dict[str, str]) -> str:
-        """Give the location that the browser is sent back to."""
+        """Return the location that the browser is sent back to."""
         code = secrets.token_urlsafe()
         self.codes[code] = query
         return query["redirect_uri"] + "?" + urlencode({"code": code, "state": query["state"]})
@@ -82,7 +82,7 @@ class IdentityProvider:
 
 
 def _is_verified(asked: dict[str, str], form: dict[str, str]) -> bool:
-    """Tell whether the code is redeemed by who asked for it (RFC 7636 section 4.6)."""
+    """Return whether the code is redeemed by who asked for it (RFC 7636 section 4.6)."""
     digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
     return asked.get("code_challenge") == base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 

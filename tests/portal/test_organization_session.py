@@ -28,7 +28,7 @@ class Browser:
 
     @property
     def csrf(self) -> dict[str, str]:
-        """Give the header that goes with a change."""
+        """Return the header that goes with a change."""
         return {"X-CSRFToken": self.client.cookies["csrftoken"].value}
 
     def __call__(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:

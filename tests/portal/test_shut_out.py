@@ -47,7 +47,7 @@ def issued(account: Account, letter: str) -> tuple[str, str]:
 
 @pytest.fixture
 def held(client: Client, settings: Settings, identity_provider: IdentityProvider) -> SimpleNamespace:
-    """Give all that a person may hold."""
+    """Return all that a person may hold."""
     keyring.forget()
     settings.MAIL_IS_CONFIGURED = True
     sign_up(client)

@@ -105,11 +105,11 @@ class GatewayProcess:
         return self.process.wait(PATIENCE_SECONDS)
 
     def has_ended(self) -> bool:
-        """Tell whether the process is gone."""
+        """Return whether the process is gone."""
         return self.process is not None and self.process.poll() is not None
 
     def is_ready(self) -> bool:
-        """Tell whether it said that it is ready."""
+        """Return whether it said that it is ready."""
         return f"ready: {self.base_url}\n" in self.stdout
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> int:

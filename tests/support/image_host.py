@@ -50,11 +50,11 @@ class ImageHost:
 
     @property
     def port(self) -> int:
-        """Give the port."""
+        """Return the port."""
         return int(self._server.server_address[1])
 
     def url(self, path: str, host: str = NAME) -> str:
-        """Give the address of a page."""
+        """Return the address of a page."""
         return f"https://{host}:{self.port}{path}"
 
     def fetcher(self, **settings: Any) -> PublicFetcher:

@@ -22,7 +22,7 @@ class ServerProcess(GatewayProcess):
     """A server on the tests' database, without database, worker and scheduler of its own."""
 
     def is_ready(self) -> bool:
-        """Tell whether it listens."""
+        """Return whether it listens."""
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 

@@ -54,7 +54,7 @@ def sandbox_runner(secret: str) -> Iterator[SandboxRunner]:
         do_GET = do_POST = answer  # noqa: N815 (the library's names)
 
         def log_message(self, *arguments: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         runner.base_url = f"http://127.0.0.1:{server.server_port}/api"

@@ -39,7 +39,7 @@ class ServerThread(ABC):
 
     @property
     def origin(self) -> str:
-        """Give the scheme, host and port."""
+        """Return the scheme, host and port."""
         return f"http://{HOST}:{self.port}"
 
     @abstractmethod

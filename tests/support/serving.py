@@ -32,12 +32,12 @@ class RunningGateway:
 
     @property
     def port(self) -> int:
-        """Give the port that it listens on."""
+        """Return the port that it listens on."""
         return int(self._server.servers[0].sockets[0].getsockname()[1])
 
     @property
     def origin(self) -> str:
-        """Give the address that a test connects to; proofs name the configured base URL."""
+        """Return the address that a test connects to; proofs name the configured base URL."""
         return f"http://127.0.0.1:{self.port}"
 
     def __enter__(self) -> Self:

@@ -38,7 +38,7 @@ class Session:
 
     @property
     def headers(self) -> Headers:
-        """Give the headers of the handshake's answer."""
+        """Return the headers of the handshake's answer."""
         assert self.socket.response is not None
         return self.socket.response.headers
 
@@ -47,19 +47,19 @@ class Session:
         self.socket.send(json.dumps({"type": kind, **members}))
 
     def receive(self) -> dict[str, Any]:
-        """Give the next event."""
+        """Return the next event."""
         event = json.loads(self.socket.recv(timeout=PATIENCE_SECONDS))
         self.seen.append(event)
         return event
 
     def until(self, kind: str) -> dict[str, Any]:
-        """Give the next event of a type."""
+        """Return the next event of a type."""
         while (event := self.receive())["type"] != kind:
             assert event["type"] != "error" or kind == "error", event
         return event
 
     def say(self, text: str, **response: Any) -> dict[str, Any]:
-        """Say something, ask for a response, and give its last event."""
+        """Send a message, ask for a response, and return its last event."""
         content = [{"type": "input_text", "text": text}]
         self.send("conversation.item.create", item={"type": "message", "role": "user", "content": content})
         self.send("response.create", response=response)
@@ -142,7 +142,7 @@ def refused(caller: Caller, model: str, **options: Any) -> Response:
 
 
 def code_of(response: Response) -> tuple[int, str]:
-    """Give a refusal's status and code."""
+    """Return a refusal's status and code."""
     return response.status_code, json.loads(response.body or b"")["error"]["code"]
 
 

@@ -81,7 +81,7 @@ class Caller:
 
     @property
     def wallet(self) -> dict[str, int]:
-        """Give balance, held and debt of the wallet, credits included in the first two."""
+        """Return balance, held and debt of the wallet, credits included in the first two."""
         from billing.models import CreditLot, Wallet
 
         wallet = Wallet.objects.get(owner_kind="account", owner_key=self.did)
@@ -94,14 +94,14 @@ class Caller:
 
     @property
     def calls(self) -> list[Any]:
-        """Give the caller's reservations, oldest first."""
+        """Return the caller's reservations, oldest first."""
         from billing.models import Reservation
 
         return list(Reservation.objects.filter(actor_did=self.did).order_by("created_at", "id"))
 
     @property
     def only_call(self) -> Any:
-        """Give the caller's one reservation."""
+        """Return the caller's one reservation."""
         [call] = self.calls
         return call
 

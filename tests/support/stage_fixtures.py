@@ -41,7 +41,7 @@ def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGa
 
 @pytest.fixture
 def stage(gateway: RunningGateway, upstream: FakeUpstream) -> Iterator[Stage]:
-    """Give a test its own world in them."""
+    """Set up a test's own stage in them."""
     from inference.metering import routing
     from inference.queries import catalogue
 

@@ -26,7 +26,7 @@ class UnreliableWay:
 
     @property
     def port(self) -> int:
-        """Give the port to connect to."""
+        """Return the port to connect to."""
         return int(self._listener.getsockname()[1])
 
     def cut(self) -> None:

@@ -23,5 +23,5 @@ def manage(request: HttpRequest) -> HttpResponse:
 
 
 def verification_sent(request: HttpRequest) -> HttpResponse:
-    """Say that a mail is on its way, where mail is sent."""
+    """Show that a mail is on its way, where mail is sent."""
     return views.email_verification_sent(request) if settings.MAIL_IS_CONFIGURED else redirect("portal_home")

@@ -66,7 +66,7 @@ class Watched:
 
     @property
     def awaits_receipt(self) -> bool:
-        """Tell whether a stream's events are over, so that its receipt comes at once."""
+        """Return whether a stream's events are over, so that its receipt comes at once."""
         return DONE in self._tail and not self._ended
 
     def end(self) -> None:

@@ -33,7 +33,7 @@ class RequestSigner:
         self._nonce: str | None = None
 
     def serves(self, url: str) -> bool:
-        """Tell whether the URL is the gateway's."""
+        """Return whether the URL is the gateway's."""
         return origin_of(url) == self._origin
 
     def sign(self, request: Request, token: str) -> None:
@@ -62,7 +62,7 @@ class Repairs:
         self._tried: set[str] = set()
 
     def worthwhile(self, status: int, headers: Mapping[str, str], sent: Request, *, moved: bool = False) -> bool:
-        """Tell whether to sign and send the request again. `moved`: a redirect changed it after it was signed."""
+        """Return whether to sign and send the request again. `moved`: a redirect changed it after it was signed."""
         self._signer.learn(headers)
         if status != UNAUTHORIZED or not self._signer.serves(str(sent.url)):
             return False

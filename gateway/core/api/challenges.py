@@ -16,6 +16,6 @@ def challenge(code: str, description: str, *, scope: str | None = None) -> str:
 
 
 def challenged(error: ApiError, *, scope: str | None = None) -> ApiError:
-    """Give an error its challenge and return it."""
+    """Add to an error its challenge and return it."""
     error.headers["WWW-Authenticate"] = challenge(error.code, error.message, scope=scope)
     return error

@@ -117,7 +117,7 @@ class GatewaySchema(AutoSchema):
         return described
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Tell drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""
+        """Declare to drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""
         return False
 
     def get_tags(self) -> list[str]:

@@ -48,7 +48,7 @@ class SpooledFile:
         self._keepers += 1
 
     def let_go(self) -> None:
-        """Give it up; the last one frees the disk."""
+        """Release it; the last one frees the disk."""
         self._keepers -= 1
         if self._keepers == 0:
             with self._lock:

@@ -10,7 +10,7 @@ class SingleRowAdmin(ConsoleAdmin):
     """A table of one row."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let the row be made once. Pages of other tables ask too; they need no look at the database for it."""
+        """Allow the row to be made once. Pages of other tables ask too; they need no look at the database for it."""
         if not super().has_add_permission(request):
             return False
         match = request.resolver_match

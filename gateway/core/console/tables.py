@@ -86,7 +86,7 @@ class ConsoleAdmin(ModelAdmin):
         return super().changeform_view(request, row_id, form_url, extra_context)
 
     def leave_dialog(self, request: HttpRequest, object_id: str | None, words: str, level: int) -> HttpResponse:
-        """Tell what came of a dialog, on the page of its row, or on the list where it has none."""
+        """Show what came of a dialog, on the page of its row, or on the list where it has none."""
         self.message_user(request, words, level)
         page, arguments = ("change", [object_id]) if object_id else ("changelist", [])
         address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=arguments)

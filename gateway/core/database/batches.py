@@ -226,7 +226,7 @@ def _select(functions: tuple[str, ...]) -> str:
 
 
 def _answer(waiting: _Waiting, row: tuple[Any, ...]) -> bool:
-    """Hand an element its answer; False where there is none yet, because its wallet is busy."""
+    """Deliver an element's answer; False where there is none yet, because its wallet is busy."""
     if row[0].get("outcome") == "busy":
         waiting.is_begun = False
         return False

@@ -121,7 +121,7 @@ class LedgerPool:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Let the next in line open a connection in the place of one that is gone."""
+        """Allow the next in line to open a connection in the place of one that is gone."""
         if not self._hand_on(None):
             self._count -= 1
 

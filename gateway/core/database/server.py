@@ -22,7 +22,7 @@ def server_version() -> int:
 
 
 def failure_of(error: Exception) -> str:
-    """Say in one line why a statement failed: the server is away, or what it said."""
+    """Explain in one line why a statement failed: the server is away, or what it said."""
     try:
         server_version()
     except ServerAway as away:

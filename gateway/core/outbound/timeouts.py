@@ -25,12 +25,12 @@ def socket_timeout() -> aiohttp.ClientWSTimeout:
 
 
 def idle_seconds(first_byte_seconds: float) -> float:
-    """Say how long a stream that has begun may be silent: never longer than it might have taken to begin."""
+    """Return how long a stream that has begun may be silent: never longer than it might have taken to begin."""
     return min(settings.UPSTREAM_IDLE_SECONDS, first_byte_seconds)
 
 
 def _phases(*, silence: float, whole: float) -> aiohttp.ClientTimeout:
-    """Give connecting time of its own on top, so that a connection that never came is never taken for a lost answer."""
+    """Add time for connecting on top, so that a connection that never came is never taken for a lost answer."""
     connect = min(settings.UPSTREAM_CONNECT_SECONDS, UPSTREAM_CONNECT_MAX_SECONDS, silence)
     return aiohttp.ClientTimeout(
         total=whole + connect, connect=connect, sock_connect=connect, sock_read=silence, ceil_threshold=whole + 60

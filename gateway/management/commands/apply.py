@@ -56,7 +56,7 @@ class Command(BaseCommand):
 
 
 def _absence() -> str | None:
-    """Say why the database does not answer; None where it does."""
+    """Return why the database does not answer; None where it does."""
     try:
         server_version()
     except ServerAway as away:

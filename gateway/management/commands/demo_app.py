@@ -41,7 +41,7 @@ class Command(BaseCommand):
 
 
 def page_settings() -> dict[str, Any]:
-    """Say what the page needs to know."""
+    """Return what the page needs to know."""
     return {"gatewayUrl": settings.GATEWAY_BASE_URL, "portalUrl": settings.PORTAL_URL, "welcomeCredit": True}
 
 

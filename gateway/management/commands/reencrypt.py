@@ -25,7 +25,7 @@ class Command(BaseCommand):
     help = "Re-encrypt every encrypted column with the first key of FIELD_ENCRYPTION_KEYS, all or none."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say how many rows of each column there were."""
+        """Print how many rows of each column there were."""
         try:
             with transaction.atomic():
                 counts = [(label, _reencrypt(model, name)) for label, model, name in _columns()]

@@ -79,7 +79,7 @@ class Conversation:
         return None if self.input_tokens is None else {"input_tokens": self.input_tokens}
 
     def _numbered(self) -> Attempt[Any]:
-        """Give each further call an idempotency key of its own."""
+        """Derive an idempotency key for each further call."""
         attempt = self._attempt
         return replace(attempt, usage_id=f"{attempt.usage_id}-{self.answers}") if self.answers else attempt
 

@@ -57,7 +57,7 @@ def _part(item: Input) -> dict[str, Any]:
 
 
 def _shared(request: BoundedRepresented) -> dict[str, Any]:
-    """Say `truncate` always: the vendor's default is to cut in silence."""
+    """Send `truncate` always: the vendor's default is to cut in silence."""
     sent: dict[str, Any] = {
         "input_type": INPUT_TYPES[request.input_type],
         "embedding_types": ["float"],

@@ -64,7 +64,7 @@ async def _refuse(client: ClientSocket, error: ApiError) -> None:
 
 
 async def _tell_again(request: Handshake, client: ClientSocket, headers: dict[str, str]) -> None:
-    """Tell a repeated handshake that its session is over. There is nothing to relay, and nothing is charged."""
+    """Report to a repeated handshake that its session is over. There is nothing to relay, and nothing is charged."""
     await client.accept(request.subprotocol, headers)
     told = "The session with this Idempotency-Key is over. Use a new key to open another."
     await client.send(dumps(error_event(IdempotencyKeyReused(told), client.request_id)))

@@ -67,7 +67,7 @@ class ClientSocket:
         await self._out({"type": "websocket.send", **({"bytes": frame} if is_binary else {"text": frame.decode()})})
 
     async def close(self, code: int, reason: str) -> None:
-        """Say goodbye, where anybody is there. Raises ClientGone."""
+        """Close the socket where it is still open. Raises ClientGone."""
         if self.is_open:
             self.is_open = False
             await self._out({"type": "websocket.close", "code": code, "reason": reason})

@@ -15,7 +15,7 @@ def error_event(error: ApiError, request_id: str, event_id: str | None = None) -
 
 
 def usage_event(usage_id: str, charge_microusd: int, hold_microusd: int) -> Event:
-    """Say what the session has cost so far."""
+    """Report what the session has cost so far."""
     return {
         "type": "service.usage",
         "event_id": new_id("event"),
@@ -26,5 +26,5 @@ def usage_event(usage_id: str, charge_microusd: int, hold_microusd: int) -> Even
 
 
 def reauthorized_event(expires_at: int) -> Event:
-    """Say until when the session may go on, in Unix seconds."""
+    """Report until when the session may go on, in Unix seconds."""
     return {"type": "service.reauthorized", "event_id": new_id("event"), "expires_at": expires_at}

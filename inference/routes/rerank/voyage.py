@@ -16,7 +16,7 @@ class VoyageRerank(JsonEndpoint[BoundedRerank]):
     path = "/rerank"
 
     def body(self, attempt: Attempt[BoundedRerank], *, streams: bool) -> dict[str, Any]:
-        """Say `truncation` always: the provider's default is to cut in silence."""
+        """Send `truncation` always: the provider's default is to cut in silence."""
         asked = attempt.request.asked
         return {
             **{name: value for name, value in asked.body.items() if name not in OWN},

@@ -69,7 +69,7 @@ class Progress:
         return self.last
 
     def number(self, event: Event) -> Event:
-        """Give an event of the gateway's own the next number."""
+        """Number an event of the gateway's own."""
         event["sequence_number"] = self.numbered
         self.numbered += 1
         return event

@@ -28,11 +28,11 @@ class DemoSpeech(DemoEndpoint[BoundedSpeech]):
     """Gives a tone as wav and pcm, silence as mp3, and refuses what it would need an encoder for."""
 
     async def answer(self, attempt: Attempt[BoundedSpeech]) -> Answer:
-        """Give all of it at once."""
+        """Return all of it at once."""
         return Answer(sound_for(attempt.request.asked), None)
 
     def chunks(self, attempt: Attempt[BoundedSpeech]) -> AsyncIterator[Chunk]:
-        """Give it in pieces. Raises InvalidRequest at once."""
+        """Yield it in pieces. Raises InvalidRequest at once."""
         asked = attempt.request.asked
         return _pieces(sound_for(asked), as_events=asked.as_events)
 

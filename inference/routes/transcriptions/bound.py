@@ -37,7 +37,7 @@ class BoundedTranscription(BoundedRequest):
         self.asked.file.keep()
 
     def end(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         self.asked.file.let_go()
 
     def usage(self, answer: Answer) -> Quantities:

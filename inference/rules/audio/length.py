@@ -57,7 +57,7 @@ def read_length(stored: Stored) -> AudioLength:
 
 
 def container_of(file: AudioFile) -> str:
-    """Tell the container by the file's first bytes. Raises UnreadableAudio."""
+    """Detect the container from the file's first bytes. Raises UnreadableAudio."""
     head = file.at(0, 12)
     if head.startswith(b"RIFF") and head[8:] == b"WAVE":
         return "wav"

@@ -67,7 +67,7 @@ def read_ogg(file: AudioFile) -> Reading:
 
 
 def _add_page(file: AudioFile, tracks: dict[bytes, _Track], page: bytes, sizes: bytes, at: int) -> None:
-    """Give every packet that begins on a page to its track."""
+    """Add every packet that begins on a page to its track."""
     serial, begins = page[14:18], not page[5] & 1
     for size in sizes:
         if begins:

@@ -22,7 +22,7 @@ TAB = "organization_products"
 @require_http_methods(["GET", "POST"])
 @member_page(Role.OWNER)
 def index(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Say what must be true of the account, and have the provider confirm it."""
+    """Explain what must be true of the account, and have the provider confirm it."""
     found = get_object_or_404(Product, slug=product)
     if request.method == "GET":
         return _page(request, membership, found, ExternalBillingForm(), 200)

@@ -62,7 +62,7 @@ def accept(request: HttpRequest) -> HttpResponse:
 @require_POST
 @never_cache
 def describe(request: HttpRequest) -> HttpResponse:
-    """Say to whoever holds a token who invites to what, and as what: `{organization, inviter, role, meaning}`, else 404.
+    """Show whoever holds a token who invites to what, and as what: `{organization, inviter, role, meaning}`, else 404.
 
     The token comes in the body, so that no address and no log has it.
     """

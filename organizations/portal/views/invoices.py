@@ -92,7 +92,7 @@ def _invoice(membership: Membership, invoice_id: str) -> Invoice:
 
 
 def _tell(request: HttpRequest, payment: InvoicePayment | None) -> None:
-    """Say what came of an attempt; without one, why there was none."""
+    """Describe what came of an attempt; without one, why there was none."""
     if payment is None:
         messages.warning(request, NOTHING_SAVED)
     elif payment.status == InvoicePaymentStatus.SUCCEEDED:

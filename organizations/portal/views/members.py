@@ -36,7 +36,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_POST
 @member_page(*PEOPLE_MANAGERS)
 def change_role(request: HttpRequest, membership: Membership, membership_id: str) -> HttpResponse:
-    """Give a member another role."""
+    """Change a member's role."""
     if (asked := request.POST.get("role")) not in list(Role):
         raise Http404
     with told(request, f"The role is now {asked}.") as outcome:

@@ -43,7 +43,7 @@ def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_POST
 @member_page(*OWNERS)
 def rename(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Give the organization another name."""
+    """Rename the organization."""
     form = NameForm(request.POST)
     if not form.is_valid():
         return _overview(request, membership, form, 400)

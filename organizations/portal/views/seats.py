@@ -88,7 +88,7 @@ def _confirm(
 
 
 def _why_not(membership: Membership, entitlement: Entitlement) -> str:
-    """Say why no seat of a product can be assigned now; empty where one can be."""
+    """Return why no seat of a product can be assigned now; empty where one can be."""
     if membership.organization.is_past_due:
         return words.ERRORS["billing_past_due"]
     if entitlement.max_seats is not None and entitlements.assigned_seats(entitlement) >= entitlement.max_seats:

@@ -67,13 +67,13 @@ class Payer:
 
     @property
     def money(self) -> tuple[int, int, int]:
-        """Give balance, credits and debt."""
+        """Return balance, credits and debt."""
         wallet = self.wallet
         return wallet.balance_microusd, wallet.credits_microusd, wallet.debt_microusd
 
 
 def status(checkout: Checkout) -> str:
-    """Tell a checkout's status as it is stored."""
+    """Return a checkout's status as it is stored."""
     checkout.refresh_from_db()
     return checkout.status
 

@@ -23,7 +23,7 @@ def purse_of(payer: Payer) -> Purse:
 
 
 def taken(checkout: Checkout) -> tuple[int, int]:
-    """Give what was taken back so far, and in how many movements."""
+    """Return what was taken back so far, and in how many movements."""
     checkout.refresh_from_db()
     return checkout.taken_back_microusd, checkout.movements
 

@@ -26,7 +26,7 @@ HELLO = {"model": "fast", "messages": [{"role": "user", "content": "hello"}], "m
 
 
 def target(base_url: str, **changes: Any) -> UpstreamTarget:
-    """Give an upstream as a process caches it, more patient than any machine is slow."""
+    """Return an upstream as a process caches it, more patient than any machine is slow."""
     settings: dict[str, Any] = {"adapter": "openai", "api_key": API_KEY, "timeout_seconds": 30} | changes
     return UpstreamTarget(name="primary", base_url=base_url, **settings)
 
@@ -54,14 +54,14 @@ ROUTES: dict[bool, Any] = {True: CHAT, False: EMBEDDINGS}
 
 
 def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False) -> StreamedChat:
-    """Give a chat request as it is sent, whatever its body holds."""
+    """Return a chat request as it is sent, whatever its body holds."""
     members = {**HELLO, **(body or {})}
     asked = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
     return StreamedChat(0, members, False, asked, PriceBook(), 30)
 
 
 def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt[Any]:
-    """Give an attempt at a chat completion; `changes` are the upstream's."""
+    """Return an attempt at a chat completion; `changes` are the upstream's."""
     show_usage = changes.pop("show_usage", False)
     return Attempt(
         target=target(base_url, **changes),
@@ -74,7 +74,7 @@ def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = No
 
 
 def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> Attempt[Any]:
-    """Give an attempt at embeddings."""
+    """Return an attempt at embeddings."""
     members = {"model": "embedding", **body}
     asked = read_embedding(JsonBody(members, 0, b"", is_large=False), ServedModel("embedding"))
     return Attempt(
@@ -88,7 +88,7 @@ def embedding(base_url: str, body: dict[str, Any], model: str = "embed-1") -> At
 
 
 def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> CallPlan[Any]:
-    """Give a plan of a chat completion over deployments."""
+    """Return a plan of a chat completion over deployments."""
     return CallPlan(
         route=Route.CHAT_COMPLETIONS,
         endpoints=CHAT.endpoints,

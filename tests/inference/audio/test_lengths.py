@@ -24,7 +24,7 @@ class Stored:
 
     @property
     def size_bytes(self) -> int:
-        """Give their number."""
+        """Return their number."""
         return len(self.data)
 
     def read_at(self, offset: int, size_bytes: int) -> bytes:

@@ -48,7 +48,7 @@ class World:
         return self.team.join(caller.did.rpartition(":")[2], role)
 
     def assign(self, membership: Membership) -> None:
-        """Give a member the product's seat."""
+        """Assign a member the product's seat."""
         seats.assign(
             org_id=self.team.id, product=self.product, membership_id=membership.id, actor_did=self.team.owner.did
         )
@@ -66,7 +66,7 @@ class World:
         return replace(caller, token=answer.json()["access_token"])
 
     def owner(self) -> Caller:
-        """Give the owner as a caller, with a seat."""
+        """Return the owner as a caller, with a seat."""
         did = self.team.owner.did
         self.assign(self.team[did.rpartition(":")[2]])
         return replace(self.own, did=did, token=mint_token(did, SCOPES, self.own.signer))
@@ -84,13 +84,13 @@ class World:
 
     @property
     def wallet(self) -> tuple[int, int]:
-        """Give balance and held of the organization's wallet."""
+        """Return balance and held of the organization's wallet."""
         wallet = Wallet.objects.get(owner_kind="organization", owner_key=self.team.id)
         return wallet.balance_microusd, wallet.held_microusd
 
     @property
     def calls(self) -> list[Reservation]:
-        """Give the organization's reservations, oldest first."""
+        """Return the organization's reservations, oldest first."""
         return list(Reservation.objects.filter(org_id=self.team.id).order_by("created_at", "id"))
 
 

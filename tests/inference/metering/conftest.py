@@ -39,7 +39,7 @@ class PictureUpstream(ThreadingHTTPServer):
 
     @property
     def base_url(self) -> str:
-        """Give the address of an upstream's row."""
+        """Return the address of an upstream's row."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ class Upload:
 
     @property
     def model(self) -> str:
-        """Give the field `model`."""
+        """Return the field `model`."""
         if "model" not in self.fields:
             raise InvalidRequest("model must be the name of a model.", param="model")
         return self.fields["model"]
@@ -99,12 +99,12 @@ class BoundedPictures(BoundedRequest):
 
     @property
     def members(self) -> Container[str]:
-        """Give the names of the form's fields."""
+        """Return the names of the form's fields."""
         return self.upload.fields
 
     @property
     def needs_preparing(self) -> bool:
-        """Say whether the form asks for more pictures than it seems at first."""
+        """Return whether the form asks for more pictures than it seems at first."""
         return "times" in self.upload.fields
 
     def quantities(self, body: bytes) -> Quantities:
@@ -116,7 +116,7 @@ class BoundedPictures(BoundedRequest):
         return self.quantities(answer.body)
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Hand the bytes on."""
+        """Pass the bytes on."""
         return Content("image/x-test", answer.body)
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
@@ -148,7 +148,7 @@ class PictureMeter(StreamMeter):
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Say whether the first picture was the last that may come."""
+        """Return whether the first picture was the last that may come."""
         return self._request.upload.fields["stream"] == "beyond" and bool(self._body)
 
     def reported(self) -> Quantities:
@@ -202,11 +202,11 @@ class DemoPictures(DemoEndpoint[BoundedPictures]):
     """Streams two pictures."""
 
     async def answer(self, attempt: Attempt[BoundedPictures]) -> Answer:
-        """Give both at once."""
+        """Return both at once."""
         return Answer(PICTURE * 2, None)
 
     async def chunks(self, attempt: Attempt[BoundedPictures]) -> AsyncIterator[Chunk]:
-        """Give one after the other, or break off between them."""
+        """Return one after the other, or break off between them."""
         yield Chunk(PICTURE)
         if attempt.request.upload.fields["stream"] == "broken":
             raise StreamBroken(UpstreamError(), "cut")

@@ -23,7 +23,7 @@ class Request:
         self.raw_headers = [(b"content-type", content_type)]
 
     async def read_body(self, limit_bytes: int) -> bytes:
-        """Give the body."""
+        """Return the body."""
         return self.body
 
     async def read_form(self, limit_bytes: int) -> Form:

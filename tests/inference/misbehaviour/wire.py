@@ -70,7 +70,7 @@ class MisbehavingUpstream:
 
     @property
     def base_url(self) -> str:
-        """Give the address of an upstream's row."""
+        """Return the address of an upstream's row."""
         return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> Self:

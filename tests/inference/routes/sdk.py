@@ -28,12 +28,12 @@ class _Proving(httpx2.Auth):
 
 
 def sdk(caller: Caller) -> Any:
-    """Give the synchronous client."""
+    """Return the synchronous client."""
     http = httpx2.Client(auth=_Proving(caller), timeout=20)
     return openai.OpenAI(base_url=f"{caller.origin}/v1", api_key="unused", http_client=http, max_retries=0)
 
 
 def async_sdk(caller: Caller) -> Any:
-    """Give the asynchronous client."""
+    """Return the asynchronous client."""
     http = httpx2.AsyncClient(auth=_Proving(caller), timeout=20)
     return openai.AsyncOpenAI(base_url=f"{caller.origin}/v1", api_key="unused", http_client=http, max_retries=0)

@@ -40,7 +40,7 @@ class Place(BaseModel):
 
 @function_tool
 def get_weather(city: str) -> str:
-    """Tell the weather of a city."""
+    """Return the weather of a city."""
     return f"sunny in {city}"
 
 

@@ -16,12 +16,6 @@ DOCUMENTS = [["one badger", "digs"], ["two"]]
 ASKED: dict[str, Any] = {"input_type": "document", "documents": DOCUMENTS}
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[RepresentationUpstream]:
-    with RepresentationUpstream() as upstream:
-        yield upstream
-
-
 @pytest.fixture
 def world(stage: Stage, running: RepresentationUpstream) -> Iterator[Bench]:
     with bench(stage, running, PATH) as made:

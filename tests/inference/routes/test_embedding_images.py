@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from inference.adapters import fetched_images
 from tests.inference.routes.vectors import Bench, alias_options, bench
 from tests.support.image_host import GIF, JPEG, PNG, WEBP, ImageHost, answer
 from tests.support.stage import EMBEDDINGS, Stage
@@ -19,25 +18,8 @@ OPTIONS = alias_options(EMBEDDINGS)
 MEGABYTE = 1024 * 1024
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[RepresentationUpstream]:
-    with RepresentationUpstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
-    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
-        yield running
-
-
 @pytest.fixture
-def world(
-    stage: Stage, running: RepresentationUpstream, host: ImageHost, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Bench]:
-    host.pages.clear()
-    host.requests.clear()
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
+def world(stage: Stage, running: RepresentationUpstream, host: ImageHost) -> Iterator[Bench]:
     with bench(stage, running, EMBEDDINGS) as made:
         made.serve(options=OPTIONS, context_tokens=CONTEXT)
         yield made

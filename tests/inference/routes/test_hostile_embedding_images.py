@@ -15,25 +15,8 @@ from tests.support.vector_upstreams import RepresentationUpstream
 PARAM = "input.1.image_url.url"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[RepresentationUpstream]:
-    with RepresentationUpstream() as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
-    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
-        yield running
-
-
 @pytest.fixture
-def world(
-    stage: Stage, running: RepresentationUpstream, host: ImageHost, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Bench]:
-    host.pages.clear()
-    host.requests.clear()
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
+def world(stage: Stage, running: RepresentationUpstream, host: ImageHost) -> Iterator[Bench]:
     with bench(stage, running, EMBEDDINGS) as made:
         made.serve(options=alias_options(EMBEDDINGS), context_tokens=500)
         yield made

@@ -2,7 +2,6 @@
 
 import base64
 import socket
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,21 +11,9 @@ from inference.routes.images.openai import remote
 from tests.support.image_host import GIF, JPEG, NAME, PNG, WEBP, ImageHost, answer
 from tests.support.stage import Caller, Stage
 
+pytestmark = pytest.mark.usefixtures("host")
+
 PATH = "/v1/images/generations"
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
-    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
-        yield running
-
-
-@pytest.fixture(autouse=True)
-def _fetch_from_host(host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make the test's server the public internet; everything else of the fetcher is as it is."""
-    host.pages.clear()
-    host.requests.clear()
-    monkeypatch.setattr(fetched_images, "FETCHER", host.fetcher())
 
 
 def ask(stage: Stage, url: str, **members: Any) -> tuple[Caller, Any]:

@@ -17,12 +17,6 @@ from tests.support.vector_upstreams.server import Asked, refusal, vector
 OPTIONS = alias_options(EMBEDDINGS)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[RepresentationUpstream]:
-    with RepresentationUpstream() as upstream:
-        yield upstream
-
-
 @pytest.fixture
 def world(stage: Stage, running: RepresentationUpstream) -> Iterator[Bench]:
     running.revision = "r1"

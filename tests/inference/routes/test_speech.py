@@ -232,7 +232,7 @@ class _Unframed(BaseHTTPRequestHandler):
         self.wfile.write(b"half of it?")
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def test_an_end_that_nothing_announced_is_not_taken_for_one(stage: Stage) -> None:

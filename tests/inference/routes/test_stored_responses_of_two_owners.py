@@ -47,7 +47,7 @@ class TwoOwners(RuleBasedStateMachine):
         return ids[number % len(ids)]
 
     def is_own(self, owner: int, response_id: str) -> bool:
-        """Tell whether this owner has such a response now."""
+        """Return whether this owner has such a response now."""
         return response_id in self.kept and self.kept[response_id].owner == owner
 
     def remember(self, owner: int, response: dict[str, Any], texts: list[str]) -> None:

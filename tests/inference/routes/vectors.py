@@ -65,7 +65,7 @@ class Bench:
 
 
 def alias_options(path: str) -> dict[str, Any]:
-    """Give the options of an alias for the route at a path."""
+    """Return the options of an alias for the route at a path."""
     routes = {
         "/v1/embeddings": "embeddings",
         "/v1/embeddings/contextual": "embeddings.contextual",

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Say how one request is answered. The default is an honest provider."""
+    """Describe how one request is answered. The default is an honest provider."""
 
     works: bool = True
     """Do what was asked, whatever the answer then says."""
@@ -62,7 +62,7 @@ class Script:
     times: int = 1
 
     def matches(self, *asked: str) -> bool:
-        """Tell whether this script waits for a request of this method and path."""
+        """Return whether this script waits for a request of this method and path."""
         method, path = asked
         return self.method in {None, method} and fnmatchcase(path, self.path)
 
@@ -74,7 +74,7 @@ def script_of(preset: str | None, *, method: str | None, path: str, times: int, 
 
 
 def error_body(status: int) -> dict[str, Any]:
-    """Give the body of an error that nothing in the request caused."""
+    """Return the body of an error that nothing in the request caused."""
     kind, code, message = ERRORS.get(status, ("api_error", None, "An unknown error occurred."))
     error = {"code": code, "message": message, "type": kind}
     return {"error": {name: value for name, value in error.items() if value is not None}}

@@ -22,11 +22,11 @@ class Refusal(Exception):
 
     @property
     def is_kept(self) -> bool:
-        """Tell whether the idempotency key remembers it: work had begun, and a bank refused."""
+        """Return whether the idempotency key remembers it: work had begun, and a bank refused."""
         return self.status == 402
 
     def envelope(self) -> dict[str, Any]:
-        """Give the body; members that say nothing are left out, as the vendor does."""
+        """Return the body; members that say nothing are left out, as the vendor does."""
         return {"error": {name: value for name, value in self.error.items() if value is not None}}
 
 

@@ -10,7 +10,7 @@ DEPTH_MAX = 4
 
 
 def expand(store: Store, body: Json, paths: list[str]) -> Json:
-    """Give a copy of an answer in which every path is expanded."""
+    """Return a copy of an answer in which every path is expanded."""
     shown = snapshot(body)
     for path in paths:
         parts = path.split(".")

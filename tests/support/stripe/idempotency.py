@@ -37,7 +37,7 @@ class IdempotencyKeys:
         self._kept: dict[tuple[bool, str], _Kept] = {}
 
     def begin(self, request: Request, *, request_id: str, now: int) -> Answer | None:
-        """Give the answer that the key has already, or take the key; refuse what does not fit."""
+        """Return the answer that the key has already, or take the key; refuse what does not fit."""
         place = _place(request)
         if place is None:
             return None
@@ -63,7 +63,7 @@ class IdempotencyKeys:
             self._kept[place].answer = answer
 
     def abandon(self, request: Request) -> None:
-        """Give the key back: the work never began."""
+        """Release the key: the work never began."""
         if (place := _place(request)) is not None:
             self._kept.pop(place, None)
 

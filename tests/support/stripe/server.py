@@ -92,7 +92,7 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.checkouts.end(self.store.any(session_id)))
 
     def answer_charges(self, method_id: str, answer: str) -> None:
-        """Tell a kept payment method's bank how to answer charges: `succeeds`, `takes_its_time`, or a refusal's code."""
+        """Script how a kept payment method's bank answers charges: `succeeds`, `takes_its_time`, or a refusal's code."""
         self.amend(method_id, _answer=answer)
 
     def end_charge(self, intent_id: str, *, refused: str = "") -> Json:

@@ -65,11 +65,11 @@ class Store:
         return self._objects[object_id]
 
     def is_live(self, object_id: str) -> bool:
-        """Tell an object's mode."""
+        """Return an object's mode."""
         return self._live[object_id]
 
     def has(self, object_id: object) -> bool:
-        """Tell whether there is such an object."""
+        """Return whether there is such an object."""
         return object_id in self._objects
 
     def every(self, kind: str, *, live: bool | None = None) -> list[Json]:

@@ -59,7 +59,7 @@ class Webhooks:
         return [self._send(event) for event in events for _ in range(times)]
 
     def signed(self, event: Json, *, secret: str | None = None, age_seconds: int = 0) -> tuple[bytes, dict[str, str]]:
-        """Give an event's body and headers."""
+        """Return an event's body and headers."""
         body = json.dumps(event, indent=2).encode()
         header = self.signature(body, secret=secret, age_seconds=age_seconds)
         return body, {"Content-Type": "application/json; charset=utf-8", "Stripe-Signature": header}

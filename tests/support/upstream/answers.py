@@ -41,7 +41,7 @@ class Answer:
         return [word if index == 0 else f" {word}" for index, word in enumerate(cycle)]
 
     def word(self, index: int) -> str:
-        """Give one word of an answer that may be endless."""
+        """Return one word of an answer that may be endless."""
         word = self.text[index % len(self.text)]
         return f" {word}" if index else word
 
@@ -98,7 +98,7 @@ def _tool_call(body: Mapping[str, Any]) -> ToolCall | None:
 
 
 def structured(body: Mapping[str, Any]) -> str:
-    """Give what a response's schema asks for, as JSON whose spaces are between members; empty where it has none."""
+    """Return what a response's schema asks for, as JSON whose spaces are between members; empty where it has none."""
     asked = (body.get("text") or {}).get("format") or {}
     if asked.get("type") != "json_schema":
         return ""
@@ -107,7 +107,7 @@ def structured(body: Mapping[str, Any]) -> str:
 
 
 def _was_answered(body: Mapping[str, Any]) -> bool:
-    """Tell whether the request already carries a tool's result, which ends in words."""
+    """Return whether the request already carries a tool's result, which ends in words."""
     items = body.get("messages", body.get("input", []))
     last = items[-1] if isinstance(items, list) and items else {}
     return last.get("role") == "tool" or last.get("type") == "function_call_output"

@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """Say how one request is answered. The default is an honest upstream."""
+    """Describe how one request is answered. The default is an honest upstream."""
 
     tokens: int = 16
     """Words that the model would like to say; an output limit cuts them short."""
     text: str = ""
-    """Say this instead; one token a word."""
+    """Answer with this instead; one token a word."""
     cached_tokens: int = 0
     """Prompt tokens that usage reports as read from a cache."""
     reasoning_tokens: int = 0
@@ -178,7 +178,7 @@ class Script:
     times: int = 1
 
     def matches(self, *asked: str) -> bool:
-        """Tell whether this script waits for a request to this path, for this model; None matches all."""
+        """Return whether this script waits for a request to this path, for this model; None matches all."""
         path, model = asked
         return self.model in {None, model} and self.path in {None, path}
 

@@ -33,7 +33,7 @@ class Call:
 
     @property
     def streaming(self) -> bool:
-        """Tell whether the answer is a stream, which a swapped one is where none was asked."""
+        """Return whether the answer is a stream, which a swapped one is where none was asked."""
         return self.entry.stream != (self.behaviour.form == "swapped")
 
     def require_peer(self) -> None:
@@ -57,7 +57,7 @@ class Call:
         transport.abort()
 
     def headers(self) -> dict[str, str]:
-        """Give the headers of an answer, full of what a gateway must not pass on."""
+        """Return the headers of an answer, full of what a gateway must not pass on."""
         headers = {
             "x-request-id": f"req-{self.entry.id}",
             "x-generation-id": f"gen-{self.entry.id}",

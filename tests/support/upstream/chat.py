@@ -56,7 +56,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
 
 
 def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Frame]:
-    """Give the chunks of a streamed chat completion, the usage chunk last where asked for."""
+    """Return the chunks of a streamed chat completion, the usage chunk last where asked for."""
     wants_usage = bool((body.get("stream_options") or {}).get("include_usage"))
     head = {
         "id": entry_id,
@@ -88,7 +88,7 @@ SAMPLES_PER_TOKEN = b"\0\1" * 1200
 
 
 def _sound(body: Mapping[str, Any], behaviour: Behaviour) -> bytes:
-    """Give the sound that a request asks for."""
+    """Return the sound that a request asks for."""
     return SAMPLES_PER_TOKEN * behaviour.spoken_tokens if "audio" in (body.get("modalities") or ()) else b""
 
 

@@ -43,7 +43,7 @@ async def deliver_stream(call: Call, frames: Iterator[Frame]) -> web.StreamRespo
 
 
 async def stay_silent(call: Call) -> None:
-    """Say nothing until the peer leaves."""
+    """Send nothing until the peer leaves."""
     call.entry.outcome = "hung"
     while True:
         call.require_peer()

@@ -20,7 +20,7 @@ TYPES = {401: "invalid_request_error", 429: "requests", 500: "server_error", 503
 
 
 def render(behaviour: Behaviour, path: str) -> tuple[bytes, str]:
-    """Give an error's body and content type, as the vendor of a path words it."""
+    """Return an error's body and content type, as the vendor of a path words it."""
     if behaviour.form == "html":
         return HTML, "text/html"
     if path.endswith("/rerank"):

@@ -31,7 +31,7 @@ class Records:
         self.raw: web.Response | None = None
 
     async def show(self, request: web.Request) -> web.Response:
-        """Tell of one call to whoever has the key, or 404 where there is none."""
+        """Return the record of one call to whoever has the key, or 404 where there is none."""
         if self._api_key and request.headers.get("Authorization") != f"Bearer {self._api_key}":
             return web.Response(status=401)
         generation_id = request.query["id"]

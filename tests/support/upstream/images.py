@@ -36,7 +36,7 @@ SPOILED: Mapping[str, Callable[[Data], Any]] = {
 
 
 def data_of(behaviour: Behaviour, number: int = 0) -> bytes:
-    """Give the bytes of an image, which differ with its number."""
+    """Return the bytes of an image, which differ with its number."""
     return SIGNATURE + bytes([number]) * (behaviour.image_bytes - len(SIGNATURE))
 
 

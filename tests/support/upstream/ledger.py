@@ -38,7 +38,7 @@ class Entry:
 
     @property
     def caller_key(self) -> str | None:
-        """Give the caller's own key of this request, by whichever header it sent it."""
+        """Return the caller's own key of this request, by whichever header it sent it."""
         return self.idempotency_key or self.client_request_id
 
 

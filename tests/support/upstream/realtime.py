@@ -49,7 +49,7 @@ class Session:
     outcome: str = "open"
 
     def of(self, kind: str) -> list[Event]:
-        """Give the client's events of a type."""
+        """Return the client's events of a type."""
         return [event for event in self.events if event["type"] == kind]
 
 

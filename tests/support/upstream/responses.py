@@ -47,7 +47,7 @@ def render(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Be
 
 
 def stream(entry_id: str, body: Mapping[str, Any], answer: Answer, behaviour: Behaviour) -> Iterator[Frame]:
-    """Give the events of a streamed response, in the vendor's order and numbering."""
+    """Return the events of a streamed response, in the vendor's order and numbering."""
     for number, (name, members, tokens) in enumerate(_events(entry_id, body, answer, behaviour)):
         event = {"type": name, "sequence_number": number, **members}
         yield Frame(event, tokens, name=name)

@@ -32,22 +32,22 @@ class FakeUpstream(ServerThread):
 
     @property
     def ledger(self) -> Ledger:
-        """Give the live ledger."""
+        """Return the live ledger."""
         return self._upstream.ledger
 
     @property
     def records(self) -> Records:
-        """Give the records of calls."""
+        """Return the records of calls."""
         return self._upstream.records
 
     @property
     def realtime(self) -> Realtime:
-        """Give the sessions, and how they behave."""
+        """Return the sessions, and how they behave."""
         return self._upstream.realtime
 
     @property
     def base_url(self) -> str:
-        """Give the URL that an SDK or a configuration file names."""
+        """Return the URL that an SDK or a configuration file names."""
         return f"{self.origin}/v1"
 
     def script(

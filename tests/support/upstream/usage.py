@@ -52,5 +52,5 @@ FORMS: Mapping[str, Callable[[Usage], Any]] = {
 
 
 def report(usage: Usage, form: str) -> Any:
-    """Give what the answer's usage member holds under `form`, or ABSENT."""
+    """Return what the answer's usage member holds under `form`, or ABSENT."""
     return FORMS[form](usage)

@@ -42,7 +42,7 @@ class VectorUpstream(ServerThread):
 
     @property
     def base_url(self) -> str:
-        """Give the address of an upstream's row."""
+        """Return the address of an upstream's row."""
         return self.origin + self.version
 
     def application(self) -> web.Application:

@@ -41,7 +41,7 @@ class LeanHandler:
         self.large_bodies = LargeBodies()
 
     def serves(self, path: str) -> bool:
-        """Tell whether a path is one of this handler's, whatever the method."""
+        """Return whether a path is one of this handler's, whatever the method."""
         try:
             self._resolve(path)
         except Resolver404:
@@ -123,7 +123,7 @@ class LeanRequest(ASGIRequest):
 
     @property
     def has_origin(self) -> bool:
-        """Tell whether a browser's page sent this."""
+        """Return whether a browser's page sent this."""
         return any(name == b"origin" for name, _ in self.raw_headers)
 
     async def read_body(self, limit_bytes: int) -> bytes:

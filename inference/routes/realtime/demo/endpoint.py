@@ -57,7 +57,7 @@ class DemoSession(SessionStream):
                 await self._events.put(orjson.dumps(answer))
 
     async def close(self) -> None:
-        """Say nothing more."""
+        """Send nothing more."""
         self.on_end = None
         if self._speaking is not None:
             self._speaking.cancel()

@@ -44,7 +44,7 @@ class Speech:
         self._response_id, self._item_id = new_id("resp"), new_id("item")
 
     async def events(self) -> AsyncIterator[Event]:
-        """Say the answer, piece by piece."""
+        """Yield the spoken answer, piece by piece."""
         yield event_of("response.created", response=self._response("in_progress"))
         part = {"type": "output_audio", "transcript": ""} if self._is_spoken else {"type": "output_text", "text": ""}
         yield self._about("response.output_item.added", item=self._item("in_progress", []))

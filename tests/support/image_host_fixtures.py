@@ -1,0 +1,24 @@
+"""Fixtures: a server that is the public internet to whatever the gateway fetches. A conftest imports them."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from inference.adapters import fetched_images
+from tests.support.image_host import ImageHost
+
+
+@pytest.fixture(scope="session")
+def running_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost]:
+    """Run the server for the session."""
+    with ImageHost(tmp_path_factory.mktemp("image-host")) as running:
+        yield running
+
+
+@pytest.fixture
+def host(running_host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> ImageHost:
+    """Have images fetched from an empty server; everything else of the fetcher is as it is."""
+    running_host.pages.clear()
+    running_host.requests.clear()
+    monkeypatch.setattr(fetched_images, "FETCHER", running_host.fetcher())
+    return running_host
