@@ -6,6 +6,7 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline
+from integrations.admin.texts import breakable
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
 
 OWNER = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
@@ -32,9 +33,14 @@ class EvolutionArtifactAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "sha256__exact", "kind__exact", "owner_key__exact")
     party_fields = ("owner_key",)
     ordering = ("-created_at", "-id")
-    fields = ("id", "owner", "kind", "sha256", "size", "created_at")
-    readonly_fields = ("owner",)
+    fields = ("id", "owner", "kind", "digest", "size", "created_at")
+    readonly_fields = ("owner", "digest")
     inlines = (EvidenceInline,)
+
+    @display(description="SHA-256")
+    def digest(self, artifact: EvolutionArtifact) -> str:
+        """Render the hash of the content."""
+        return breakable(artifact.sha256)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionArtifact]:
         """Leave the contents where they are."""

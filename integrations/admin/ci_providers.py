@@ -40,7 +40,7 @@ class CIProviderAdmin(ConsoleAdmin):
     """Who reports CI runs."""
 
     form = CIProviderForm
-    list_display = ("name", "format", "address", "is_rotating", "created_at")
+    list_display = ("name", "format", "address", "accepted", "created_at")
     ordering = ("name",)
     inlines = (CIRepositoryInline,)
     search_fields = ("name",)
@@ -50,7 +50,7 @@ class CIProviderAdmin(ConsoleAdmin):
         """Return where the provider sends its webhooks."""
         return f"/webhooks/ci/{provider.name}"
 
-    @display(description="Rotating", boolean=True)
-    def is_rotating(self, provider: CIProvider) -> bool:
-        """Tell whether a previous secret is accepted too."""
-        return bool(provider.previous_secret)
+    @display(description="Secrets")
+    def accepted(self, provider: CIProvider) -> str:
+        """Return whether a previous secret is accepted too, in words."""
+        return "New and previous" if provider.previous_secret else "One"

@@ -1,11 +1,10 @@
 """CI runs as their providers reported them."""
 
 from django.contrib import admin
-from django.utils.html import format_html_join
-from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from gateway.core.console import ReadOnlyAdmin
+from integrations.admin.texts import breakable, lines
 from integrations.models import CIRun
 
 
@@ -19,11 +18,32 @@ class CIRunAdmin(ReadOnlyAdmin):
     search_fields = ("id__exact", "external_id__exact", "commit__startswith")
     ordering = ("-created_at", "-id")
     fields = readonly_fields = (
-        *("id", "project", "provider", "external_id", "ref", "commit", "status", "url", "attempt", "step_list"),
+        *(
+            "id",
+            "project",
+            "provider",
+            "external_id",
+            "ref",
+            "commit_hash",
+            "status",
+            "address",
+            "attempt",
+            "step_list",
+        ),
         *("created_at", "updated_at", "finished_at"),
     )
 
     @display(description="Steps")
-    def step_list(self, run: CIRun) -> str | SafeString:
+    def step_list(self, run: CIRun) -> str:
         """Render one step a line."""
-        return format_html_join("", "<div>{}: {}</div>", ((step["name"], step["status"]) for step in run.steps)) or "-"
+        return lines(f"{step['name']}: {step['status']}" for step in run.steps)
+
+    @display(description="Commit")
+    def commit_hash(self, run: CIRun) -> str:
+        """Render the commit."""
+        return breakable(run.commit)
+
+    @display(description="URL")
+    def address(self, run: CIRun) -> str:
+        """Render the provider's page of the run, as text: it is what the provider says, and no link of ours."""
+        return breakable(run.url)

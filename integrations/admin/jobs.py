@@ -1,10 +1,10 @@
 """Evolution jobs."""
 
 from django.contrib import admin
-from django.utils.html import format_html_join
 from unfold.decorators import display
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin
+from integrations.admin.texts import lines
 from integrations.models import EvolutionJob
 
 
@@ -29,13 +29,9 @@ class EvolutionJobAdmin(ReadOnlyAdmin):
     @display(description="Inputs")
     def inputs_named(self, job: EvolutionJob) -> str:
         """Name the artifacts, one a line."""
-        return _lines(job.artifact_ids)
+        return lines(job.artifact_ids)
 
     @display(description="Evidence")
     def evidence_named(self, job: EvolutionJob) -> str:
         """Name the evidence, one a line."""
-        return _lines(job.evidence_ids)
-
-
-def _lines(ids: list[str]) -> str:
-    return format_html_join("", "<div>{}</div>", ((each,) for each in ids)) or "-"
+        return lines(job.evidence_ids)

@@ -39,9 +39,10 @@ class ExecutionConfigInline(StackedInline):
 
     model = ExecutionConfig
     fields = readonly_fields = (
-        *("runtime", "command_line", "variables", "timeout_seconds", "memory_mb", "network", "version", "updated_at"),
+        *("runtime", "command_line", "variables", "timeout", "memory", "network", "version", "updated_at"),
     )
-    verbose_name_plural = "execution configuration"
+    verbose_name = verbose_name_plural = "execution configuration"
+    can_delete = False
 
     def has_add_permission(self, request: Any, obj: Any = None) -> bool:
         """Nobody makes one for somebody else."""
@@ -59,6 +60,16 @@ class ExecutionConfigInline(StackedInline):
     def command_line(self, config: ExecutionConfig) -> str:
         """Render the command, one argument a line."""
         return "\n".join(config.command) or "-"
+
+    @display(description="Timeout")
+    def timeout(self, config: ExecutionConfig) -> str:
+        """Render the time that a run may take."""
+        return f"{config.timeout_seconds} s"
+
+    @display(description="Memory")
+    def memory(self, config: ExecutionConfig) -> str:
+        """Render the memory that a run may use."""
+        return f"{config.memory_mb} MB"
 
     @display(description="Environment variables")
     def variables(self, config: ExecutionConfig) -> str:
@@ -82,7 +93,7 @@ class ProjectAdmin(ConsoleAdmin):
     ordering = ("-created_at",)
 
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
-        """Give a new project its id and time."""
+        """Set a new project's id and time."""
         if not change:
             obj.id, obj.created_at = new_id("prj"), timezone.now()
         super().save_model(request, obj, form, change)

@@ -3,6 +3,7 @@
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from unfold.decorators import display
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin
 from integrations import tasks
@@ -16,18 +17,23 @@ class SandboxRunAdmin(ReadOnlyAdmin):
 
     requester = PartyColumn("Requested by", "requested_by")
 
-    list_display = ("id", "project", "requester", "status", "exit_code", "created_at", "started_at", "finished_at")
+    list_display = ("id", "project", "requester", "status", "exit_code", "created_at", "finished_at")
     list_filter = ("status", "runner", "created_at")
     list_select_related = ("project",)
     search_fields = ("id__exact", "project__key", "project__name", "requested_by__exact")
     party_fields = ("requested_by",)
     ordering = ("-created_at", "-id")
     fields = (
-        *("id", "project", "runner", "requester", "status", "exit_code", "truncated", "error_code", "reason"),
+        *("id", "project", "runner", "requester", "status", "exit_code", "cut", "error_code", "reason"),
         *("created_at", "started_at", "finished_at"),
     )
-    readonly_fields = ("requester",)
+    readonly_fields = ("requester", "cut")
     actions = ("cancel",)
+
+    @display(description="Truncated")
+    def cut(self, run: SandboxRun) -> str:
+        """Return whether it wrote more than is kept, in words."""
+        return "Yes" if run.truncated else "No"
 
     @admin.action(description="Cancel the selected runs", permissions=["cancel"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[SandboxRun]) -> None:

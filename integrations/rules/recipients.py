@@ -1,7 +1,8 @@
 """Keys that something may be encrypted to. RFC 7518 section 4.6, RFC 8037 section 3.2.
 
-Two kinds are known: EC on P-256 and OKP on X25519. Like a proof key, a recipient's key has one valid form only.
-What else a key says of its purpose is ignored, for the proof key itself is the recipient by default.
+Two kinds are known: EC on P-256 and OKP on X25519. Like a proof key, a recipient's key has one valid form only. An
+`alg` must be one that the key may be here for: that of a proof key too, which is the recipient by default. What else a
+key says of its purpose is ignored.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import x25519
 
 from accounts.rules import jwk
 from accounts.rules.jwk import PRIVATE_MEMBERS, JwkError, PublicKey
+
+ALGORITHMS = ("ECDH-ES", "ECDH-ES+A256KW", "ES256")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ def parse(sent: object) -> Recipient:
         raise JwkError("not an object")
     if not PRIVATE_MEMBERS.isdisjoint(sent):
         raise JwkError("carries private key material")
+    if sent.get("alg", ALGORITHMS[0]) not in ALGORITHMS:
+        raise JwkError("is meant for another algorithm than ECDH-ES+A256KW")
     match sent.get("kty"), sent.get("crv"):
         case "EC", "P-256":
             return of_proof_key(jwk.parse({name: sent.get(name) for name in ("kty", "crv", "x", "y")}))

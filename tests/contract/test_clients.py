@@ -17,6 +17,7 @@ from tests.contract.routes import mapped_routes
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
 PYTHON = {route: methods.python for route, methods in ROUTES.items() if not methods.python.startswith("(")}
+MAPPED = {(route.method, route.path) for route in mapped_routes()}  # before any request: a GET adds a HEAD to its view
 JAVASCRIPT = {route: methods.javascript for route, methods in ROUTES.items() if not methods.javascript.startswith("(")}
 CALLS = """
 import { Account } from "./src/account.js";
@@ -40,7 +41,7 @@ console.log(JSON.stringify(sent));
 
 
 def test_every_route_is_in_the_table() -> None:
-    assert {(route.method, route.path) for route in mapped_routes()} == set(ROUTES)
+    assert set(ROUTES) == MAPPED
 
 
 def matches(route: tuple[str, str], method: str, path: str) -> bool:

@@ -31,7 +31,7 @@ HOSTILE = {
 
 
 def spoiled(good: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Give a body with each hostile value in each place, and the outermost member that is to be named for it."""
+    """Yield a body with each hostile value in each place, and the outermost member that is to be named for it."""
     for hostile in HOSTILE.values():
         yield "unknown", _with({**good, "unknown": "@"}, hostile)
         for name, value in good.items():

@@ -81,7 +81,7 @@ def test_accounts_have_keys_of_their_own(api: Api) -> None:
 def test_another_recipient_can_be_named(api: Api, kind: str) -> None:
     alice = make_caller(SCOPE, alg="EdDSA")
     key: Any = ECKey.generate_key("P-256") if kind == "P-256" else OKPKey.generate_key("X25519")
-    sent = {**key.as_dict(private=False), "key_ops": [], "ext": True}
+    sent = {**key.as_dict(private=False), "key_ops": [], "ext": True, "alg": "ECDH-ES+A256KW"}
     status, body = api(alice, "POST", PATH, {"public_jwk": sent})
     assert status == 200
     assert header_of(body["jwe"])["kid"] == key.thumbprint()
@@ -89,7 +89,14 @@ def test_another_recipient_can_be_named(api: Api, kind: str) -> None:
 
 
 X25519 = {"kty": "OKP", "crv": "X25519"}
+GOOD = Signer().jwk
 REFUSED: list[Any] = [
+    *({**GOOD, "alg": alg} for alg in ("none", "", "RSA-OAEP", "ECDH-ES+A128KW", "HS256", 7, None, ["ECDH-ES"])),
+    {**GOOD, "y": GOOD["x"]},
+    {**GOOD, "d": GOOD["x"]},
+    {**GOOD, "k": "AQAB"},
+    {**GOOD, "crv": "secp256k1"},
+    {**GOOD, "kty": "RSA", "n": "AQAB", "e": "AQAB"},
     None,
     [],
     "key",

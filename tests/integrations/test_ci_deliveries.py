@@ -141,10 +141,12 @@ def test_a_job_that_cannot_be_read(client: Client, docs: Project, fields: dict[s
 
 
 STEP = {"name": "build", "status": "running", "startedAt": "2026-11-20T10:00:00Z", "finishedAt": None}
+UNREAD = {"id", "run_url", "workflow_name", "steps", "labels", "runner_id"}
+JOB = workflow_job("build", "in_progress", 2)
+READ = {name: value for name, value in JOB["workflow_job"].items() if name not in UNREAD}
 GOOD = [
-    ("forge", "workflow_run", workflow_run("requested")),
-    ("forge", "workflow_job", workflow_job("build", "in_progress", 2)),
     ("forge", None, workflow_run("requested")),
+    ("forge", "workflow_job", {**JOB, "workflow_job": READ}),
     ("other", None, generic(1, steps=[STEP], url="https://ci.example/9")),
 ]
 

@@ -9,11 +9,14 @@ from django.db import connection
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.ids import new_id
 from integrations.models import Project, SandboxSettings
+from integrations.operations.execution_configs import replace
+from integrations.queries.execution_configs import of_project
 from organizations.rules.roles import Role
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.organizations import Team, account, product
 from tests.factories.proofs import Signer, mint_token
 from tests.integrations.conftest import Api
+from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
 
@@ -135,6 +138,18 @@ def test_if_match_is_compared_with_the_version(api: Api) -> None:
     status, body = api(alice, "PUT", path, {}, **{"If-Match": "1"})
     assert (status, body["error"]["code"], body["error"]["details"]) == (409, "revision_conflict", {"version": 2})
     assert api(alice, "GET", path)[1]["version"] == 2
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("version", [0, None])
+def test_of_changes_at_once_each_counts_and_of_the_compared_one_wins(version: int | None) -> None:
+    one = project(make_caller().account.did)
+    values = {**DEFAULTS, "command": ["true"]}
+    done = at_once(*[lambda: replace(one, values, expected_version=version).version] * 6)
+    won = [result for result in done if isinstance(result, int)]
+    assert sorted(won) == ([1] if version == 0 else [1, 2, 3, 4, 5, 6])
+    assert count(done, "revision_conflict") == 6 - len(won)
+    assert of_project(one).version == len(won)
 
 
 @pytest.mark.parametrize("sent", ['"1', "one", "-1", "1.0", "*", 'W/"1"', "1, 2", ""])

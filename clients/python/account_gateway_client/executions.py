@@ -27,5 +27,5 @@ def finished(read: Callable[[], Execution], poll_seconds: float) -> Execution:
 
 
 def is_over(execution: Any) -> bool:
-    """Tell whether an execution is over."""
+    """Return whether an execution is over."""
     return execution["status"] not in ACTIVE

@@ -1,0 +1,69 @@
+"""Who executes sandbox runs, and the most that they may ask for."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from unfold.decorators import display
+
+from gateway.core.addresses import WEB_WORDS, is_web_address
+from gateway.core.console import LinesField, SingleRowAdmin
+from integrations.admin.forms import RotatingSecretForm
+from integrations.models import SandboxSettings
+
+
+class SandboxSettingsForm(RotatingSecretForm):
+    """Checks what the file checks."""
+
+    runtimes = LinesField(help_text="The names that an execution configuration may choose from, one per line.")
+
+    class Meta:
+        model = SandboxSettings
+        fields = (
+            *("runner", "base_url", "secret", "previous_secret", "remove_previous_secret"),
+            *("runtimes", "max_timeout_seconds", "max_memory_mb", "network"),
+        )
+        labels = {
+            "base_url": "Base URL",
+            "max_timeout_seconds": "Maximum timeout (seconds)",
+            "max_memory_mb": "Maximum memory (MB)",
+        }
+
+    def clean_base_url(self) -> str:
+        """Refuse an address that signed requests must not be sent to."""
+        base_url: str = self.cleaned_data["base_url"].rstrip("/")
+        if base_url and not is_web_address(base_url):
+            raise ValidationError(f"This {WEB_WORDS}.")
+        return base_url
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse a remote runner that is not complete."""
+        cleaned = super().clean() or {}
+        if cleaned.get("runner") == SandboxSettings.Runner.HTTP:
+            for name in ("base_url", "secret"):
+                if name in cleaned and not cleaned[name]:
+                    self.add_error(name, "A remote runner needs this.")
+        return cleaned
+
+
+@admin.register(SandboxSettings)
+class SandboxSettingsAdmin(SingleRowAdmin):
+    """Who executes sandbox runs, and the most that they may ask for."""
+
+    form = SandboxSettingsForm
+    list_display = ("__str__", "runner", "address", "timeout", "memory", "network")
+
+    @display(description="Base URL")
+    def address(self, row: SandboxSettings) -> str:
+        """Return where the remote runner is."""
+        return row.base_url or "-"
+
+    @display(description="Maximum timeout")
+    def timeout(self, row: SandboxSettings) -> str:
+        """Render the time that a run may take."""
+        return f"{row.max_timeout_seconds} s"
+
+    @display(description="Maximum memory")
+    def memory(self, row: SandboxSettings) -> str:
+        """Render the memory that a run may use."""
+        return f"{row.max_memory_mb} MB"

@@ -1,0 +1,18 @@
+"""How lists and long words are shown: a line each, and broken where a narrow page needs it."""
+
+from collections.abc import Iterable
+
+from django.utils.html import format_html_join
+
+CHUNK_CHARACTERS = 8
+
+
+def lines(texts: Iterable[str]) -> str:
+    """Render one text a line, a dash where there is none."""
+    return format_html_join("", "<div>{}</div>", ((text,) for text in texts)) or "-"
+
+
+def breakable(text: str) -> str:
+    """Render a long word, such as a hash, that a narrow page may break."""
+    chunks = (text[start : start + CHUNK_CHARACTERS] for start in range(0, len(text), CHUNK_CHARACTERS))
+    return format_html_join("", "{}<wbr>", ((chunk,) for chunk in chunks)) or "-"
