@@ -61,7 +61,7 @@ SELECT 'use_' || lpad(n::text, 12, '0') AS id, org, person, begun_at, model, pro
        begun_at + CASE WHEN n %% 1000 = 0 THEN interval '30 hours' ELSE interval '3 seconds' END AS closed_at,
        CASE WHEN n %% 50 = 0 THEN 0 ELSE 100 + n %% 900 END AS charge
   FROM (
-    SELECT n, org, CASE WHEN org IS NULL THEN 1 + n %% %(accounts)s ELSE 1 + n %% members END AS person,
+    SELECT n, org, CASE WHEN org IS NULL THEN 1 + n %% %(accounts)s WHEN n = 1 THEN 200 ELSE 1 + n %% (members - 1) END AS person,
            CASE WHEN n %% 3 = 0 THEN 'deep' ELSE 'fast' END AS model,
            CASE n %% 5 WHEN 0 THEN NULL WHEN 1 THEN 'courier' ELSE 'studio' END AS product,
            CASE WHEN org IN ('org_busy', 'org_limit') THEN %(month)s + random() * (now() - interval '31 hours' - %(month)s)

@@ -91,6 +91,12 @@ class Reservation(models.Model):
             models.Index(
                 fields=["wallet", "created_at"], name="reservation_of_wallet", condition=Q(created_at__gt=BEGINNING)
             ),
+            # Of organizations' calls alone: a person's own wallet has no other's calls among them.
+            models.Index(
+                fields=["membership_id", "created_at"],
+                name="reservation_of_member",
+                condition=Q(membership_id__isnull=False),
+            ),
             # `closed_at` changes once in a call's life, so the other transitions stay heap-only updates.
             models.Index(fields=["created_at"], name="reservation_open", condition=Q(closed_at__isnull=True)),
             # By the reason, which is set once and for a few calls alone: an index by state would cost every other

@@ -7,11 +7,12 @@ them again.
 import logging
 from datetime import datetime, timedelta
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from billing.models import UsageDay, UsageHorizon, UsageSubject
 from billing.models.reservation import BEGINNING
 from billing.operations import finality
+from billing.operations.statement import call
 
 log = logging.getLogger("billing.usage_days")
 
@@ -48,6 +49,5 @@ def rebuild(*, margin: timedelta = finality.MARGIN) -> int:
 
 
 def _step(ends_at: datetime, span: timedelta) -> tuple[datetime, int] | None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM billing_roll_up_usage(%s, %s)", [ends_at, span])
-        return cursor.fetchone()
+    rows = call("billing_roll_up_usage", tuple, ends_at=ends_at, span=span).rows()
+    return rows[0] if rows else None

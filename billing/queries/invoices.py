@@ -52,8 +52,16 @@ def report_of(org_id: str) -> list[ReportedInvoice]:
     rows = bounded(found.values_list(*columns), REPORT_INVOICES_MAX)
     lines = _lines_of(org_id) if rows else {}
     return [
-        ReportedInvoice(one, None if serial is None else number_of(serial), *rest, lines.get(one, ()))
-        for one, serial, *rest in rows
+        ReportedInvoice(
+            invoice_id,
+            None if serial is None else number_of(serial),
+            status,
+            start,
+            end,
+            total,
+            lines.get(invoice_id, ()),
+        )
+        for invoice_id, serial, status, start, end, total in rows
     ]
 
 

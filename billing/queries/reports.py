@@ -13,10 +13,10 @@ from billing.rules.reports import Held, Subject, Used
 from gateway.core.contract.errors import OrgReportLimit
 from gateway.core.contract.limits import REPORT_CALLS_MAX, REPORT_CHARGES_MAX, REPORT_HOLDS_MAX, REPORT_LOTS_MAX
 
-_USED = f"""
+USED = f"""
 SELECT product, membership_id, {SUMS}, sum(charges)::bigint FROM ({{facts}}) f GROUP BY product, membership_id
 """  # noqa: S608 (our own text)
-_HELD = """
+HELD = """
 SELECT product, membership_id, sum(hold_microusd)::bigint, count(*)
   FROM (SELECT r.product, r.membership_id, r.hold_microusd FROM billing_reservation r
          WHERE r.wallet_id = (SELECT w.id FROM billing_wallet w WHERE w.owner_kind = %(kind)s AND w.owner_key = %(key)s)
@@ -34,7 +34,7 @@ def used(owner: Owner, month: Month) -> list[Used]:
     for the balance.
     """
     bound = max(REPORT_CALLS_MAX, REPORT_CHARGES_MAX) + 1
-    rows = read(owner, month, _USED, bound=bound)
+    rows = read(owner, month, USED, bound=bound)
     _check(sum(calls for _, _, calls, *_ in rows), REPORT_CALLS_MAX)
     _check(sum(charges for *_, charges in rows), REPORT_CHARGES_MAX)
     return [Used(Subject(product, member), *sums) for product, member, *sums, _ in rows]
@@ -44,7 +44,7 @@ def holds_open(owner: Owner) -> list[Held]:
     """Return what the open calls of each subject hold now, or raise OrgReportLimit beyond so many calls."""
     kind, key = owner
     with connection.cursor() as cursor:
-        cursor.execute(_HELD, {"kind": kind, "key": key, "bound": REPORT_HOLDS_MAX + 1})
+        cursor.execute(HELD, {"kind": kind, "key": key, "bound": REPORT_HOLDS_MAX + 1})
         rows = cursor.fetchall()
     _check(sum(calls for *_, calls in rows), REPORT_HOLDS_MAX)
     return [Held(Subject(product, member), held) for product, member, held, _ in rows]

@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from billing.models import Reservation, State, Transfer, Wallet
+from billing.models import Reservation, State
 from billing.models.reservation import BEGINNING
-from billing.queries.usage_facts import Month
+from billing.queries.usage_facts import Month, begun_since, wallet_id
 from billing.rules.owners import Owner
 from billing.rules.usage_reports import ReportedCall
 
@@ -33,21 +33,24 @@ def iterate_calls(owner: Owner, month: Month, *, page: int = PAGE) -> Iterator[R
     Released calls and calls under way are included. What `charged_in_month_microusd` adds up to is what the month's
     reports say was charged. Each page is as of its own reading.
     """
-    kind, key = owner
-    wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values_list("id", flat=True).first()
+    wallet = wallet_id(owner)
     if wallet is None:
         return
     start, end = month
-    calls = Reservation.objects.filter(wallet_id=wallet, created_at__gt=BEGINNING)
-    for found in (calls.filter(_charged_in(wallet, month), created_at__lt=start), calls.filter(created_at__gte=start)):
-        for call in _one_by_one(found.filter(created_at__lt=end), page):
+    calls = Reservation.objects.filter(wallet_id=wallet, created_at__gt=BEGINNING, created_at__lt=end)
+    for found in (_late(calls, owner, month), calls.filter(created_at__gte=start)):
+        for call in _one_by_one(found, page):
             yield _reported(call, month)
 
 
-def _charged_in(wallet: str, month: Month) -> Q:
+def _late(calls: "QuerySet[Reservation]", owner: Owner, month: Month) -> "QuerySet[Reservation]":
+    """Find the calls that were begun before the month and charged in it."""
     start, end = month
-    charges = Transfer.objects.filter(wallet_id=wallet, kind="charge", created_at__gte=start, created_at__lt=end)
-    return Q(id__in=charges.values("source"))
+    since = begun_since(owner, month)
+    if since is None:
+        return calls.none()
+    charged = calls.filter(closed_at__gte=start, closed_at__lt=end, charge_microusd__gt=0)
+    return charged.filter(created_at__gte=since, created_at__lt=start)
 
 
 def _one_by_one(calls: "QuerySet[Reservation]", page: int) -> Iterator[Reservation]:

@@ -50,6 +50,19 @@ UNION ALL
     AND t.kind = 'charge' {bound})
 """
 
+# When the calls were begun that were charged in the month and begun before it.
+BEGUN_BEFORE = """
+SELECT min(begun_at) FROM (
+  SELECT d.begun_on::timestamp AT TIME ZONE 'UTC' AS begun_at
+    FROM billing_usage_subject s JOIN billing_usage_day d ON d.subject_id = s.id
+   WHERE s.wallet_id = %(wallet)s AND d.closed_on >= %(first)s AND d.closed_on < %(after)s AND d.begun_on < %(first)s
+     AND d.charges > 0
+  UNION ALL
+  SELECT r.created_at FROM billing_transfer t JOIN billing_reservation r ON r.id = t.source
+   WHERE t.wallet_id = %(wallet)s AND t.created_at >= greatest(%(start)s, %(horizon)s) AND t.created_at < %(end)s
+     AND t.kind = 'charge' AND r.created_at < %(start)s) late
+"""
+
 SUMS = "sum(calls)::bigint, sum(input_tokens)::bigint, sum(output_tokens)::bigint, sum(charged_microusd)::bigint"
 
 
@@ -64,8 +77,15 @@ def read(owner: Owner, month: Month, query: str, *, bound: int | None = None, **
             return []
         facts = FACTS.format(bound="" if bound is None else "LIMIT %(bound)s")
         with connection.cursor() as cursor:
-            cursor.execute(query.format(facts=facts), {**_scope(wallet, month), "bound": bound, **parameters})
+            cursor.execute(query.format(facts=facts), {**scope(wallet, month), "bound": bound, **parameters})
             return cursor.fetchall()
+
+
+def begun_since(owner: Owner, month: Month) -> datetime | None:
+    """Return a time since which all calls were begun that were charged in a month and begun before it; None: there are
+    no such calls."""
+    rows = read(owner, month, BEGUN_BEFORE)
+    return rows[0][0] if rows else None
 
 
 def wallet_id(owner: Owner) -> str | None:
@@ -79,7 +99,7 @@ def horizon() -> datetime:
     return UsageHorizon.objects.values_list("ends_at", flat=True).first() or BEGINNING
 
 
-def _scope(wallet: str, month: Month) -> dict[str, Any]:
+def scope(wallet: str, month: Month) -> dict[str, Any]:
     start, end = month
     return {
         "wallet": wallet,

@@ -24,7 +24,15 @@ SELECT grouping({keys}) = 0, count(*) OVER () - 1, {sums}, {keys}
 """
 _DAYS = f"WITH facts AS ({{facts}}) SELECT day, {SUMS} FROM facts GROUP BY day ORDER BY day"  # noqa: S608 (our own text)
 
+_TOTAL = f"SELECT {SUMS} FROM ({{facts}}) f"  # noqa: S608 (our own text)
+
 Row = TypeVar("Row")
+
+
+def total(owner: Owner, month: Month) -> Use:
+    """Add up all that an owner used in a month."""
+    found = read(owner, month, _TOTAL)
+    return Use(*(amount or 0 for amount in found[0])) if found else Use()
 
 
 def by_product_and_member(owner: Owner, month: Month, *, rows_max: int = ROWS_MAX) -> UsageReport[MemberUse]:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import combinations_with_replacement
 from typing import Any
@@ -58,12 +58,13 @@ class Call:
 def scenario() -> Iterator[Call]:
     """Give a call for each pair of instants, some of them free, released or open still."""
     for number, (begun_at, closed_at) in enumerate(combinations_with_replacement(INSTANTS, 2)):
-        subject = (*SUBJECTS[number % 3], MODELS[number % 2])
-        yield Call(begun_at, closed_at, *subject, 0 if number % 7 == 6 else number + 1)
+        product, member, did = SUBJECTS[number % 3]
+        call = Call(begun_at, closed_at, product, member, did, MODELS[number % 2], 0 if number % 7 == 6 else number + 1)
+        yield call
         if number % 5 == 0:
-            yield Call(begun_at, closed_at, *subject, None)
+            yield replace(call, charge=None)
         if number % 11 == 0:
-            yield Call(begun_at, None, *subject, None)
+            yield replace(call, charge=None, closed_at=None)
 
 
 def make(purse: Purse, calls: list[Call]) -> list[str]:

@@ -46,7 +46,9 @@ def check_sums(purse: Purse, calls: list[Call], span: Month) -> None:
     by_subject = month.expected(calls, *span, lambda call: (call.product, call.member, call.did))
     assert {(row.product, row.membership_id, row.did): row.use for row in by_member.rows} == by_subject
     assert {row.model: row.use for row in by_model.rows} == month.expected(calls, *span, lambda call: call.model)
-    assert by_member.total == by_model.total == sum(by_subject.values(), Use())
+    assert (
+        usage_reports.total(purse.owner, span) == by_member.total == by_model.total == sum(by_subject.values(), Use())
+    )
     assert by_member.others == by_model.others == Use()
     spent = [row.use.charged_microusd for row in by_member.rows]
     assert spent == sorted(spent, reverse=True)
@@ -104,6 +106,7 @@ def test_an_owner_without_calls_or_wallet_used_nothing(purse: Purse) -> None:
     for owner in (purse.owner, ("account", "did:web:nobody")):
         assert usage_reports.by_model(owner, (FEBRUARY, MARCH)).rows == ()
         assert usage_reports.by_product_and_member(owner, (FEBRUARY, MARCH)).total == Use()
+        assert usage_reports.total(owner, (FEBRUARY, MARCH)) == Use()
         assert len(usage_reports.by_day(owner, (FEBRUARY, MARCH))) == 29
         assert list(iterate_calls(owner, (FEBRUARY, MARCH))) == []
 
