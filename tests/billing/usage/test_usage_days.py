@@ -1,8 +1,8 @@
 """Each call is in the days of use once, whoever adds it, however often, and whatever becomes of the run."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -64,10 +64,35 @@ def test_days_are_the_same_in_one_run_in_many_or_made_again(purse: Purse) -> Non
     assert days() == found
 
 
-def test_two_runs_at_once_add_each_call_once(purse: Purse) -> None:
+def test_two_runs_at_once_add_each_call_once(purse: Purse, beside: psycopg.Connection[Any]) -> None:
+    month.make(purse, list(month.scenario())[:20])
+    usage_days.roll_up_until(FEBRUARY)
+    [(_, added)] = beside.execute(ROLL_UP, [MARCH]).fetchall()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(in_a_thread, lambda: usage_days.roll_up_until(APRIL))
+        with pytest.raises(TimeoutError):
+            running.result(timeout=0.5)
+        beside.commit()
+        assert running.result(timeout=60) + added + days_before(FEBRUARY) == UsageHorizon.objects.get().calls
+    assert sum(row[6] for row in days()) == UsageHorizon.objects.get().calls
+
+
+def test_the_first_runs_at_once_add_each_call_once(purse: Purse) -> None:
     month.make(purse, list(month.scenario())[:20])
     added = at_once(*[lambda: usage_days.roll_up_until(APRIL, span=timedelta(days=7))] * 3)
     assert sum(added) == UsageHorizon.objects.get().calls == sum(row[6] for row in days()) > 0
+
+
+def days_before(end: datetime) -> int:
+    """Count the calls in the days that closed before a month began."""
+    return sum(row[6] for row in days() if row[4] < end.date())
+
+
+def in_a_thread(work: Callable[[], int]) -> int:
+    try:
+        return work()
+    finally:
+        connection.close()
 
 
 def test_a_run_that_dies_leaves_nothing_and_the_next_adds_all(purse: Purse, beside: psycopg.Connection[Any]) -> None:
@@ -99,14 +124,8 @@ def test_a_run_does_not_pass_what_is_not_committed_yet(purse: Purse, beside: psy
     call = purse.call(100)
     beside.execute("SELECT billing_settle(%s, 30, 'upstream', '{\"input_tokens\": 200}')", [call])
 
-    def run() -> int:
-        try:
-            return usage_days.roll_up(margin=AT_ONCE)
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(run)
+        running = pool.submit(in_a_thread, lambda: usage_days.roll_up(margin=AT_ONCE))
         with pytest.raises(TimeoutError):
             running.result(timeout=0.5)
         beside.commit()

@@ -105,4 +105,7 @@ def assert_others_read_off_their_indexes() -> None:
     for member in ("mem_7", "mem_newcomer"):
         plan = newest(OWNER, 100, member=member).explain()
         assert "reservation_of_member" in plan
+        assert "reservation_of_wallet" not in plan
+        # One page is read, not all that the member ever called.
+        assert member == "mem_newcomer" or "-> Sort" not in " ".join(plan.split())
         assert "Seq Scan" not in plan

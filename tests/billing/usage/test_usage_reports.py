@@ -102,6 +102,16 @@ def test_a_report_keeps_what_it_does_not_show_in_one_sum(purse: Purse) -> None:
     assert (report.total.calls, report.total.charged_microusd) == (4, 95)
 
 
+@pytest.mark.parametrize("is_rolled_up", [False, True])
+def test_a_free_call_that_ends_in_the_next_month_is_no_row_there(purse: Purse, is_rolled_up: bool) -> None:
+    settle(purse.call(50, membership_id="mem_1", now=FEBRUARY - TICK), 0, now=FEBRUARY)
+    if is_rolled_up:
+        usage_days.roll_up_until(MARCH)
+    assert usage_reports.by_product_and_member(purse.owner, (FEBRUARY, MARCH)).rows == ()
+    assert reports.used(purse.owner, (FEBRUARY, MARCH)) == []
+    assert usage_reports.total(purse.owner, (JANUARY, FEBRUARY)).calls == 1
+
+
 def test_an_owner_without_calls_or_wallet_used_nothing(purse: Purse) -> None:
     for owner in (purse.owner, ("account", "did:web:nobody")):
         assert usage_reports.by_model(owner, (FEBRUARY, MARCH)).rows == ()
