@@ -7,19 +7,19 @@ from billing.models.reservation import BEGINNING
 from billing.rules.owners import Owner
 
 
-def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Reservation]:
-    """Return an owner's newest calls with what they used, newest first; of an organization only one membership's where
-    one is named."""
-    calls = of_owner(owner) if member is None else _of_member(owner, member)
-    return calls.select_related("usage_record").order_by("-created_at", "-id")[:limit]
-
-
 def of_owner(owner: Owner) -> QuerySet[Reservation]:
     """Return an owner's calls."""
     kind, key = owner
     wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
     # By a subquery, not a join: the newest are then read off the index, however many calls the wallet has.
     return Reservation.objects.filter(wallet_id=Subquery(wallet), created_at__gt=BEGINNING)
+
+
+def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Reservation]:
+    """Return an owner's newest calls with what they used, newest first; of an organization only one membership's where
+    one is named."""
+    calls = of_owner(owner) if member is None else _of_member(owner, member)
+    return calls.select_related("usage_record").order_by("-created_at", "-id")[:limit]
 
 
 def _of_member(owner: Owner, member: str) -> QuerySet[Reservation]:

@@ -1,11 +1,12 @@
 """Bars never show more than there is, nor nothing where there is something."""
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing.rules.bars import Bar, of_limit, share_of
 
+ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 AMOUNTS = st.integers(0, 10**15)
 
 
@@ -26,6 +27,7 @@ def test_a_limit_and_what_is_used_of_it(limit: int, spent: int, held: int, bar: 
     assert of_limit(limit, spent, held) == bar
 
 
+@ANY_SPEED
 @given(AMOUNTS, AMOUNTS, AMOUNTS)
 def test_any_bar_can_be_drawn(limit: int, spent: int, held: int) -> None:
     bar = of_limit(limit, spent, held)

@@ -3,7 +3,7 @@
 from decimal import ROUND_CEILING, Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing.rules.charge_parts import COMPONENTS as WORDS
@@ -11,6 +11,7 @@ from billing.rules.charge_parts import Part, parts
 from billing.rules.prices import COMPONENTS, PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 
+ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 COUNT = st.integers(0, 10**6)
 PRICES = st.dictionaries(
     st.sampled_from(COMPONENTS), st.decimals(0, 1000, places=6, allow_nan=False).map(str), max_size=len(COMPONENTS)
@@ -21,6 +22,7 @@ def test_every_component_has_words() -> None:
     assert set(WORDS) == set(COMPONENTS)
 
 
+@ANY_SPEED
 @given(PRICES, COUNT, COUNT, COUNT, COUNT, COUNT, COUNT)
 def test_parts_add_up_to_the_cost(
     prices: dict[str, str], text: int, cached: int, sound: int, written: int, spoken: int, others: int

@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import pytest
 from django.http import StreamingHttpResponse
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.core.csv_files import ROWS_AT_ONCE, Cell, csv_response, name_part
 
+ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DANGEROUS = "=+-@\t\r\n＝＋－＠"  # noqa: RUF001
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
 
@@ -32,12 +33,14 @@ def test_lines_quotes_and_nothing() -> None:
     )
 
 
+@ANY_SPEED
 @given(st.sampled_from(DANGEROUS), TEXT)
 def test_no_text_begins_as_a_formula(first: str, rest: str) -> None:
     [_, [cell, other]] = csv.reader(io.StringIO(written((first + rest, "x")), newline=""))
     assert (cell, other) == ("'" + first + rest, "x")
 
 
+@ANY_SPEED
 @given(st.lists(st.tuples(TEXT, TEXT), max_size=5))
 def test_what_is_written_is_what_is_read(rows: list[tuple[str, str]]) -> None:
     read = list(csv.reader(io.StringIO(written(*rows), newline="")))[1:]

@@ -16,7 +16,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Account
-from billing.models import PriceVersion
+from billing.models import PriceVersion, Takeover
 from billing.queries import usage_csv
 from billing.rules.months import month_around, month_before, name_of
 from organizations.operations import members
@@ -249,7 +249,8 @@ class TestPerson:
             assert alice.get("/wallet/usage.csv", {"month": month}).status_code == 404
 
     def test_calls_are_paged_without_one_left_out(self, alice: Client, own: Purse) -> None:
-        made = [used(own, 1, THIS[0] + number // 3 * TICK) for number in range(120)]
+        # Three at a time, and begun in another order than their ids have.
+        made = [used(own, 1, THIS[0] + (40 - number // 3) * TICK) for number in range(120)]
         seen: list[str] = []
         query = {"month": name_of(THIS)}
         for size in (50, 50, 20):
@@ -317,6 +318,18 @@ class TestCall:
             ["Input tokens of sound", "1,000", "$32.00 a million", "$0.0320"],
             ["Output tokens of sound", "700", "$64.00 a million", "$0.0448"],
             ["Charge", "$0.082"],
+        ]
+
+    def test_a_call_that_was_taken_over_is_told_at_its_price(self, alice: Client, own: Purse) -> None:
+        dearer = PriceVersion.objects.create(alias="deep", components={"input_token": "3", "output_token": "9"})
+        usage_id = own.call(1_000_000)
+        Takeover.objects.create(reservation_id=usage_id, model="deep", price_version=dearer)
+        settle(usage_id, 300, quantities={"input_tokens": 100, "output_tokens": 0})
+        answer = alice.get(f"/wallet/usage/{usage_id}")
+        assert "fast; it was overloaded, and deep took the call over" in text_of(answer)
+        assert tables(answer)["The parts of the charge"][1:] == [
+            ["Input tokens", "100", "$3.00 a million", "$0.0003"],
+            ["Charge", "$0.0003"],
         ]
 
     def test_says_which_credits_paid_for_it(self, alice: Client, own: Purse) -> None:
