@@ -3,7 +3,7 @@
 A database of its own gets a million settled calls of a year that is over. Old months then move, in small transactions, into
 a table for each month that inherits from the hot one, so that whoever reads the hot table reads them too. Before, while and after
 that, threads hold and settle calls. Printed are their times, and the longest wait of each step. This is a trial of a design
-(docs/decisions/0046): the guards are passed by, which only the superuser of this database may.
+(docs/decisions/0051): the guards are passed by, which only the superuser of this database may.
 """
 
 import argparse
