@@ -121,8 +121,7 @@ def test_a_record_that_cannot_be_written_keeps_no_job_from_its_work(caplog: pyte
     assert told() == []
 
 
-def test_old_runs_are_purged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "BATCH", 2)
+def test_old_runs_are_purged() -> None:
     now = datetime(2026, 11, 22, tzinfo=UTC)
     for days in (0, 13, 14, 15, 16, 17):
         JobRun.objects.create(job=NAME, started_at=now - timedelta(days=days, seconds=1))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ from billing.models import (
     Reservation,
     Seal,
     Transfer,
+    UsageDay,
 )
-from billing.operations import seals
+from billing.operations import seals, usage_days
 from gateway.core.contract.ids import new_id
 from gateway.core.jobs.models import JobRun
 from inference.metering import recovery
@@ -35,7 +36,7 @@ from organizations.operations import seat_invoices
 from tests.billing.payments.matching import begun
 from tests.factories import invoicing
 from tests.factories.accounts import make_account
-from tests.factories.billing import Purse, review
+from tests.factories.billing import Purse, review, settle
 from tests.gateway.test_growth import FILL, KEY, LONG
 from tests.integrations.test_projects import project
 from tests.organizations.tenant import Tenant
@@ -82,6 +83,17 @@ def old_rows(table: str) -> Work:
 
     [model] = [each for each in apps.get_models() if each._meta.db_table == table]
     return Work(make, model._default_manager.count, 1, ROWS)
+
+
+def old_log(table: str) -> Work:
+    """Rows of a log that is kept for ever by default."""
+    rows = old_rows(table)
+
+    def make(stage: Stage) -> None:
+        stage.settings.AUDIT_DAYS = 365
+        rows.make(stage)
+
+    return replace(rows, make=make)
 
 
 def overdue_calls(stage: Stage) -> None:
@@ -160,6 +172,13 @@ def sealable(stage: Stage) -> None:
     Purse().pay(100)
 
 
+def settled_calls(stage: Stage) -> None:
+    stage.patch.setattr(usage_days.roll_up, "__kwdefaults__", {"margin": timedelta(0)})
+    purse = Purse().pay(1000)
+    for number in range(ROWS):
+        settle(purse.call(10, f"key {number}"), 5)
+
+
 def dead_process(stage: Stage) -> None:
     stage.settings.CALL_JOURNAL_DIR = stage.folder
     stage.patch.setattr(recovery, "GRACE_SECONDS", 0)
@@ -216,6 +235,7 @@ WORK = {
     "accounts.tasks.purge_authorizations": old_rows("accounts_authorization_code"),
     "accounts.tasks.purge_cache": old_rows("accounts_cache_entry"),
     "accounts.tasks.purge_limits": old_rows("accounts_limit"),
+    "accounts.tasks.purge_operator_log": old_log("django_admin_log"),
     "accounts.tasks.purge_portal_sessions": old_rows("usersessions_usersession"),
     "accounts.tasks.purge_proofs": old_rows("accounts_proof_replay"),
     "accounts.tasks.tend_signing_keys": Work(
@@ -241,6 +261,9 @@ WORK = {
     "billing.tasks.reconcile_payments": Work(
         payment_that_nobody_told, booked, [("payment", 5_000_000), ("refund", 1_000_000)]
     ),
+    "billing.tasks.roll_up_usage": Work(
+        settled_calls, lambda: sum(UsageDay.objects.values_list("calls", flat=True)), ROWS, ROWS
+    ),
     "billing.tasks.seal_ledger": Work(sealable, Seal.objects.count, 1, 1),
     "billing.tasks.sweep_lots": Work(
         expired_credits, CreditLot.objects.filter(remaining_microusd__gt=0).count, 0, ROWS
@@ -248,6 +271,7 @@ WORK = {
     "inference.tasks.purge_responses": old_rows("inference_stored_response"),
     "inference.tasks.recover_calls": Work(dead_process, call_states, Counter(review=ROWS), ROWS),
     "integrations.tasks.ask_runner": Work(remote_run, sandbox_states, [("succeeded", "")]),
+    "integrations.tasks.purge_ci_runs": old_rows("integrations_cirun"),
     "integrations.tasks.purge_executions": old_rows("integrations_sandboxrun"),
     "integrations.tasks.tend_executions": Work(
         lambda stage: running(heartbeat_at=timezone.now() - timedelta(minutes=5)),
@@ -266,4 +290,5 @@ WORK = {
     "organizations.tasks.follow_debts": Work(
         debtor, lambda: list(Organization.objects.values_list("is_past_due", flat=True)), [True], 1
     ),
+    "organizations.tasks.purge_audit_log": old_log("organizations_auditentry"),
 }
