@@ -7,7 +7,7 @@ recorded.
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,7 @@ def check_access_token_hash(proof: Proof, expected: str | None) -> None:
         raise _refused("ath does not match the access token" if expected else "ath belongs to an access token")
 
 
-def _proof_key(header: Mapping[str, Any]) -> jwk.PublicKey:
+def _proof_key(header: dict[str, Any]) -> jwk.PublicKey:
     if header.get("typ") != PROOF_TYPE:
         raise jwt.JwtError("typ is not dpop+jwt")
     if "jwk" not in header:

@@ -17,7 +17,6 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature, encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 
-from accounts.rules.bounded_cache import BoundedCache
 from accounts.rules.jwk import PublicKey
 from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidJson
@@ -33,11 +32,6 @@ _COMPACT = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)")
 # The last character of a segment whose length is 2 or 3 modulo 4 may carry no stray bits.
 _CANONICAL_LAST = {0: None, 2: frozenset("AQgw"), 3: frozenset("AEIMQUYcgkosw048")}
 
-REMEMBERED_MAX_BYTES = 16 * 1024 * 1024
-PARSED_BYTES = 32  # a parsed header takes at most so many times as much as its text
-
-_headers: BoundedCache[str, tuple[str, Mapping[str, Any]]] = BoundedCache(REMEMBERED_MAX_BYTES)
-
 
 class JwtError(ValueError):
     """Refuses a token; the text is the reason for the log and never carries the token."""
@@ -48,7 +42,7 @@ class Jws:
     """A parsed, not yet verified, token. `alg` is `ES256` or `EdDSA`."""
 
     alg: str
-    header: Mapping[str, Any]
+    header: dict[str, Any]
     claims: dict[str, Any]
     signing_input: bytes
     signature: bytes
@@ -62,7 +56,8 @@ def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
     if segments is None:
         raise JwtError("not three base64url segments")
     encoded_header, encoded_claims, encoded_signature = segments.groups()
-    alg, header = _read_header(encoded_header)
+    header = _json(encoded_header, "header")
+    alg = _algorithm(header)
     signature = decode(encoded_signature)
     if len(signature) != SIGNATURE_BYTES:
         raise JwtError("the signature has the wrong length")
@@ -113,16 +108,6 @@ def decode(segment: str) -> bytes:
     return base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
 
 
-def _read_header(segment: str) -> tuple[str, Mapping[str, Any]]:
-    """Return a header with its algorithm. All proofs of a client have the same one, which is therefore parsed once."""
-    known = _headers.get(segment)
-    if known is None:
-        header = _json(segment, "header")
-        known = _algorithm(header), header
-        _headers.put(segment, known, PARSED_BYTES * len(segment))
-    return known
-
-
 def _json(segment: str, name: str) -> dict[str, Any]:
     try:
         return strict_loads(decode(segment), long_integers=False)
@@ -130,7 +115,7 @@ def _json(segment: str, name: str) -> dict[str, Any]:
         raise JwtError(f"{name} is not a strict JSON object") from error
 
 
-def _algorithm(header: Mapping[str, Any]) -> str:
+def _algorithm(header: dict[str, Any]) -> str:
     """Return the header's algorithm; refuse `none`, every HMAC and every critical extension."""
     if "crit" in header or "b64" in header:
         raise JwtError("critical header extensions are not supported")

@@ -35,8 +35,7 @@ class Quantities:
 
     def __post_init__(self) -> None:
         for name in QUANTITY_NAMES:
-            if (value := getattr(self, name)) is not None:
-                _check_count(name, value)
+            _check_count(name, getattr(self, name))
         if (self.cached_input_tokens or 0) + (self.input_audio_tokens or 0) > (self.input_tokens or 0):
             raise MalformedUsage("cached and audio input tokens exceed the input tokens")
         if (self.output_audio_tokens or 0) > (self.output_tokens or 0):
@@ -51,6 +50,8 @@ QUANTITY_NAMES = tuple(field.name for field in fields(Quantities) if field.name 
 
 
 def _check_count(name: str, value: Any) -> None:
+    if value is None:
+        return
     if type(value) is not int:  # a bool is an int to isinstance
         raise MalformedUsage(f"{name} is not a whole number")
     if not 0 <= value <= QUANTITY_MAX:

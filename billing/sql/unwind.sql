@@ -8,30 +8,29 @@
 CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  v_lot_id text;
-  v_held bigint;
+  v_part record;
   v_spent bigint;
   v_paid bigint := 0;
   v_payment text;
   v_payments text[];
 BEGIN
-  FOR v_position IN 1 .. coalesce(cardinality(p_call.lot_ids), 0) LOOP
-    v_lot_id := p_call.lot_ids[v_position];
-    v_held := p_call.lot_amounts_microusd[v_position];
-    v_spent := least(v_held, p_charge - v_paid);
+  FOR v_part IN
+    SELECT p.* FROM unnest(p_call.lot_ids, p_call.lot_amounts_microusd) WITH ORDINALITY AS p (lot_id, amount, position)
+  LOOP
+    v_spent := least(v_part.amount, p_charge - v_paid);
     UPDATE billing_credit_lot l
-       SET held_microusd = l.held_microusd - v_held, remaining_microusd = l.remaining_microusd - v_spent,
+       SET held_microusd = l.held_microusd - v_part.amount, remaining_microusd = l.remaining_microusd - v_spent,
            closed_at = CASE WHEN l.remaining_microusd = v_spent THEN p_now END
-     WHERE l.id = v_lot_id
+     WHERE l.id = v_part.lot_id
     RETURNING CASE l.source_kind WHEN 'payment' THEN split_part(l.source_key, '/', 1) END INTO v_payment;
-    IF v_payment IS NOT NULL AND v_held > v_spent THEN
+    IF v_payment IS NOT NULL AND v_part.amount > v_spent THEN
       v_payments := v_payments || v_payment;
     END IF;
     IF v_spent > 0 THEN
       INSERT INTO billing_transfer (
         kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
       VALUES (
-        'charge', p_call.id, v_position, 'lot:' || v_lot_id, 'platform:revenue', v_spent, p_call.wallet_id,
+        'charge', p_call.id, v_part.position, 'lot:' || v_part.lot_id, 'platform:revenue', v_spent, p_call.wallet_id,
         p_now);
       v_paid := v_paid + v_spent;
     END IF;

@@ -95,7 +95,7 @@ async def check(arrival: Arrival) -> Checked | Refused:
         price = _price_of(able, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
-    return _bounded(identified, able, request, price)
+    return _bounded(replace(identified, model=able), request, price)
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:
@@ -145,8 +145,9 @@ def _told(route: MeteredRoute[Any, Any], model: ServedModel, request: Any) -> Se
     return replace(model, deployments=able)
 
 
-def _bounded(identified: Identified, model: ServedModel, request: Any, price: PriceVersion) -> Checked | Refused:
-    http, route, verified, terms = identified.http, identified.route, identified.verified, identified.terms
+def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Checked | Refused:
+    http, route, verified = identified.http, identified.route, identified.verified
+    model, terms = identified.model, identified.terms
     try:
         bounded = route.bound(request, model, price, terms.max_cost_microusd)
     except ApiError as error:

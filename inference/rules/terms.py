@@ -51,11 +51,8 @@ def within(cost_microusd: int, max_cost_microusd: int) -> int:
 
 def _idempotency_key(sent: list[bytes]) -> str:
     key = sent[0].decode("latin-1").strip(" \t")
-    if (
-        len(sent) > 1
-        or not (key.isascii() and key.isprintable())
-        or not 1 <= len(key) <= IDEMPOTENCY_KEY_MAX_CHARACTERS
-    ):
+    printable = all(" " <= character <= "~" for character in key)
+    if len(sent) > 1 or not printable or not 1 <= len(key) <= IDEMPOTENCY_KEY_MAX_CHARACTERS:
         raise InvalidRequest(
             f"Idempotency-Key must be one value of 1 to {IDEMPOTENCY_KEY_MAX_CHARACTERS} printable ASCII characters.",
             param=IDEMPOTENCY_KEY,

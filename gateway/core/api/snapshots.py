@@ -65,9 +65,9 @@ class Snapshot(Generic[Value]):
 
     async def current(self) -> Value:
         """Return a value that can be used, or raise NotReady."""
-        if (age_seconds := self.age_seconds) > self._usable_seconds():
+        if not self.is_usable:
             await self.renewed()
-        elif age_seconds > self._fresh_seconds():
+        elif self.age_seconds > self._fresh_seconds():
             self._begin()
         return self.at_hand()
 

@@ -24,7 +24,6 @@ from psycopg.errors import DeadlockDetected, LockNotAvailable, ReadOnlySqlTransa
 from psycopg_pool import PoolTimeout
 
 from gateway.core.api.background import spawn
-from gateway.core.api.deadlines import deadlines
 from gateway.core.database.connection import Unanswered
 from gateway.core.database.pool import ledger_connection
 from gateway.core.database.values import Blobs, Elements
@@ -39,7 +38,7 @@ BATCH_ELEMENTS_MAX = 32
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 
 WAIT_SECONDS = 8.0
-"""An element that has no answer by then gets an error, unless its caller is less patient."""
+"""An element that has no answer by then gets an error."""
 
 # What can be the fault of one element of a batch; the others are worth another try without it.
 _OWN_FAULTS = (DataError, IntegrityError, InternalError, ProgrammingError, DeadlockDetected, LockNotAvailable)
@@ -86,7 +85,7 @@ class _Waiting:
     def give_up(self) -> None:
         kind = Unanswered if self.is_begun else PoolTimeout
         if not self.answer.done():
-            self.answer.set_exception(kind("the ledger has not answered in time"))
+            self.answer.set_exception(kind(f"the ledger has not answered within {WAIT_SECONDS:g} s"))
 
 
 _Batch = list[_Waiting]
@@ -101,33 +100,31 @@ class Batches:
         self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing in progress, in their order
         self._held_up: deque[_Batch] = deque()
         self._lanes, self._held_up_lanes = LANES, HELD_UP_LANES
-        self._deadlines = deadlines()
 
-    async def run(self, element: Element[Row], wait_seconds: float | None = None) -> Row:
-        """Run an element and return what it reads, within so many seconds, or WAIT_SECONDS.
+    async def run(self, element: Element[Row]) -> Row:
+        """Run an element and return what it reads.
 
         Raises the database's error, or PoolTimeout, where nothing was done; Unanswered where nobody knows.
         """
         waiting = _Waiting(element)
         self._enqueue(waiting)
         self._start()
-        deadline = self._deadlines.set(wait_seconds or WAIT_SECONDS, waiting.give_up)
+        timer = asyncio.get_running_loop().call_later(WAIT_SECONDS, waiting.give_up)
         try:
             answer, body = await waiting.answer
         finally:
-            deadline.drop()
+            timer.cancel()
         return element.read(answer, body)
 
     def _enqueue(self, waiting: _Waiting) -> None:
-        owner = waiting.owner
-        self._queues.setdefault(owner, deque()).append(waiting)
-        if owner not in self._under_way:
-            self._ready[owner] = None
+        self._queues.setdefault(waiting.owner, deque()).append(waiting)
+        if waiting.owner not in self._under_way:
+            self._ready[waiting.owner] = None
 
     def _start(self) -> None:
-        while self._lanes and self._ready:
+        while self._lanes and (batch := self._next()):
             self._lanes -= 1
-            spawn(self._run(self._next()))
+            spawn(self._run(batch))
         while self._held_up_lanes and self._held_up:
             self._held_up_lanes -= 1
             spawn(self._run_held_up(self._held_up.popleft()))
@@ -167,13 +164,13 @@ class Batches:
         self._start()
 
 
-async def run(element: Element[Row], wait_seconds: float | None = None) -> Row:
+async def run(element: Element[Row]) -> Row:
     """Run an element in the running loop's next batch, as `Batches.run`."""
     loop = asyncio.get_running_loop()
     batches = _batches.get(loop)
     if batches is None:
         batches = _batches[loop] = Batches()
-    return await batches.run(element, wait_seconds)
+    return await batches.run(element)
 
 
 _batches: WeakKeyDictionary[asyncio.AbstractEventLoop, Batches] = WeakKeyDictionary()

@@ -15,7 +15,6 @@ from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_f
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from gateway.core.api.deadlines import deadlines
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
@@ -49,7 +48,6 @@ class LedgerConnection(AsyncConnection[Any]):
         self.failure, self.waiter = None, None
         self.opened_at = self.used_at = time.monotonic()
         self._loop = asyncio.get_running_loop()
-        self._deadlines = deadlines()
         self.pgconn.nonblocking = 1
         self._socket: int | None = self.pgconn.socket
         self._incoming = select.poll()
@@ -63,7 +61,7 @@ class LedgerConnection(AsyncConnection[Any]):
         transaction was rolled back; or Unanswered, and then the connection is of no more use.
         """
         values, formats = encode(parameters)
-        deadline = self._deadlines.set(ANSWER_SECONDS, self._overdue)
+        timer = self._loop.call_later(ANSWER_SECONDS, self._overdue)
         try:
             name = self.prepared.get(sql) or await self._prepare(sql)
             self.pgconn.send_query_prepared(name, values, formats, _TEXT)
@@ -75,7 +73,7 @@ class LedgerConnection(AsyncConnection[Any]):
             self.fail(OperationalError(f"the connection was abandoned in the middle of a statement: {error!r}"))
             raise
         finally:
-            deadline.drop()
+            timer.cancel()
         if answer.status != ExecStatus.TUPLES_OK:
             raise self._reported(answer)
         return self._rows(sql, answer)
@@ -122,15 +120,11 @@ class LedgerConnection(AsyncConnection[Any]):
         """
         while self.pgconn.flush():
             await self._drained()
-        answer: PGresult | None = None
-        while True:
-            while self.pgconn.is_busy():
-                await self._woken()
-            if (more := self.pgconn.get_result()) is None:
-                break
-            answer = more  # the last one counts: an error after the rows says that the commit failed
+        answer = await self._result()
         if answer is None:
             raise OperationalError("the server's answers do not match the statements sent")
+        while (more := await self._result()) is not None:
+            answer = more  # an error after the rows: the commit failed
         if self.pgconn.transaction_status != TransactionStatus.IDLE:
             raise OperationalError("the server closed the connection before the transaction ended")
         return answer
@@ -144,6 +138,11 @@ class LedgerConnection(AsyncConnection[Any]):
         if isinstance(error, FeatureNotSupported | InvalidSqlStatementName):
             self.fail(error)
         return error
+
+    async def _result(self) -> PGresult | None:
+        while self.pgconn.is_busy():
+            await self._woken()
+        return self.pgconn.get_result()
 
     def _rows(self, sql: str, answer: PGresult) -> list[tuple[Any, ...]]:
         decoders = self.decoders.get(sql)

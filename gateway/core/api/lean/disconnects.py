@@ -2,7 +2,6 @@
 
 import asyncio
 
-from gateway.core.api.deadlines import Deadline, deadlines
 from gateway.core.api.lean.bodies import Receive
 
 PATIENCE_SECONDS = 0.05
@@ -15,19 +14,19 @@ class DisconnectWatch:
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._task = asyncio.current_task()
-        self._deadline: Deadline | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.has_left = False
 
     def watch(self) -> None:
         """Begin to watch. Called when there is nothing left to receive but the client's departure."""
-        if self._deadline is None:
-            self._deadline = deadlines().set(PATIENCE_SECONDS, self._start)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._start)
 
     def stop(self) -> None:
         """End the watch: the answer is out."""
-        if self._deadline:
-            self._deadline.drop()
+        if self._timer:
+            self._timer.cancel()
         if self._watcher:
             self._watcher.cancel()
 

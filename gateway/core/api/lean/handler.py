@@ -124,7 +124,7 @@ class LeanRequest(ASGIRequest):
     @property
     def has_origin(self) -> bool:
         """Return whether a browser's page sent this."""
-        return b"origin" in [name for name, _ in self.raw_headers]
+        return any(name == b"origin" for name, _ in self.raw_headers)
 
     async def read_body(self, limit_bytes: int) -> bytes:
         """Read the body (once), and watch from then on whether the client stays."""
