@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 import requests
@@ -49,8 +48,7 @@ class RemoteRunner:
 
     def _ask(self, method: str, path: str, body: bytes) -> bytes:
         address = self.base_url.rstrip("/") + path
-        message = signatures.Message(method, urlsplit(address).path, body)
-        sent = {"Content-Type": "application/json", **signatures.headers(self.secret, message, int(time.time()))}
+        sent = {"Content-Type": "application/json", **signatures.headers(self.secret, body, int(time.time()))}
         try:
             with requests.request(
                 method, address, data=body, headers=sent, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True

@@ -22,7 +22,7 @@ from integrations.rules.ci_workflow import read_workflow_job, read_workflow_run
 
 SIGNATURE_PREFIX = "sha256="
 VALUES_MAX = 100_000
-READERS: dict[str, Callable[[Mapping[str, Any]], Report | StepReport]] = {
+READERS: dict[str, Callable[[Mapping[str, Any]], Report | StepReport | None]] = {
     "workflow_run": read_workflow_run,
     "workflow_job": read_workflow_job,
 }
@@ -46,6 +46,8 @@ def receive(name: str, body: bytes, signature: str, event: str | None) -> None:
     if reader is None:
         return
     report = _read(reader, body)
+    if report is None:
+        return
     run = report.run if isinstance(report, StepReport) else report
     repository = provider.repositories.filter(name=run.repository).first()
     if repository is not None:
@@ -68,7 +70,7 @@ def _signature(secret: str, body: bytes) -> bytes:
     return (SIGNATURE_PREFIX + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()).encode()
 
 
-def _read(reader: Callable[[Mapping[str, Any]], Report | StepReport], body: bytes) -> Report | StepReport:
+def _read(reader: Callable[[Mapping[str, Any]], Report | StepReport | None], body: bytes) -> Report | StepReport | None:
     try:
         return reader(strict_loads(body, VALUES_MAX))
     except UnreadableReport as error:

@@ -51,8 +51,13 @@ def read_workflow_run(body: Mapping[str, Any]) -> Report:
     )
 
 
-def read_workflow_job(body: Mapping[str, Any]) -> StepReport:
-    """Read a `workflow_job` delivery, or raise UnreadableReport. Its run stands before every delivery of the run itself."""
+def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
+    """Read a `workflow_job` delivery, or raise UnreadableReport; None where it brings no job, as other events do.
+
+    Its run stands before every delivery of the run itself.
+    """
+    if "workflow_job" not in body:
+        return None
     job, repository = object_of(body, "workflow_job"), object_of(body, "repository")
     status = _status(job, "workflow_job")
     run = Report(

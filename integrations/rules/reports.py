@@ -24,8 +24,13 @@ class Report:
     truncated: bool
 
 
-def read(body: dict[str, Any], output_max_bytes: int) -> Report:
-    """Return a report with its streams cut to their bound, or raise UnreadableReport."""
+def read(body: dict[str, Any], run_id: str, output_max_bytes: int) -> Report:
+    """Return a report on a run with its streams cut to their bound, or raise UnreadableReport.
+
+    One that names its run cannot be sent again for another, although its signature does not cover the URL.
+    """
+    if body.get("runId", run_id) != run_id:
+        raise UnreadableReport("runId")
     sequence, status, exit_code = body.get("sequence"), body.get("status"), body.get("exitCode")
     if not _is_integer(sequence) or not 0 <= sequence <= SEQUENCE_MAX:
         raise UnreadableReport("sequence")

@@ -195,7 +195,7 @@ def test_without_any_provider_webhooks_are_unavailable(client: Client) -> None:
     assert (status, answer["error"]["code"]) == (503, "integration_unavailable")
 
 
-@pytest.mark.parametrize("event", ["ping", "check_run", "push"])
+@pytest.mark.parametrize("event", ["ping", "check_run", "push", "workflow_job"])
 def test_other_events_change_nothing(client: Client, docs: Project, event: str) -> None:
     assert deliver(client, "forge", {"zen": "Keep it logically awesome."}, event=event)[0] == 200
     assert not CIRun.objects.exists()

@@ -116,20 +116,17 @@ def test_it_is_asked(runner: None, house: House) -> None:
 def test_the_documented_report(runner: None, house: House, origin: str) -> None:
     run_id = house.begin("sleep 600")
     [commands] = re.findall(r"```sh\n(body=.+?)```", DOCS, re.DOTALL)
-    environment = {**os.environ, "SANDBOX_SECRET": SECRET, "CALLBACK_URL": f"{origin}/webhooks/sandbox/{run_id}"}
+    callback = f"{origin}/webhooks/sandbox/{run_id}"
+    environment = {**os.environ, "SANDBOX_SECRET": SECRET, "CALLBACK_URL": callback, "RUN_ID": run_id}
     told = subprocess.run(["sh", "-ec", commands], env=environment, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stdout) == (0, '{"received":true}'), told.stderr
     assert house.read(run_id)["stdout"] == "hello"
 
 
 def test_the_documented_signature() -> None:
-    [body] = re.findall(r"```sh\nbody='(.+)'", DOCS)
-    [(secret, timestamp, path, signature)] = re.findall(
-        r"secret `(\S+)`, the timestamp `(\d+)` and the path `(\S+)`, the signature of that body is\n`sha256=(\w+)`",
-        DOCS,
+    [(secret, timestamp, body, signature)] = re.findall(
+        r"secret `(\S+)`, the timestamp `(\d+)` and the body `(\S+)`, the signature is\n`sha256=(\w+)`", DOCS
     )
-    signed = f"{timestamp}\nPOST\n{path}\n{body}".encode()
-    told = subprocess.run(
-        ["openssl", "dgst", "-sha256", "-hmac", secret, "-r"], input=signed, capture_output=True, check=True
-    )
+    command = ["openssl", "dgst", "-sha256", "-hmac", secret, "-r"]
+    told = subprocess.run(command, input=f"{timestamp}.{body}".encode(), capture_output=True, check=True)
     assert told.stdout.decode().split()[0] == signature

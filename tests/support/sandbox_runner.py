@@ -27,7 +27,7 @@ class SandboxRunner:
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         genuine = signatures.is_genuine(
             [self.secret],
-            signatures.Message(request.command, request.path, body),
+            body,
             timestamp=request.headers[signatures.TIMESTAMP],
             signature=request.headers[signatures.SIGNATURE],
             now=int(time.time()),

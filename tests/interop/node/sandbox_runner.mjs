@@ -6,33 +6,33 @@ import { createServer } from 'node:http';
 
 const runs = new Map();
 
-function signature(timestamp, method, path, body) {
-  const signed = Buffer.concat([Buffer.from(`${timestamp}\n${method}\n${path}\n`), body]);
+function signature(timestamp, body) {
+  const signed = Buffer.concat([Buffer.from(`${timestamp}.`), body]);
   return `sha256=${createHmac('sha256', process.env.SECRET).update(signed).digest('hex')}`;
 }
 
 function isGenuine(request, body) {
   const timestamp = request.headers['x-timestamp'] ?? '';
   const given = Buffer.from(request.headers['x-signature-256'] ?? '');
-  const expected = Buffer.from(signature(timestamp, request.method, new URL(request.url, 'http://runner').pathname, body));
+  const expected = Buffer.from(signature(timestamp, body));
   const isFresh = Math.abs(Date.now() / 1000 - Number(timestamp)) <= 300;
   return isFresh && given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 async function report(run) {
-  const { sequence, status, stdout, stderr, exitCode } = run;
-  const body = Buffer.from(JSON.stringify({ sequence: sequence + 1, status, stdout, stderr, exitCode, truncated: false }));
+  const { runId, sequence, status, stdout, stderr, exitCode } = run;
+  const body = Buffer.from(JSON.stringify({ runId, sequence: sequence + 1, status, stdout, stderr, exitCode, truncated: false }));
   run.sequence += 1;
   const timestamp = String(Math.floor(Date.now() / 1000));
   const path = new URL(run.callbackUrl).pathname;
-  const headers = { 'X-Timestamp': timestamp, 'X-Signature-256': signature(timestamp, 'POST', path, body) };
+  const headers = { 'X-Timestamp': timestamp, 'X-Signature-256': signature(timestamp, body) };
   await fetch(process.env.GATEWAY + path, { method: 'POST', body, headers });
 }
 
 function start(order) {
   const [program, ...rest] = order.command;
   const child = spawn(program, rest, { detached: true });
-  const run = { callbackUrl: order.callbackUrl, child, sequence: 0, status: 'running', stdout: '', stderr: '', exitCode: null };
+  const run = { runId: order.runId, callbackUrl: order.callbackUrl, child, sequence: 0, status: 'running', stdout: '', stderr: '', exitCode: null };
   runs.set(order.runId, run);
   for (const stream of ['stdout', 'stderr']) {
     child[stream].on('data', (data) => { run[stream] += data; report(run); });
