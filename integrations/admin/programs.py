@@ -1,22 +1,34 @@
 """Programs that evolution jobs may name."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from unfold.decorators import display
 
-from gateway.core.console import ConsoleAdmin, LinesField
+from gateway.core.console import ConsoleAdmin, ReadableJSONField
 from integrations.models import EvolutionProgram
 
 
 class EvolutionProgramForm(forms.ModelForm):
-    """Takes the command one argument a line."""
+    """Takes the command as a list, because an argument may have several lines."""
 
-    command = LinesField(help_text="The program and its arguments, one per line.")
+    command = ReadableJSONField(help_text='The program and its arguments, as a JSON list: ["python3", "-c", "..."].')
 
     class Meta:
         model = EvolutionProgram
         fields = ("name", "command", "timeout_seconds", "memory_mb", "result_kind")
         labels = {"timeout_seconds": "Timeout (seconds)", "memory_mb": "Memory (MB)"}
+
+    def clean_command(self) -> list[str]:
+        """Refuse what is no list of texts that begins with a program."""
+        command: Any = self.cleaned_data["command"]
+        if not isinstance(command, list) or not command or not all(isinstance(each, str) for each in command):
+            raise ValidationError("This must be a list of texts.")
+        if not command[0]:
+            raise ValidationError("The first text must name a program.")
+        return command
 
 
 @admin.register(EvolutionProgram)

@@ -89,3 +89,20 @@ def test_programs_are_deleted_with_a_trace(operator: Client) -> None:
     assert answer.status_code == 303
     assert not EvolutionProgram.objects.exists()
     assert LogEntry.objects.filter(object_id=program.pk).exists()
+
+
+def test_a_programs_arguments_keep_their_lines(operator: Client) -> None:
+    program = EvolutionProgram.objects.get()
+    program.command = ["python3", "-c", "import sys\n\nprint(  1)"]
+    program.save()
+    page = operator.get(reverse("admin:integrations_evolutionprogram_change", args=[program.pk]))
+    form = page.context["adminform"].form
+    shown = {name: form[name].value() for name in form.fields}
+    path = reverse("admin:integrations_evolutionprogram_change", args=[program.pk])
+    sent = {name: "" if value is None else value for name, value in shown.items()}
+    assert operator.post(path, sent).status_code == 303
+    assert EvolutionProgram.objects.get().command == program.command
+    for bad in ("{}", "[]", "[1]", '[""]', "python3", "["):
+        refused = operator.post(path, {**sent, "command": bad})
+        assert list(refused.context["adminform"].form.errors) == ["command"]
+    assert EvolutionProgram.objects.get().command == program.command
