@@ -59,7 +59,7 @@ NAVIGATION = [
             "?state=open",
             badge="gateway.admin.difference_count",
         ),
-        _row("schedule", "jobs.jobrun", title="Jobs", badge="gateway.admin.job_alarm_count"),
+        _row("schedule", "jobs.jobrun", badge="gateway.admin.job_alarm_count"),
     ),
     _group(
         "Money",

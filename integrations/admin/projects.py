@@ -53,8 +53,8 @@ class ExecutionConfigInline(StackedInline):
         return False
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
-        """Let it be deleted with its project."""
-        return bool(request.user.has_perm("integrations.delete_project"))
+        """Nobody deletes it by itself: it goes with its project."""
+        return False
 
     @display(description="Command")
     def command_line(self, config: ExecutionConfig) -> str:

@@ -83,7 +83,8 @@ LOOKS = [
 
 
 def look_at(page: Page) -> None:
-    """Check the page that is open. It has one heading of the first order."""
+    """Check the page that is open, once its styles are there. It has one heading of the first order."""
+    page.wait_for_load_state()
     page.locator("h1:visible").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} is wider than the screen"
     worst = page.evaluate(CONTRAST)

@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name": "job run",
+                "verbose_name_plural": "jobs",
                 "db_table": "jobs_run",
                 "indexes": [
                     models.Index(fields=["job", "-id"], name="job_run_newest_of_job"),

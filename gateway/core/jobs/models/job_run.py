@@ -32,7 +32,7 @@ class JobRun(models.Model):
 
     class Meta:
         db_table = "jobs_run"
-        verbose_name = "job run"
+        verbose_name, verbose_name_plural = "job run", "jobs"
         constraints = [
             models.CheckConstraint(condition=Q(outcome__in=Outcome.values), name="job_run_outcome_known"),
             models.CheckConstraint(
