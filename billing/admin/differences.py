@@ -59,7 +59,7 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
     )
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Let operators with that right close what is open."""
+        """Allow operators with that permission to close what is open."""
         return may_act(request, RIGHT, PaymentDifference.objects.filter(closing=None), object_id)
 
     @action(

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 @contextmanager
 def one_snapshot() -> Iterator[None]:
-    """Let everything that is read see the database as it was at one moment.
+    """Read everything from the database as it was at one moment.
 
     Inside a transaction of the caller's nothing is done: that one's isolation is what counts.
     """

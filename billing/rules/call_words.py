@@ -49,7 +49,7 @@ COUNTED = {
 def ending(
     state: str, *, review_reason: str | None, resolution: str | None, basis: str | None, overrun_microusd: int = 0
 ) -> Ending:
-    """Say how a call ended; `basis` is whose count was charged, `resolution` what decided it."""
+    """Describe how a call ended; `basis` is whose count was charged, `resolution` what decided it."""
     match state:
         case "settled":
             return Ending("Charged", _charged(basis or "", resolution, overrun_microusd), "good")

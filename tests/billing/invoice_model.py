@@ -50,7 +50,7 @@ class InvoiceModel:
 
     @property
     def is_owed(self) -> bool:
-        """Tell whether somebody has to pay it."""
+        """Return whether somebody has to pay it."""
         return self.status in ("open", "past_due")
 
     @property
@@ -107,7 +107,7 @@ class InvoicesModel:
         return len(late)
 
     def credit(self, invoice: InvoiceModel, amount: int, lot_id: str) -> int:
-        """Give part of what was paid back, as a credit; return the note's number."""
+        """Credit part of what was paid; return the note's number."""
         invoice.credited += amount
         self.notes.append(len(self.notes) + 1)
         self.wallets[invoice.org_id].lots.append(Lot(lot_id, None, amount, None))

@@ -114,7 +114,7 @@ class InvoiceMachine(RuleBasedStateMachine):
 
     @rule(invoice=known, amount=st.sampled_from([1, 999_999, 20_000_000, 40_000_000]))
     def credit(self, invoice: InvoiceModel, amount: int) -> None:
-        """Give something back of what was paid, once however often it is asked for."""
+        """Credit some of what was paid, once however often it is asked for."""
         note_id = new_id("cn")
         if amount > self.model.creditable(invoice):
             with pytest.raises(invoices.NotCorrectable):

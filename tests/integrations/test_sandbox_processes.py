@@ -39,7 +39,7 @@ UNRULY = "trap '' TERM INT HUP; for i in 1 2 3; do (setsid sleep {mark} &); done
 
 @pytest.fixture(scope="module")
 def workers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callable[[], Worker]]:
-    """Give a worker, the same one for as long as it lives."""
+    """Provide a worker, the same one for as long as it lives."""
     alive: list[Worker] = []
 
     def worker() -> Worker:

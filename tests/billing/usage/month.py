@@ -48,7 +48,7 @@ class Call:
         return self.closed_at is not None and self.charge is None
 
     def use_in(self, start: datetime, end: datetime) -> Use:
-        """Say what the call adds to a report of `[start, end)`."""
+        """Return what the call adds to a report of `[start, end)`."""
         begun = start <= self.begun_at < end and not self.is_released
         tokens = (self.charge or 0) * 20 // 3 if self.charge is not None else 0
         charged = self.charge is not None and self.closed_at is not None and start <= self.closed_at < end
@@ -56,7 +56,7 @@ class Call:
 
 
 def scenario() -> Iterator[Call]:
-    """Give a call for each pair of instants, some of them free, released or open still."""
+    """Make a call for each pair of instants, some of them free, released or open still."""
     for number, (begun_at, closed_at) in enumerate(combinations_with_replacement(INSTANTS, 2)):
         product, member, did = SUBJECTS[number % 3]
         call = Call(begun_at, closed_at, product, member, did, MODELS[number % 2], 0 if number % 7 == 6 else number + 1)

@@ -41,7 +41,7 @@ class Body:
         self.content = self
 
     async def readany(self) -> bytes:
-        """Give the next read."""
+        """Return the next read."""
         return self.reads.popleft() if self.reads else b""
 
     def close(self) -> None:
@@ -87,7 +87,7 @@ def timeless(data: bytes) -> bytes:
 
 
 def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
-    """Give the attempt of which the client asked for this stream."""
+    """Return the attempt of which the client asked for this stream."""
     attempt = chat("http://upstream.test", body={"stream": True})
     if kind in (ChatStream, ChatOverResponses):
         return attempt

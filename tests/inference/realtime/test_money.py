@@ -306,7 +306,7 @@ def test_a_response_that_came_to_nothing_needs_no_usage(stage: Stage, status: st
 
 
 def session_with(stage: Stage, response: dict[str, Any]) -> Any:
-    """Give the call of a session with one response that tells no usage, and one that does."""
+    """Make the call of a session with one response that tells no usage, and one that does."""
     caller, alias = talker(stage), live_model(stage)
     done = {"type": "response.done", "event_id": "event_1", "response": response}
     stage.upstream.realtime.manners.first = [json.dumps({**done, "type": "response.created"}), json.dumps(done)]
