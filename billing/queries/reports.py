@@ -7,7 +7,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from billing.models import CreditLot
-from billing.queries.usage_facts import SUMS, Month, read
+from billing.queries.usage_facts import SUMS, read
+from billing.rules.months import Month
 from billing.rules.owners import Owner
 from billing.rules.reports import Held, Subject, Used
 from gateway.core.contract.errors import OrgReportLimit

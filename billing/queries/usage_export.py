@@ -7,7 +7,8 @@ from django.db.models import Q, QuerySet
 
 from billing.models import Reservation, State
 from billing.models.reservation import BEGINNING
-from billing.queries.usage_facts import Month, begun_since, wallet_id
+from billing.queries.usage_facts import begun_since, wallet_id
+from billing.rules.months import Month
 from billing.rules.owners import Owner
 from billing.rules.usage_reports import ReportedCall
 

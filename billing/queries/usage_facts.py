@@ -13,9 +13,8 @@ from django.db import connection
 from billing.models import UsageHorizon, Wallet
 from billing.models.reservation import BEGINNING
 from billing.queries.snapshots import one_snapshot
+from billing.rules.months import Month
 from billing.rules.owners import Owner
-
-Month = tuple[datetime, datetime]
 
 # `{bound}` limits what is read one by one, for a report that is refused beyond a limit.
 FACTS = """

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Any, TypeVar
 
-from billing.queries.usage_facts import SUMS, Month, read
+from billing.queries.usage_facts import SUMS, read
+from billing.rules.months import Month
 from billing.rules.owners import Owner
 from billing.rules.usage_reports import DayUse, MemberUse, ModelUse, UsageReport, Use
 
