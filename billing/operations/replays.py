@@ -16,8 +16,8 @@ from django.db import transaction
 
 from billing.models import StoredReplay
 from billing.operations.ledger import Replay
+from gateway.core import stored_bytes
 from gateway.core.database.purge import purge as purge_rows
-from gateway.core.fields import decrypt_bytes, encrypt_bytes
 
 REENCRYPT_BATCH = 20
 """Rows in memory at once: a body may be megabytes long."""
@@ -37,8 +37,8 @@ def encrypted(replay: Replay) -> Replay:
     """Return an answer as it is stored."""
     if _repeats_itself(replay.body):
         compressed = zlib.compress(replay.body, _FASTEST)
-        return Replay(replay.status, {_COMPRESSED: replay.headers}, encrypt_bytes(compressed))
-    return Replay(replay.status, {_ENCRYPTED: replay.headers}, encrypt_bytes(replay.body))
+        return Replay(replay.status, {_COMPRESSED: replay.headers}, stored_bytes.encrypt(compressed))
+    return Replay(replay.status, {_ENCRYPTED: replay.headers}, stored_bytes.encrypt(replay.body))
 
 
 def decrypted(stored: Replay) -> Replay:
@@ -46,8 +46,8 @@ def decrypted(stored: Replay) -> Replay:
     if not isinstance(stored.headers, dict):
         return stored
     if is_compressed(stored):
-        return Replay(stored.status, stored.headers[_COMPRESSED], zlib.decompress(decrypt_bytes(stored.body)))
-    return Replay(stored.status, stored.headers[_ENCRYPTED], decrypt_bytes(stored.body))
+        return Replay(stored.status, stored.headers[_COMPRESSED], zlib.decompress(stored_bytes.decrypt(stored.body)))
+    return Replay(stored.status, stored.headers[_ENCRYPTED], stored_bytes.decrypt(stored.body))
 
 
 def is_compressed(stored: Replay) -> bool:
@@ -84,7 +84,7 @@ def _reencrypt_after(last: str) -> list[StoredReplay]:
     batch = list(rows.order_by("pk")[:REENCRYPT_BATCH])
     for row in batch:
         with suppress(InvalidToken):
-            row.body = encrypt_bytes(decrypt_bytes(bytes(row.body)))
+            row.body = stored_bytes.encrypt(stored_bytes.decrypt(bytes(row.body)))
             row.save(update_fields=["body"])
     return batch
 

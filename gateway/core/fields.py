@@ -36,7 +36,7 @@ class EncryptedTextField(models.TextField):
 
 def encrypt(text: str) -> str:
     """Return the text encrypted with the newest key."""
-    return encrypt_bytes(text.encode()).decode()
+    return _cipher().encrypt(text.encode()).decode()
 
 
 def decrypt(token: str) -> str:
@@ -44,13 +44,8 @@ def decrypt(token: str) -> str:
     return decrypt_bytes(token.encode()).decode()
 
 
-def encrypt_bytes(data: bytes) -> bytes:
-    """Return the bytes encrypted with the newest key."""
-    return _cipher().encrypt(data)
-
-
 def decrypt_bytes(token: bytes) -> bytes:
-    """Return what `encrypt_bytes` was given, under any configured key; raises InvalidToken where none fits."""
+    """Return the bytes of a token, under any configured key; raises InvalidToken where none fits."""
     return _cipher().decrypt(token)
 
 
