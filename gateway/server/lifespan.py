@@ -17,6 +17,7 @@ from gateway.core.database import close_pool, open_pool
 from gateway.core.outbound.session import close_session, session
 from gateway.health import close_probe
 from gateway.server.descriptors import raise_descriptor_limit
+from gateway.server.huge_pages import use_huge_pages
 from gateway.server.memory import return_large_blocks
 from inference.metering import alarms
 from inference.queries import catalogue
@@ -47,8 +48,8 @@ class Lifespan:
 
 
 async def start() -> None:
-    """Open the pools, read catalogue and keys, and take what lives as long as the process out of the collector's
-    sight."""
+    """Open the pools, read catalogue and keys, and set apart what lives as long as the process: the collector no longer looks
+    at it, and it lies on huge pages."""
     raise_descriptor_limit()
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -61,6 +62,7 @@ async def start() -> None:
         log.warning("the catalogue or the signing keys are not available yet: %s", error)
     gc.collect()
     gc.freeze()
+    use_huge_pages()
 
 
 async def stop() -> None:
