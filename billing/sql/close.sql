@@ -64,11 +64,11 @@ LANGUAGE plpgsql AS $$
 BEGIN
   IF p_wait THEN
     PERFORM 1 FROM billing_wallet w
-      WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id) FOR NO KEY UPDATE;
+      WHERE w.id = (SELECT r.wallet_id FROM ONLY billing_reservation r WHERE r.id = p_usage_id) FOR NO KEY UPDATE;
     RETURN true;
   END IF;
   PERFORM 1 FROM billing_wallet w
-    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
+    WHERE w.id = (SELECT r.wallet_id FROM ONLY billing_reservation r WHERE r.id = p_usage_id)
       FOR NO KEY UPDATE SKIP LOCKED;
-  RETURN FOUND OR NOT EXISTS (SELECT FROM billing_reservation r WHERE r.id = p_usage_id);
+  RETURN FOUND OR NOT EXISTS (SELECT FROM ONLY billing_reservation r WHERE r.id = p_usage_id);
 END $$;

@@ -31,7 +31,7 @@ DECLARE
 BEGIN
   v_now := coalesce(p_now, clock_timestamp());
 
-  UPDATE billing_reservation r
+  UPDATE ONLY billing_reservation r
      SET state = 'released', closed_at = v_now, replayable = false, resolution = p_resolution
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.closed_at IS NULL
   RETURNING r.* INTO v_call;

@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   v_now := coalesce(p_now, clock_timestamp());
 
-  UPDATE billing_reservation r
+  UPDATE ONLY billing_reservation r
      SET state = 'settled', closed_at = v_now, charge_microusd = least(p_cost, r.hold_microusd),
          overrun_microusd = greatest(p_cost - r.hold_microusd, 0), resolution = p_resolution,
          deployment = coalesce(p_deployment, r.deployment)
