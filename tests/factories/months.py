@@ -13,6 +13,7 @@ from tests.factories.billing import Purse, settle
 
 MONTH = date(2025, 10, 1)
 AT = datetime(2025, 10, 17, 9, 30, tzinfo=UTC)
+END = datetime(2025, 11, 1, tzinfo=UTC)
 TABLES = ("billing_reservation", "billing_usage_record", "billing_transfer")
 
 
