@@ -39,7 +39,7 @@ BEGIN
     SELECT CASE r.state WHEN 'released' THEN 'already' WHEN 'settled' THEN 'settled' ELSE 'conflict' END,
            r.hold_microusd
       INTO outcome, hold_microusd
-      FROM billing_reservation r WHERE r.id = p_usage_id;
+      FROM billing_find_call(p_usage_id) r;
     outcome := coalesce(outcome, 'unknown');
     RETURN;
   END IF;

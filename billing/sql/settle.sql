@@ -56,7 +56,7 @@ BEGIN
     SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
            r.charge_microusd, r.hold_microusd, r.overrun_microusd
       INTO outcome, charge_microusd, hold_microusd, overrun_microusd
-      FROM billing_reservation r WHERE r.id = p_usage_id;
+      FROM billing_find_call(p_usage_id) r;
     outcome := coalesce(outcome, 'unknown');
     RETURN;
   END IF;
