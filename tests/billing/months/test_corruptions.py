@@ -1,5 +1,7 @@
 """Whoever changes a month's tables behind the ledger's back is found out."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 
@@ -16,7 +18,7 @@ DETACH = "ALTER TABLE {0} NO INHERIT {1}"
 BACK = "INSERT INTO {1} SELECT m.* FROM ONLY {0} m"
 
 # What was done, the invariants that must name it, and the statements. `:name` is a call.
-CORRUPTIONS = {
+CORRUPTIONS: dict[str, tuple[Any, ...]] = {
     "a call missing": ({"seals_hold", "call_is_its_usage_and_price"}, f"DELETE FROM {CALL} WHERE id = :paid"),
     "a released call missing": ({"seals_hold"}, f"DELETE FROM {CALL} WHERE id = :released"),
     "a usage record missing": ({"seals_hold", "call_is_its_usage_and_price"}, f"DELETE FROM {USAGE}"),
