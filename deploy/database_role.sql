@@ -14,7 +14,16 @@ GRANT USAGE ON SCHEMA public TO gateway_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO gateway_app;
 GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO gateway_app;
 
-REVOKE INSERT, UPDATE, DELETE ON django_migrations FROM gateway_app;
+REVOKE INSERT, UPDATE, DELETE ON django_migrations, billing_ledger_month FROM gateway_app;
+-- Tables of old months: read by way of the tables that they inherit from, and written by the owner alone.
+DO $$ DECLARE month regclass; BEGIN
+  FOR month IN
+    SELECT inhrelid FROM pg_inherits
+     WHERE inhparent IN ('billing_reservation'::regclass, 'billing_usage_record'::regclass, 'billing_transfer'::regclass)
+  LOOP
+    EXECUTE format('REVOKE ALL ON %s FROM gateway_app', month);
+  END LOOP;
+END $$;
 REVOKE UPDATE, DELETE ON
   billing_transfer, billing_usage_record, billing_loss, billing_price_version, billing_seal, billing_takeover,
   billing_invoice_line,

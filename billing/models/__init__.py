@@ -7,6 +7,7 @@ from billing.models.credit_note import CreditNote
 from billing.models.external_mapping import ExternalMapping, MappingMode
 from billing.models.invoice import UNPAID, Invoice, InvoiceLine, InvoiceStatus
 from billing.models.invoice_payment import PENDING, InvoicePayment, InvoicePaymentStatus
+from billing.models.ledger_month import LedgerMonth
 from billing.models.loss import Loss, LossKind
 from billing.models.matched_day import MatchedDay
 from billing.models.payment_difference import DifferenceClosing, DifferenceKind, PaymentDifference
@@ -40,6 +41,7 @@ __all__ = [
     "InvoicePayment",
     "InvoicePaymentStatus",
     "InvoiceStatus",
+    "LedgerMonth",
     "Loss",
     "LossKind",
     "MappingMode",

@@ -10,7 +10,8 @@ from django.db.models import UniqueConstraint
 
 _FUNCTION = re.compile(r"CREATE OR REPLACE FUNCTION (\w+)")
 _TRIGGER = re.compile(
-    r"CREATE OR REPLACE TRIGGER (\w+)\s+BEFORE (.+?)\s+ON (\w+)\s+FOR EACH (ROW|STATEMENT) EXECUTE FUNCTION (\w+)",
+    r"CREATE OR REPLACE TRIGGER (\w+)\s+((?:BEFORE|AFTER) .+?)\s+ON (\w+)\s+(?:REFERENCING OLD TABLE AS \w+ )?"
+    r"FOR EACH (ROW|STATEMENT) EXECUTE FUNCTION (\w+)",
     re.DOTALL,
 )
 # Bits of pg_trigger.tgtype.
@@ -47,7 +48,7 @@ def _unique_indexes() -> set[str]:
 
 def _type(events: str, level: str) -> int:
     fired = sum(bit for event, bit in _EVENTS.items() if re.search(rf"\b{event}\b", events))
-    return fired + _BEFORE + (_ROW if level == "ROW" else 0)
+    return fired + (_BEFORE if events.startswith("BEFORE") else 0) + (_ROW if level == "ROW" else 0)
 
 
 def _columns(events: str) -> int:

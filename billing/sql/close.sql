@@ -64,11 +64,25 @@ LANGUAGE plpgsql AS $$
 BEGIN
   IF p_wait THEN
     PERFORM 1 FROM billing_wallet w
-      WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id) FOR NO KEY UPDATE;
+      WHERE w.id = (SELECT r.wallet_id FROM ONLY billing_reservation r WHERE r.id = p_usage_id) FOR NO KEY UPDATE;
     RETURN true;
   END IF;
   PERFORM 1 FROM billing_wallet w
-    WHERE w.id = (SELECT r.wallet_id FROM billing_reservation r WHERE r.id = p_usage_id)
+    WHERE w.id = (SELECT r.wallet_id FROM ONLY billing_reservation r WHERE r.id = p_usage_id)
       FOR NO KEY UPDATE SKIP LOCKED;
-  RETURN FOUND OR NOT EXISTS (SELECT FROM billing_reservation r WHERE r.id = p_usage_id);
+  RETURN FOUND OR NOT EXISTS (SELECT FROM ONLY billing_reservation r WHERE r.id = p_usage_id);
+END $$;
+
+
+-- billing_find_call(p_usage_id text) RETURNS SETOF billing_reservation
+--
+-- The call, wherever it is; no row where there is none. Only one that is not in the hot table is looked for in the tables of
+-- months (months.sql).
+CREATE OR REPLACE FUNCTION billing_find_call(p_usage_id text) RETURNS SETOF billing_reservation
+LANGUAGE plpgsql STABLE ROWS 1 AS $$
+BEGIN
+  RETURN QUERY SELECT r.* FROM ONLY billing_reservation r WHERE r.id = p_usage_id;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT r.* FROM billing_reservation r WHERE r.id = p_usage_id;
+  END IF;
 END $$;

@@ -40,7 +40,7 @@ DECLARE
 BEGIN
   outcome := 'fresh';
   SELECT r.id, r.state, r.request_digest, r.closed_at INTO usage_id, v_state, v_digest, v_closed_at
-    FROM billing_reservation r
+    FROM ONLY billing_reservation r
    WHERE r.wallet_id = p_wallet_id AND r.route = p_route AND r.idempotency_key = p_key AND r.replayable;
   IF NOT FOUND OR v_closed_at <= p_now - interval '24 hours' THEN
     RETURN;

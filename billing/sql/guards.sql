@@ -14,13 +14,24 @@ BEGIN
   RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
-CREATE OR REPLACE TRIGGER transfer_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_transfer
+-- Rows of old months move to tables of their own (months.sql), and nowhere else. These come first: an upgrade must not take
+-- the refusal of every DELETE away before they stand.
+CREATE OR REPLACE TRIGGER reservation_only_moves AFTER DELETE ON billing_reservation
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION billing_only_moves();
+CREATE OR REPLACE TRIGGER usage_record_only_moves AFTER DELETE ON billing_usage_record
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION billing_only_moves();
+CREATE OR REPLACE TRIGGER transfer_only_moves AFTER DELETE ON billing_transfer
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION billing_only_moves();
+
+CREATE OR REPLACE TRIGGER transfer_stays BEFORE UPDATE OR TRUNCATE ON billing_transfer
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
-CREATE OR REPLACE TRIGGER usage_record_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_usage_record
+CREATE OR REPLACE TRIGGER usage_record_stays BEFORE UPDATE OR TRUNCATE ON billing_usage_record
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER loss_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_loss
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER price_version_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_price_version
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER ledger_month_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_ledger_month
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER takeover_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_takeover
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
@@ -38,7 +49,7 @@ CREATE OR REPLACE TRIGGER lot_stays
     created_at OR TRUNCATE
   ON billing_credit_lot FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER reservation_stays
-  BEFORE DELETE OR UPDATE OF id, wallet_id, actor_did, org_id, membership_id, product, client_id, route,
+  BEFORE UPDATE OF id, wallet_id, actor_did, org_id, membership_id, product, client_id, route,
     model, request_id, idempotency_key, request_digest, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
     lot_amounts_microusd, price_version_id, created_at OR TRUNCATE
   ON billing_reservation FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();

@@ -6,7 +6,7 @@
 CREATE OR REPLACE FUNCTION billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE billing_reservation r
+  UPDATE ONLY billing_reservation r
      SET evidence = p_evidence, deadline_at = greatest(r.deadline_at, p_deadline)
    WHERE r.id = p_usage_id AND r.state = 'dispatched';
   RETURN FOUND;

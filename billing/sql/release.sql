@@ -31,7 +31,7 @@ DECLARE
 BEGIN
   v_now := coalesce(p_now, clock_timestamp());
 
-  UPDATE billing_reservation r
+  UPDATE ONLY billing_reservation r
      SET state = 'released', closed_at = v_now, replayable = false, resolution = p_resolution
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.closed_at IS NULL
   RETURNING r.* INTO v_call;
@@ -39,7 +39,7 @@ BEGIN
     SELECT CASE r.state WHEN 'released' THEN 'already' WHEN 'settled' THEN 'settled' ELSE 'conflict' END,
            r.hold_microusd
       INTO outcome, hold_microusd
-      FROM billing_reservation r WHERE r.id = p_usage_id;
+      FROM billing_find_call(p_usage_id) r;
     outcome := coalesce(outcome, 'unknown');
     RETURN;
   END IF;

@@ -54,7 +54,7 @@ BEGIN
   v_now := coalesce(p_now, clock_timestamp());
 
   IF v_call.key IS NOT NULL AND EXISTS (
-    SELECT FROM billing_reservation r
+    SELECT FROM ONLY billing_reservation r
      WHERE r.wallet_id = v_wallet.id AND r.route = v_call.route AND r.idempotency_key = v_call.key AND r.replayable)
   THEN
     SELECT k.outcome, k.usage_id, k.replay_status, k.replay_headers, k.replay_body
@@ -64,7 +64,7 @@ BEGIN
       RETURN;
     END IF;
     IF usage_id IS NOT NULL THEN
-      UPDATE billing_reservation r SET replayable = false WHERE r.id = usage_id;
+      UPDATE ONLY billing_reservation r SET replayable = false WHERE r.id = usage_id;
     END IF;
   END IF;
   usage_id := v_call.usage_id;

@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION billing_to_review(
   p_deployment text DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE billing_reservation r
+  UPDATE ONLY billing_reservation r
      SET state = 'review', review_reason = p_reason, evidence = coalesce(p_evidence, r.evidence),
          deployment = coalesce(p_deployment, r.deployment)
    WHERE r.id = p_usage_id AND r.state = 'dispatched';
@@ -32,8 +32,8 @@ END $$;
 -- somebody is working on are left for the next round.
 CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 RETURNS TABLE (usage_id text, outcome text) LANGUAGE sql AS $$
-  UPDATE billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
-   WHERE r.id IN (SELECT o.id FROM billing_reservation o
+  UPDATE ONLY billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
+   WHERE r.id IN (SELECT o.id FROM ONLY billing_reservation o
                    WHERE o.closed_at IS NULL AND o.state = 'dispatched'
                      AND o.deadline_at <= coalesce(p_now, clock_timestamp())
                    LIMIT p_limit FOR NO KEY UPDATE SKIP LOCKED)
@@ -47,5 +47,5 @@ $$;
 CREATE OR REPLACE FUNCTION billing_note_look_up(p_usage_id text, p_next_at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE billing_reservation r SET next_look_up_at = p_next_at WHERE r.id = p_usage_id AND r.state = 'review';
+  UPDATE ONLY billing_reservation r SET next_look_up_at = p_next_at WHERE r.id = p_usage_id AND r.state = 'review';
 END $$;

@@ -46,7 +46,7 @@ DECLARE
 BEGIN
   v_now := coalesce(p_now, clock_timestamp());
 
-  UPDATE billing_reservation r
+  UPDATE ONLY billing_reservation r
      SET state = 'settled', closed_at = v_now, charge_microusd = least(p_cost, r.hold_microusd),
          overrun_microusd = greatest(p_cost - r.hold_microusd, 0), resolution = p_resolution,
          deployment = coalesce(p_deployment, r.deployment)
@@ -56,7 +56,7 @@ BEGIN
     SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
            r.charge_microusd, r.hold_microusd, r.overrun_microusd
       INTO outcome, charge_microusd, hold_microusd, overrun_microusd
-      FROM billing_reservation r WHERE r.id = p_usage_id;
+      FROM billing_find_call(p_usage_id) r;
     outcome := coalesce(outcome, 'unknown');
     RETURN;
   END IF;

@@ -26,13 +26,16 @@ SELECT t.tgname, t.tgrelid::regclass::text, p.proname, pg_get_triggerdef(t.oid, 
 """
 
 
-def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> None:
-    """Install everything, unless migrations are still to come; emptying a database (`flush`) has no plan."""
+def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> bool:
+    """Install everything, unless migrations are still to come; emptying a database (`flush`) has no plan. Return whether
+    it was done."""
     if plan is None:
-        return
+        return False
     executor = MigrationExecutor(connections[using])
-    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        install(using)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return False
+    install(using)
+    return True
 
 
 def install(using: str) -> None:

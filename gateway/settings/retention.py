@@ -1,4 +1,4 @@
-"""How long what is not for ever is kept. `docs/retention.md` lists every table, and what decides where nothing here does."""
+"""How long what is not for ever is kept, and how long closed calls stay in the hot tables. `docs/retention.md` lists every table, and what decides where nothing here does."""
 
 from gateway.settings.reading import env
 
@@ -14,6 +14,12 @@ EXECUTION_DAYS = env.days(
 CI_RUN_DAYS = env.days("CI_RUN_DAYS", default=365, at_least=7, because="a provider repeats its reports for days")
 JUDGEMENT_COUNT_DAYS = env.days(
     "JUDGEMENT_COUNT_DAYS", default=90, at_least=90, because="the console compares the last 90 days"
+)
+LEDGER_HOT_DAYS = env.days(
+    "LEDGER_HOT_DAYS",
+    default=90,
+    at_least=35,
+    because="reviews are decided, keys free and seals made by then",
 )
 # The audit log and the operators' log. Where it is not set, for ever.
 AUDIT_DAYS = env.days_or_for_ever(

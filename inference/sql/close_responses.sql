@@ -38,7 +38,7 @@ BEGIN
   SELECT k.id, w.owner_kind, w.owner_key, r.id, k.status, k.response, k.input_items, v_now,
          v_now + make_interval(days => k.days)
     FROM json_to_record(p_kept) AS k (id text, status text, response text, input_items text, days integer)
-    JOIN billing_reservation r ON r.id = p_usage_id
+    JOIN ONLY billing_reservation r ON r.id = p_usage_id
     JOIN billing_wallet w ON w.id = r.wallet_id
    WHERE p_kept IS NOT NULL
   ON CONFLICT (id) DO NOTHING;

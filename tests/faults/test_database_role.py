@@ -8,12 +8,17 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import DatabaseError, connection
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from billing.queries import audit
 from organizations.models import AuditEntry, Organization
 from organizations.tasks import purge_audit_log
+from tests.billing.months import conftest as months_ledger
+from tests.billing.months.conftest import kept  # noqa: F401
+from tests.factories import months
+from tests.factories.months import TABLES
 from tests.support.database import connect
 from tests.support.processes import gateway_process
 from tests.support.stage import Stage, chat
@@ -40,11 +45,32 @@ FORBIDDEN = [
     "UPDATE billing_provider_movement SET amount_microusd = 1",
     "DELETE FROM billing_payment_difference",
     "DELETE FROM billing_difference_closing",
+    "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')",
+    "DELETE FROM billing_ledger_month",
+    "SELECT billing_add_month('2025-01-01')",
     "ALTER TABLE billing_transfer DISABLE TRIGGER ALL",
     "DROP TRIGGER transfer_stays ON billing_transfer",
     "DROP TABLE billing_seal",
     "SET session_replication_role = replica",
     "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
+]
+
+# Old months are read by way of the hot tables, and moved by the owner.
+OF_EACH = [
+    "SELECT FROM {}",
+    "INSERT INTO {0} SELECT * FROM {0} LIMIT 1",
+    "LOCK {} IN ROW EXCLUSIVE MODE",
+    "DELETE FROM {}",
+    "TRUNCATE {}",
+    "ALTER TABLE {} DISABLE TRIGGER ALL",
+    "DROP TABLE {}",
+]
+OF_MONTHS = [
+    "UPDATE billing_reservation SET state = 'dispatched', closed_at = NULL WHERE tableoid <> 'billing_reservation'::regclass",
+    "UPDATE billing_reservation SET replayable = false WHERE tableoid <> 'billing_reservation'::regclass",
+    "SELECT * FROM billing_move_calls('2025-10-01', now(), '', 100, false)",
+    "DELETE FROM ONLY billing_transfer",
+    "DELETE FROM ONLY billing_reservation",
 ]
 
 
@@ -110,6 +136,34 @@ def test_purges_the_audit_log_as_soon_as_it_is_granted(role: str, settings: Any)
             assert (purge_audit_log(), purge_audit_log()) == (1, 0)
         finally:
             cursor.execute("RESET ROLE")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("kept")
+def test_reads_old_months_and_never_writes_to_them(role: str) -> None:
+    old = months_ledger.furnish()
+    with connection.cursor() as cursor:
+        months.move(before=months.AT + timedelta(hours=1))  # so that some may still move
+        cursor.execute(GRANTS.read_text().replace("gateway_app", role))
+        before = months_ledger.said(old)
+        cursor.execute(f"SET ROLE {role}")
+        try:
+            assert months_ledger.said(old) == before
+            assert months_ledger.unsound() == []
+            for statement in (
+                *OF_MONTHS,
+                *(one.format(name) for one in OF_EACH for name in map(months.name_of, TABLES)),
+            ):
+                with (
+                    pytest.raises(DatabaseError, match=r"permission denied|must be owner|never changed"),
+                    transaction.atomic(),
+                ):
+                    cursor.execute(statement)
+            with pytest.raises(CommandError, match="Only the owner of the tables may move rows"):
+                call_command("move_ledger_month", "2025-10")
+        finally:
+            cursor.execute("RESET ROLE")
+    assert months_ledger.said(old) == before
 
 
 @pytest.mark.parametrize("statement", FORBIDDEN)

@@ -54,7 +54,14 @@ BOOKS = {
         "billing_seat_price",
     ),
     *("billing_difference_closing", "billing_matched_day", "billing_payment_difference", "billing_provider_movement"),
-    *("billing_price_version", "billing_reservation", "billing_seal", "billing_transfer", "billing_usage_record"),
+    *(
+        "billing_ledger_month",
+        "billing_price_version",
+        "billing_reservation",
+        "billing_seal",
+        "billing_transfer",
+        "billing_usage_record",
+    ),
     *(
         "billing_takeover",
         "billing_wallet",
@@ -214,6 +221,7 @@ def test_the_page_lists_every_table() -> None:
 
 def test_the_page_names_every_setting() -> None:
     named = {name for _, _, words, _ in code_of_page("What is purged") for name in words}
+    named |= {name for [name], _ in code_of_page("Old months")}
     assert named == {name for name in vars(retention) if name.isupper()}
 
 

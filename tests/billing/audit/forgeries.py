@@ -204,6 +204,8 @@ SCHEMES: Corruptions = {
         "CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)"
         " RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'",
     ),
+    "a month without its tables": ("months_stand", "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')"),
+    "a table that slips transfers in": ("months_stand", "CREATE TABLE billing_more () INHERITS (billing_transfer)"),
     "a unique index dropped": ("guards_stand", "ALTER TABLE billing_transfer DROP CONSTRAINT transfer_posted_once"),
     "losses that are swallowed": (
         "guards_stand",

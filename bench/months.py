@@ -1,9 +1,9 @@
-"""Tries moving old calls out of the ledger's hot tables while calls go on: `python -m bench.archive`.
+"""Measures the move of old months of the ledger while calls go on: `python -m bench.months`.
 
-A database of its own gets a million settled calls of a year that is over. Old months then move, in small transactions, into
-a table for each month that inherits from the hot one, so that whoever reads the hot table reads them too. Before, while and after
-that, threads hold and settle calls. Printed are their times, and the longest wait of each step. This is a trial of a design
-(docs/decisions/0051): the guards are passed by, which only the superuser of this database may.
+A database of its own gets closed calls of a year that is over. `manage.py move_ledger_month` then moves them, month by month,
+into tables of their own. Before, while and after that, threads hold and settle calls, without a pause. Printed are how long
+their calls took, what the database's processors did for each, and how many rows moved in a second
+(docs/decisions/0051).
 """
 
 import argparse
@@ -14,8 +14,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,12 @@ from bench.tables import table
 from gateway.core.contract.ids import new_id
 from gateway.run.postgres import Cluster
 
-WALLETS, THREADS, MONTHS, BATCH = 64, 4, 12, 1000
-TABLES = {"billing_reservation": "id", "billing_usage_record": "reservation_id"}
-
-_NAMES_HOT_TABLE = re.compile(r"\b(FROM|UPDATE|JOIN) (billing_reservation|billing_usage_record)\b")
+WALLETS, THREADS, MONTHS = 64, 4, 12
+YEAR = [f"2025-{month:02}" for month in range(1, MONTHS + 1)]
 
 FILL = """
 WITH made AS (
-  SELECT n, 'use_0' || to_char(at, 'YYYYMMDDHH24MISSUS') || '_' || n AS id, 'wal_' || n %% {wallets} AS wallet_id, at
+  SELECT n, billing_first_id(at::date) || lpad(n::text, 16, '0') AS id, 'wal_' || n %% {wallets} AS wallet_id, at
     FROM (SELECT n, '2025-01-01'::timestamptz + n * interval '1 year' / %(calls)s AS at
             FROM generate_series(0, %(calls)s - 1) n) s
 ), called AS (
@@ -48,27 +46,29 @@ WITH made AS (
   SELECT m.id, m.wallet_id, 'did:web:studio.example:alice', 'chat.completions', 'fast', 'bench', 'req_' || m.n, m.id,
          sha256(m.id::bytea), false, 'settled', 100, 100, 100, 19, 0, 1, m.at, m.at, m.at + interval '1 minute',
          m.at + interval '1 second'
-    FROM made m)
-INSERT INTO billing_usage_record (reservation_id, input_tokens, output_tokens, charge_microusd, basis, settled_at)
-SELECT m.id, 60, 16, 19, 'upstream', m.at + interval '1 second' FROM made m
+    FROM made m
+), used AS (
+  INSERT INTO billing_usage_record (reservation_id, input_tokens, output_tokens, charge_microusd, basis, settled_at)
+  SELECT m.id, 60, 16, 19, 'upstream', m.at + interval '1 second' FROM made m)
+INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+SELECT 'charge', m.id, 0, 'wallet:' || m.wallet_id, 'platform:revenue', 19, m.wallet_id, m.at + interval '1 second'
+  FROM made m
+"""
+# What the jobs would have done with them.
+FINAL = """
+INSERT INTO billing_seal (id, begins_at, ends_at, contents, chain) VALUES (1, '2000-01-01', now(), '{}', '');
+INSERT INTO billing_usage_horizon (id, ends_at, calls) VALUES (1, now(), 0)
 """
 OWNERS = """
 INSERT INTO billing_wallet (id, owner_kind, owner_key, balance_microusd, held_microusd, debt_microusd, created_at)
 SELECT 'wal_' || n, 'account', 'owner-' || n, 1000000000000, 0, 0, now() FROM generate_series(0, {wallets} - 1) n
 """
 PRICE = """INSERT INTO billing_price_version (id, alias, components) VALUES (1, 'fast', '{"request": "19"}')"""
-CHILD = """
-CREATE TABLE {child} (LIKE {hot} INCLUDING ALL, CHECK ({key} >= '{begin}' AND {key} < '{end}'))
-"""
-MOVE = """
-WITH old AS (SELECT {key} FROM ONLY {hot} WHERE {key} >= %s AND {key} < %s ORDER BY {key} LIMIT %s FOR UPDATE SKIP LOCKED),
-gone AS (DELETE FROM ONLY {hot} h USING old WHERE h.{key} = old.{key} RETURNING h.*)
-INSERT INTO {child} SELECT * FROM gone
-"""
+WHERE = "SELECT count(*) FROM ONLY billing_reservation WHERE created_at < '2026-01-01'"
 
 
 def main() -> None:
-    """Run the trial and print its figures."""
+    """Take the measurements and print them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=1_000_000, help="that are there before")
     parser.add_argument("--seconds", type=float, default=15.0, help="of each phase")
@@ -79,11 +79,9 @@ def main() -> None:
     ):
         trial.fill(options.calls)
         trial.calls("before")
-        trial.calls("with a table for each month, still empty", trial.inherit)
+        trial.calls("while twelve months get tables", trial.add_tables)
         trial.calls("while they move", trial.move)
         trial.calls("afterwards")
-        trial.read_hot_tables_alone()
-        trial.calls("with functions that read the hot tables alone")
         print(trial.report())
 
 
@@ -95,12 +93,10 @@ class Trial:
         self._url = self._cluster.start()
         self._seconds = seconds
         self._phases: list[list[str]] = []
-        self._waits: dict[str, float] = {}
-        self._moved = 0
+        self._rows_a_second = 0.0
+        self._add_seconds = 0.0
         self._cpu_seconds = 0.0
-        environment = {**os.environ, "DATABASE_URL": self._url, "DJANGO_SETTINGS_MODULE": "gateway.settings"}
-        migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-        subprocess.run(migrate, cwd=ROOT, env=environment, check=True)
+        self._manage("migrate", "--verbosity", "0")
 
     def close(self) -> None:
         """Stop the database."""
@@ -113,6 +109,7 @@ class Trial:
             connection.execute(PRICE.encode())
             connection.execute(OWNERS.format(wallets=WALLETS).encode())
             connection.execute(FILL.format(wallets=WALLETS).encode(), {"calls": calls})
+            connection.execute(FINAL.encode())
             connection.execute("VACUUM ANALYZE")
 
     def calls(self, phase: str, beside: Any = None) -> None:
@@ -134,47 +131,35 @@ class Trial:
         cpu = f"{1000 * self._cpu_seconds / len(seconds):.2f}"
         self._phases.append([phase, f"{len(seconds):,}", *_milliseconds(seconds), cpu])
 
-    def inherit(self) -> None:
-        """Make a table for each month and have it inherit from the hot one."""
+    def add_tables(self) -> None:
+        """Make the tables of each month."""
         with self._connect() as connection:
-            for hot, key in TABLES.items():
-                for month in range(MONTHS):
-                    names = {"hot": hot, "child": _child(hot, month), "key": key}
-                    begin, end = _bounds(month)
-                    connection.execute(CHILD.format(**names, begin=begin, end=end).encode())
-                    with self._timed("ALTER TABLE ... INHERIT"):
-                        connection.execute(f"ALTER TABLE {names['child']} INHERIT {hot}".encode())
+            for month in YEAR:
+                begun = time.perf_counter()
+                connection.execute("SELECT billing_add_month(%s)", [f"{month}-01"])
+                self._add_seconds = max(self._add_seconds, time.perf_counter() - begun)
 
     def move(self) -> None:
-        """Move old calls for as long as a phase takes."""
-        until = time.monotonic() + self._seconds
+        """Move every month, by the command."""
+        begun = time.perf_counter()
+        said = self._manage("move_ledger_month", *YEAR)
+        rows = sum(int(count.replace(",", "")) for count in re.findall(r"\(([\d,]+) rows\)", said))
+        self._rows_a_second = rows / (time.perf_counter() - begun)
         with self._connect() as connection:
-            connection.execute("SET session_replication_role = replica")  # passes the guards by
-            for month in range(MONTHS):
-                while time.monotonic() < until:
-                    moved = sum(self._move_some(connection, hot, key, month) for hot, key in TABLES.items())
-                    self._moved += moved
-                    if not moved:
-                        break
-
-    def read_hot_tables_alone(self) -> None:
-        """Have the ledger's functions look for a call in the hot tables, and in no month's."""
-        with self._connect() as connection:
-            connection.execute("SET check_function_bodies = off")
-            for path in sorted((ROOT / "billing" / "sql").glob("*.sql")):
-                if path.name != "seals.sql":
-                    connection.execute(_NAMES_HOT_TABLE.sub(r"\1 ONLY \2", path.read_text()).encode())
+            assert connection.execute(WHERE).fetchone() == (0,), said
 
     def report(self) -> str:
         """Return the figures."""
         calls = table(["Calls", "Number", "p50 ms", "p99 ms", "Longest ms", "Database CPU ms"], self._phases)
-        waits = table(["Step", "Longest ms"], [[step, f"{1000 * took:.1f}"] for step, took in self._waits.items()])
-        return f"{calls}\n\n{waits}\n\nRows moved: {self._moved:,}"
+        return (
+            f"{calls}\n\nRows moved in a second: {self._rows_a_second:,.0f}\n"
+            f"Longest transaction that makes a month's tables: {1000 * self._add_seconds:.0f} ms"
+        )
 
-    def _move_some(self, connection: psycopg.Connection[Any], hot: str, key: str, month: int) -> int:
-        statement = MOVE.format(hot=hot, key=key, child=_child(hot, month))
-        with self._timed(f"a batch of {BATCH} of {hot}"):
-            return connection.execute(statement.encode(), [*_bounds(month), BATCH]).rowcount
+    def _manage(self, *arguments: str) -> str:
+        environment = {**os.environ, "DATABASE_URL": self._url, "DJANGO_SETTINGS_MODULE": "gateway.settings"}
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def _call(self, number: int, end: threading.Event, seconds: list[float]) -> None:
         with self._connect() as connection:
@@ -190,12 +175,6 @@ class Trial:
     def _connect(self) -> psycopg.Connection[Any]:
         return psycopg.connect(self._url, autocommit=True)
 
-    @contextmanager
-    def _timed(self, step: str) -> Iterator[None]:
-        begun = time.perf_counter()
-        yield
-        self._waits[step] = max(self._waits.get(step, 0.0), time.perf_counter() - begun)
-
 
 def _hold_and_settle(connection: psycopg.Connection[Any], owner: str) -> None:
     usage_id = new_id("use")
@@ -206,16 +185,6 @@ def _hold_and_settle(connection: psycopg.Connection[Any], owner: str) -> None:
     assert held.fetchone() == ("reserved",)
     settled = connection.execute("SELECT outcome FROM billing_settle(%s, 19, 'upstream', '{}')", [usage_id])
     assert settled.fetchone() == ("settled",)
-
-
-def _child(hot: str, month: int) -> str:
-    return f"{hot}_2025_{month + 1:02}"
-
-
-def _bounds(month: int) -> tuple[str, str]:
-    """Return the first id of a month, and of the next."""
-    months = [f"use_02025{number:02}" for number in range(1, MONTHS + 1)] + ["use_02026"]
-    return months[month], months[month + 1]
 
 
 def _milliseconds(seconds: Sequence[float]) -> list[str]:

@@ -1,0 +1,137 @@
+"""Move old calls into tables of their month, while calls go on. Not on the hot path.
+
+Everything that keeps money safe is in the database (`billing/sql/months.sql`): each batch is one transaction, triggers check
+what it moves, and a call is in one place at any time. This only asks for the next batch.
+"""
+
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable, QueryCanceled
+
+from billing.operations.statement import call
+
+log = logging.getLogger("billing.ledger_months")
+
+BATCH_MAX, BATCH_MIN = 1000, 50
+BATCH_SECONDS = 0.2
+"""How long a transaction is to take. A call waits for one only if it uses a key again whose first call is being moved."""
+
+ATTEMPTS, PAUSE_SECONDS = 10, 1.0
+_LIMITS = "SET LOCAL lock_timeout = '500ms'; SET LOCAL statement_timeout = '10s'"
+# Nobody who reads or writes waits behind this lock; an automatic vacuum gives way to it after a second.
+_LIMITS_OF_TABLES = "SET LOCAL lock_timeout = '10s'"
+_TABLES = "SELECT name FROM billing_month_tables() WHERE to_regclass(name) IS NOT NULL ORDER BY name"
+
+
+class LedgerBusy(Exception):
+    """A batch met a table that somebody had locked, or took too long, again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What became of some calls of a month, in the order of their ids.
+
+    `calls` moved, with what belongs to them `rows` (0 in a preview); `staying` counts those that stay, by reason.
+    """
+
+    last_id: str | None
+    looked_at: int
+    calls: int
+    rows: int
+    staying: Counter[str] = field(default_factory=Counter)
+
+
+def add_tables(month: date) -> bool:
+    """Make the tables of a month, named by its first day, if they are not there; return whether they were not.
+
+    Raises LedgerBusy where a migration or a vacuum holds the hot tables.
+    """
+    try:
+        with transaction.atomic():
+            _execute(_LIMITS_OF_TABLES)
+            return bool(call("billing_add_month", lambda row: row[0], month=month).run())
+    except OperationalError as error:
+        raise _busy(error) from error
+
+
+def move(month: date, *, before: datetime) -> Iterator[Batch]:
+    """Move the calls of a month that closed `before` and can never be touched again, one batch after another.
+
+    The tables must be there. Raises LedgerBusy; what was moved until then stays moved, and the next run goes on.
+    """
+    return _batches(month, before, is_trial=False)
+
+
+def preview(month: date, *, before: datetime) -> Iterator[Batch]:
+    """Say what `move` would do, and do nothing."""
+    return _batches(month, before, is_trial=True)
+
+
+def analyze() -> None:
+    """Renew what the planner knows of the hot tables and their months together, which nothing else does."""
+    _execute("ANALYZE billing_reservation, billing_usage_record, billing_transfer")
+
+
+def tend() -> int:
+    """Give the months' tables the indexes and guards that the hot ones have now; return how many differed."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TABLES)
+        names = [name for (name,) in cursor.fetchall()]
+    return sum(call("billing_tend_month_table", lambda row: int(row[0]), name=name).run() for name in names)
+
+
+def _batches(month: date, before: datetime, *, is_trial: bool) -> Iterator[Batch]:
+    after, size, failures = "", BATCH_MAX, 0
+    while True:
+        begun = time.monotonic()
+        try:
+            batch = _batch(month, before, after, size, is_trial)
+        except OperationalError as error:
+            failures += 1
+            if failures == ATTEMPTS:
+                raise _busy(error) from error
+            log.warning("a batch of %d calls is tried again: %s", size, _busy(error))
+            size = max(BATCH_MIN, size // 2)
+            time.sleep(PAUSE_SECONDS)
+            continue
+        if batch.last_id is None:
+            return
+        yield batch
+        after, failures = batch.last_id, 0
+        size = _next_size(size, time.monotonic() - begun)
+
+
+@transaction.atomic
+def _batch(month: date, before: datetime, after: str, size: int, is_trial: bool) -> Batch:
+    _execute(_LIMITS)
+    statement = call(
+        "billing_move_calls", _read_batch, month=month, before=before, after=after, limit=size, is_trial=is_trial
+    )
+    return statement.run()
+
+
+def _read_batch(row: tuple[str | None, int, int, int | None, str]) -> Batch:
+    last_id, looked_at, calls, rows, staying = row
+    return Batch(last_id, looked_at, calls, rows or 0, Counter(json.loads(staying)))
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return how many calls the next batch has, so that it takes about BATCH_SECONDS."""
+    return max(BATCH_MIN, min(BATCH_MAX, 2 * size, int(size * BATCH_SECONDS / max(seconds, 0.001))))
+
+
+def _busy(error: OperationalError) -> Exception:
+    """Return what to raise for an error: LedgerBusy for a limit that passed, else itself."""
+    return LedgerBusy(str(error).strip()) if isinstance(error.__cause__, LockNotAvailable | QueryCanceled) else error
+
+
+def _execute(statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)

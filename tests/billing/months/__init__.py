@@ -1,0 +1,1 @@
+"""Old months in tables of their own."""
