@@ -83,6 +83,7 @@ END $$;
 -- may move, and what belongs to a call that stands in the month already.
 CREATE OR REPLACE FUNCTION billing_month_admits() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
+  v_final timestamptz := billing_final_until();
   v_table record;
   v_admitted bigint;
 BEGIN
@@ -92,12 +93,11 @@ BEGIN
     SELECT count(*) INTO v_admitted
       FROM moved m JOIN ONLY billing_reservation h ON h.id = m.id AND h *= m
      WHERE billing_stays_because(
-             h, v_table.month, billing_final_until(),
-             EXISTS (SELECT FROM billing_loss l WHERE l.reservation_id = h.id),
+             h, v_table.month, v_final, EXISTS (SELECT FROM billing_loss l WHERE l.reservation_id = h.id),
              EXISTS (SELECT FROM billing_stored_replay s WHERE s.reservation_id = h.id)) IS NULL;
   ELSE
     EXECUTE format('SELECT count(*) FROM moved m JOIN ONLY %1$I h ON h.%2$I = m.%2$I AND h *= m'
-                   ' WHERE EXISTS (SELECT FROM ONLY %3$I c WHERE c.id = m.%2$I)', v_table.hot, v_table.key, v_table.calls)
+                   ' WHERE (SELECT true FROM ONLY %3$I c WHERE c.id = m.%2$I)', v_table.hot, v_table.key, v_table.calls)
        INTO v_admitted;
   END IF;
   IF v_admitted IS DISTINCT FROM (SELECT count(*) FROM moved) THEN
