@@ -18,7 +18,7 @@ SELECT i.product, coalesce(string_agg(timestamptz_send(i.started_at), ''), ''),
        coalesce(string_agg(timestamptz_send(i.ended_at), ''), '')
   FROM (SELECT e.product_id AS product, i.started_at, i.ended_at
           FROM {intervals}
-         WHERE e.organization_id = %(org)s AND i.started_at < %(end)s AND (i.ended_at IS NULL OR i.ended_at > %(start)s)
+         WHERE e.organization_id = %(org)s AND i.started_at < %(end)s AND coalesce(i.ended_at, 'infinity') > %(start)s
          LIMIT %(most)s) i
  GROUP BY i.product
 """
