@@ -12,22 +12,24 @@ from organizations.rules.seat_billing import Intervals, SeatMonth, days_of_month
 _NONE = Intervals()
 
 # All starts and all ends of a product as one value each, in the binary form that PostgreSQL sends times in: there may be
-# 10,000 intervals, and rows of times take the driver longer to read than the database to find.
+# 10,000 intervals, and rows of times take the driver longer to read than the database to find. OFFSET 0 keeps the look-up
+# of a subject's intervals by their index, even with statistics of a time when the tables were empty.
 _INTERVALS = """
 SELECT i.product, coalesce(string_agg(timestamptz_send(i.started_at), ''), ''),
        coalesce(string_agg(timestamptz_send(i.ended_at), ''), '')
   FROM (SELECT e.product_id AS product, i.started_at, i.ended_at
-          FROM {intervals}
-         WHERE e.organization_id = %(org)s AND i.started_at < %(end)s AND coalesce(i.ended_at, 'infinity') > %(start)s
-         LIMIT %(most)s) i
+          FROM organizations_entitlement e {seats}
+         CROSS JOIN LATERAL (
+           SELECT i.started_at, i.ended_at FROM {intervals} i
+            WHERE {subject} AND i.started_at < %(end)s AND coalesce(i.ended_at, 'infinity') > %(start)s OFFSET 0) i
+         WHERE e.organization_id = %(org)s LIMIT %(most)s) i
  GROUP BY i.product
 """
-_ENABLED = _INTERVALS.format(
-    intervals="organizations_entitlementinterval i JOIN organizations_entitlement e ON e.id = i.entitlement_id"
-)
+_ENABLED = _INTERVALS.format(seats="", intervals="organizations_entitlementinterval", subject="i.entitlement_id = e.id")
 _ASSIGNED = _INTERVALS.format(
-    intervals="""organizations_seatinterval i JOIN organizations_seat s ON s.id = i.seat_id
-          JOIN organizations_entitlement e ON e.id = s.entitlement_id"""
+    seats="JOIN organizations_seat s ON s.entitlement_id = e.id",
+    intervals="organizations_seatinterval",
+    subject="i.seat_id = s.id",
 )
 
 
