@@ -1,14 +1,21 @@
 """A million settled calls of 100,000 accounts and a few organizations, written behind the ledger's back.
 
-Organizations by what their current month holds: `org_busy` 300,000 calls, `org_limit` as many as one summary may have,
-`org_small` a few. They have members, seats, invoices and credits, `org_limit` as many as one view may show.
+Organizations by what their current month holds: `org_busy` 300,000 calls, `org_limit` as many as one summary may have, each
+paid in two parts, and as many open ones, `org_small` a few. They have members, seats, invoices and credits, `org_limit` as
+many as one view may show.
 """
 
 from collections.abc import Iterator
 
 import psycopg
 
-from gateway.core.contract.limits import REPORT_CALLS_MAX, REPORT_INTERVALS_MAX, REPORT_INVOICES_MAX, REPORT_LOTS_MAX
+from gateway.core.contract.limits import (
+    REPORT_CALLS_MAX,
+    REPORT_HOLDS_MAX,
+    REPORT_INTERVALS_MAX,
+    REPORT_INVOICES_MAX,
+    REPORT_LOTS_MAX,
+)
 
 ORGANIZATIONS = {"org_busy": 200, "org_limit": 1000, "org_small": 5}
 """How many members each has."""
@@ -85,7 +92,18 @@ INSERT INTO billing_transfer (kind, source, debit_account, credit_account, amoun
 SELECT 'charge', id, 'wallet:wal_' || coalesce(org, person::text), 'platform:revenue', charge,
        'wal_' || coalesce(org, person::text), closed_at
   FROM made WHERE charge > 0 ORDER BY closed_at;
+INSERT INTO billing_transfer (kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
+SELECT 'charge', id, 1, 'wallet:wal_org_limit', 'platform:revenue', 1, 'wal_org_limit', closed_at
+  FROM made WHERE org = 'org_limit' AND charge > 0 ORDER BY closed_at;
 DROP TABLE made;
+INSERT INTO billing_reservation (
+  id, wallet_id, actor_did, org_id, membership_id, product, client_id, route, model, request_id, replayable, state,
+  max_cost_microusd, hold_microusd, cash_held_microusd, overrun_microusd, price_version_id, created_at, dispatched_at,
+  deadline_at)
+SELECT 'use_open_' || n, 'wal_org_limit', 'did:web:bench.example:' || 1 + n %% 1000, 'org_limit',
+       'mem_org_limit_' || 1 + n %% 1000, 'studio', 'https://bench.example', 'chat.completions', 'fast', 'req_open_' || n,
+       false, 'dispatched', 2000, 1000, 1000, 0, 1, at, at, at + interval '1 minute'
+  FROM generate_series(1, %(holds)s) n, LATERAL (SELECT %(month)s - n * interval '1 second' AS at) made;
 """
 _TIDY = ("VACUUM ANALYZE",)
 
@@ -108,6 +126,7 @@ def fill(database_url: str, *, calls: int, accounts: int, busy: int) -> None:
 
 _LIMITS = {
     "limit": REPORT_CALLS_MAX,
+    "holds": REPORT_HOLDS_MAX,
     "intervals": REPORT_INTERVALS_MAX - 2,  # those of its two products count as well
     "invoices": REPORT_INVOICES_MAX,
     "lots": REPORT_LOTS_MAX,

@@ -7,6 +7,7 @@ take on disk, and how long the job took.
 """
 
 import argparse
+import gc
 import os
 import sys
 import tempfile
@@ -61,11 +62,18 @@ class _Server:
 
     def processor_seconds(self) -> float:
         """Return the processor time of this process and of the database's sessions so far."""
-        times = [one.cpu_times() for one in (psutil.Process(), *self._postmaster.children())]
-        return sum(one.user + one.system for one in times)
+        return sum(map(_processor_seconds, (psutil.Process(), *self._postmaster.children())))
 
     def close(self) -> None:
         self._cluster.stop()
+
+
+def _processor_seconds(process: psutil.Process) -> float:
+    try:
+        times = process.cpu_times()
+    except psutil.NoSuchProcess:  # a worker of the database that has ended since
+        return 0.0
+    return float(times.user + times.system)
 
 
 def _options() -> argparse.Namespace:
@@ -94,6 +102,8 @@ def _set_up(database_url: str, home: Path) -> None:
 def _measure(server: _Server, rounds: int) -> int:
     from billing.operations import usage_days
 
+    gc.collect()
+    gc.freeze()  # as a server does when it has started
     if server.is_new:
         print("Without the days of use:")
         _time_all(server, max(3, rounds // 30))

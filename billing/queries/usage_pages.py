@@ -34,15 +34,16 @@ class UsageOfMonth:
 
 def of_month(owner: Owner, month: Month, now: datetime) -> UsageOfMonth:
     """Read what the page of a month shows, all of it as of one moment. Days that have not begun are left out."""
+    is_current = month[0] <= now < month[1]
     with one_snapshot():
         members, models = usage_reports.by_product_and_member(owner, month), usage_reports.by_model(owner, month)
         days = [day for day in usage_reports.by_day(owner, month) if day.day <= now.date()]
-    is_current = month[0] <= now < month[1]
+        held_microusd = wallets.view(owner, now).held_microusd if is_current else None
     return UsageOfMonth(
         total=members.total,
         members=members,
         models=models,
         model_lines=lines(Named(row.model, row.model, row.use) for row in models.rows),
         days=lines(Named(f"{row.day}", f"{row.day:%a} {row.day.day} {row.day:%b}", row.use) for row in days),
-        held_microusd=wallets.view(owner, now).held_microusd if is_current else None,
+        held_microusd=held_microusd,
     )

@@ -1,6 +1,8 @@
 """The assignment of a member to a product."""
 
 from django.db import models
+from django.db.models import Value
+from django.db.models.functions import Coalesce
 
 from organizations.models.entitlement import Entitlement
 from organizations.models.intervals import interval_constraints
@@ -36,12 +38,14 @@ class Seat(models.Model):
 class SeatInterval(models.Model):
     """A time during which the seat was assigned: `[started_at, ended_at)`."""
 
-    seat = models.ForeignKey(Seat, models.PROTECT, related_name="intervals")
+    seat = models.ForeignKey(Seat, models.PROTECT, related_name="intervals", db_index=False)
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = interval_constraints("seat_interval")
+        # A report of a month reads what ended since, and not all that the seat ever had.
+        indexes = [models.Index("seat", Coalesce("ended_at", Value("infinity")), name="seat_interval_by_end")]
 
     def __str__(self) -> str:
         return f"{self.started_at} to {self.ended_at or 'now'}"

@@ -7,6 +7,7 @@ from datetime import datetime
 from billing.models import Budget
 from billing.queries import budgets, invoices, reports, wallets
 from billing.queries.invoices import ReportedInvoice
+from billing.queries.snapshots import one_snapshot
 from billing.queries.wallets import WalletBalance
 from organizations.models import Organization
 from organizations.queries import seat_estimate
@@ -25,13 +26,14 @@ class OrganizationBilling:
 
 
 def view(organization: Organization, now: datetime) -> OrganizationBilling:
-    """Read an organization's money, or raise OrgReportLimit where there is more than one report shows."""
+    """Read an organization's money as of one moment, or raise OrgReportLimit where there is more than one report shows."""
     owner = ("organization", organization.pk)
-    reports.check_lots(owner)
-    return OrganizationBilling(
-        organization=organization,
-        wallet=wallets.view(owner, now),
-        budgets=list(budgets.of_organization(organization.pk)),
-        invoices=invoices.report_of(organization.pk),
-        seats=seat_estimate.estimate(organization.pk, now),
-    )
+    with one_snapshot():
+        reports.check_lots(owner)
+        return OrganizationBilling(
+            organization=organization,
+            wallet=wallets.view(owner, now),
+            budgets=list(budgets.of_organization(organization.pk)),
+            invoices=invoices.report_of(organization.pk),
+            seats=seat_estimate.estimate(organization.pk, now),
+        )

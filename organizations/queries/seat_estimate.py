@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from billing.queries.snapshots import one_snapshot
 from billing.rules.months import month_around
 from gateway.core.contract.limits import REPORT_INTERVALS_MAX
 from organizations.models import Entitlement
@@ -45,12 +46,12 @@ class SeatEstimate:
 
 
 def estimate(org_id: str, now: datetime) -> SeatEstimate:
-    """Estimate this month's seats, or raise OrgReportLimit."""
-    month = month_around(now)
-    months = {one.product: one for one in seat_months.of(org_id, month, limit=REPORT_INTERVALS_MAX)}
-    found = entitlements.with_counts().filter(organization_id=org_id, product_id__in=months)
-    today = now.astimezone(UTC).date()
-    return SeatEstimate(month[0].date(), tuple(_row(one, months[one.product_id], today) for one in found))
+    """Estimate this month's seats as of one moment, or raise OrgReportLimit."""
+    month, today = month_around(now), now.astimezone(UTC).date()
+    with one_snapshot():
+        months = {one.product: one for one in seat_months.of(org_id, month, limit=REPORT_INTERVALS_MAX)}
+        found = entitlements.with_counts().filter(organization_id=org_id, product_id__in=months)
+        return SeatEstimate(month[0].date(), tuple(_row(one, months[one.product_id], today) for one in found))
 
 
 def _row(entitlement: Entitlement, month: SeatMonth, today: date) -> ProductEstimate:

@@ -1,36 +1,35 @@
 """The intervals of an organization's products and seats in a month, from which alone its cost follows."""
 
-from collections import defaultdict
-from datetime import UTC, datetime, timedelta
+import struct
 
-import orjson
 from django.db import connection
 
 from billing.queries import external_mappings, seat_prices
 from billing.queries.reports import report_limit
-from organizations.rules.seat_billing import Interval, SeatMonth, days_of_month
+from billing.rules.months import Month
+from organizations.rules.seat_billing import Intervals, SeatMonth, days_of_month
 
-Spans = dict[str, list[Interval]]
-Month = tuple[datetime, datetime]
+_NONE = Intervals()
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-# As one JSON array for each product: there may be 10,000 intervals, and a driver reads times one by one.
-_SPANS = """
-SELECT i.product, json_agg(json_build_array(i.started, i.ended))::text
-  FROM (SELECT e.product_id AS product, (extract(epoch FROM i.started_at) * 1000000)::bigint AS started,
-               (extract(epoch FROM i.ended_at) * 1000000)::bigint AS ended
-          FROM {intervals}
-         WHERE e.organization_id = %(org)s AND i.started_at < %(end)s AND (i.ended_at IS NULL OR i.ended_at > %(start)s)
-         LIMIT %(most)s) i
+# All starts and all ends of a product as one value each, in the binary form that PostgreSQL sends times in: there may be
+# 10,000 intervals, and rows of times take the driver longer to read than the database to find. OFFSET 0 keeps the look-up
+# of a subject's intervals by their index, even with statistics of a time when the tables were empty.
+_INTERVALS = """
+SELECT i.product, coalesce(string_agg(timestamptz_send(i.started_at), ''), ''),
+       coalesce(string_agg(timestamptz_send(i.ended_at), ''), '')
+  FROM (SELECT e.product_id AS product, i.started_at, i.ended_at
+          FROM organizations_entitlement e {seats}
+         CROSS JOIN LATERAL (
+           SELECT i.started_at, i.ended_at FROM {intervals} i
+            WHERE {subject} AND i.started_at < %(end)s AND coalesce(i.ended_at, 'infinity') > %(start)s OFFSET 0) i
+         WHERE e.organization_id = %(org)s LIMIT %(most)s) i
  GROUP BY i.product
 """
-_ENABLED = _SPANS.format(
-    intervals="organizations_entitlementinterval i JOIN organizations_entitlement e ON e.id = i.entitlement_id"
-)
-_ASSIGNED = _SPANS.format(
-    intervals="""organizations_seatinterval i JOIN organizations_seat s ON s.id = i.seat_id
-          JOIN organizations_entitlement e ON e.id = s.entitlement_id"""
+_ENABLED = _INTERVALS.format(seats="", intervals="organizations_entitlementinterval", subject="i.entitlement_id = e.id")
+_ASSIGNED = _INTERVALS.format(
+    seats="JOIN organizations_seat s ON s.entitlement_id = e.id",
+    intervals="organizations_seatinterval",
+    subject="i.seat_id = s.id",
 )
 
 
@@ -40,37 +39,31 @@ def of(org_id: str, month: Month, *, limit: int | None = None) -> list[SeatMonth
     Raises OrgReportLimit beyond `limit` intervals; an invoice has none, for it must be made.
     """
     start, end = month
-    enabled, assigned = _spans(org_id, month, limit)
+    enabled, assigned = _read(_ENABLED, org_id, month, limit), _read(_ASSIGNED, org_id, month, limit)
+    _check(limit, *enabled.values(), *assigned.values())
     prices = seat_prices.of_month(enabled, start)
     elsewhere = external_mappings.products_of(org_id, before=end)
     days = days_of_month(start.date())
     return [
-        SeatMonth(product, prices[product], product in elsewhere, enabled[product], assigned[product], days)
+        SeatMonth(product, prices[product], product in elsewhere, enabled[product], assigned.get(product, _NONE), days)
         for product in sorted(enabled)
     ]
 
 
-def _spans(org_id: str, month: Month, limit: int | None) -> tuple[Spans, Spans]:
-    """Read the intervals of products and of seats that the month touches, by product."""
-    enabled, assigned = (_read(query, org_id, month, limit) for query in (_ENABLED, _ASSIGNED))
-    if limit is not None and sum(len(spans) for spans in (*enabled.values(), *assigned.values())) > limit:
-        raise report_limit(limit)
-    return enabled, assigned
-
-
-def _read(query: str, org_id: str, month: Month, limit: int | None) -> Spans:
-    """Read intervals by product, at most one more than the limit."""
+def _read(query: str, org_id: str, month: Month, limit: int | None) -> dict[str, Intervals]:
+    """Read the intervals that the month touches by product, at most one more than the limit."""
     start, end = month
     most = None if limit is None else limit + 1
     with connection.cursor() as cursor:
         cursor.execute(query, {"org": org_id, "start": start, "end": end, "most": most})
-        found = {product: [_interval(*times) for times in orjson.loads(spans)] for product, spans in cursor.fetchall()}
-    return defaultdict(list, found)
+        return {product: Intervals(_times(starts), _times(ends)) for product, starts, ends in cursor.fetchall()}
 
 
-def _interval(started: int, ended: int | None) -> Interval:
-    return Interval(_time(started), None if ended is None else _time(ended))
+def _times(sent: bytes) -> list[int]:
+    """Read times, which PostgreSQL sends as 64-bit integers: microseconds since EPOCH."""
+    return sorted(struct.unpack(f">{len(sent) // 8}q", sent))
 
 
-def _time(microseconds: int) -> datetime:
-    return EPOCH + timedelta(microseconds=microseconds)
+def _check(limit: int | None, *intervals: Intervals) -> None:
+    if limit is not None and sum(len(found.starts) for found in intervals) > limit:
+        raise report_limit(limit)

@@ -120,7 +120,7 @@ class InvoiceResponse(serializers.Serializer[Any]):
 
 
 class OrganizationBillingResponse(serializers.Serializer[Any]):
-    """The organization's money, as `render_billing` renders it."""
+    """The organization's money."""
 
     orgId = serializers.CharField(source="organization.id")
     wallet = OrganizationWalletResponse()

@@ -1,5 +1,6 @@
 """Members and invitations on the wire."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -7,6 +8,8 @@ from rest_framework import serializers
 
 from gateway.core.api.names import validate_name
 from gateway.core.api.serializers import StrictSerializer, StrictStringField, listing
+from gateway.core.api.times import rfc3339, rfc3339_or_none
+from organizations.queries.memberships import ListedMember
 from organizations.rules.roles import Role
 
 ROLES = [role.value for role in Role]
@@ -35,20 +38,34 @@ class AcceptanceRequest(StrictSerializer):
 class MemberResponse(serializers.Serializer[Any]):
     """A membership, live or removed."""
 
-    membershipId = serializers.CharField(source="id")
-    did = serializers.CharField(source="account.did")
-    displayName = serializers.CharField(source="account.display_name")
+    membershipId = serializers.CharField()
+    did = serializers.CharField()
+    displayName = serializers.CharField()
     role = serializers.CharField()
-    status = serializers.SerializerMethodField()
-    createdAt = serializers.DateTimeField(source="created_at")
-    removedAt = serializers.DateTimeField(source="removed_at", allow_null=True)
-
-    def get_status(self, membership: Any) -> str:
-        """Return `active` or `removed`."""
-        return "active" if membership.is_active else "removed"
+    status = serializers.CharField(read_only=True, help_text="`active` or `removed`.")
+    createdAt = serializers.DateTimeField()
+    removedAt = serializers.DateTimeField(allow_null=True)
 
 
 MemberList = listing(MemberResponse)
+
+
+def render_member(member: ListedMember) -> dict[str, Any]:
+    """Render a membership. By hand: there may be a thousand, and a serializer takes 10 times as long for each."""
+    return {
+        "membershipId": member.membership_id,
+        "did": member.did,
+        "displayName": member.display_name,
+        "role": member.role,
+        "status": "active" if member.removed_at is None else "removed",
+        "createdAt": rfc3339(member.created_at),
+        "removedAt": rfc3339_or_none(member.removed_at),
+    }
+
+
+def render_members(members: Iterable[ListedMember]) -> dict[str, Any]:
+    """Render a list of memberships."""
+    return {"data": [render_member(member) for member in members]}
 
 
 class InvitationResponse(serializers.Serializer[Any]):

@@ -34,7 +34,7 @@ from organizations.serializers.checkout import (
     ExternalMappingResponse,
     OrganizationCheckoutResponse,
 )
-from organizations.serializers.members import MemberList, MemberResponse
+from organizations.serializers.members import MemberList, render_members
 from organizations.serializers.usage import UsageSummaryResponse, render_summary
 from organizations.views.base import OrganizationViewSet, actor
 
@@ -62,7 +62,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def members(self, request: Request, org_id: str) -> Response:
         """List the memberships that a budget can name, removed ones included."""
-        return Response({"data": MemberResponse(memberships.every(org_id), many=True).data})
+        return Response(render_members(memberships.listed(org_id)))
 
 
 class BudgetsViewSet(OrganizationViewSet):

@@ -10,8 +10,9 @@ from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import LastOwner
 from organizations.operations import members
 from organizations.queries import memberships
+from organizations.queries.memberships import ListedMember
 from organizations.rules.roles import PEOPLE_MANAGERS, Role
-from organizations.serializers.members import MemberList, MemberResponse, RoleRequest
+from organizations.serializers.members import MemberList, MemberResponse, RoleRequest, render_member, render_members
 from organizations.views.base import OrganizationViewSet, actor
 
 
@@ -22,7 +23,7 @@ class MembersViewSet(OrganizationViewSet):
     @requires(Capability.ORGS_READ, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
         """List all memberships, removed ones included, newest first."""
-        return Response({"data": MemberResponse(memberships.every(org_id), many=True).data})
+        return Response(render_members(memberships.listed(org_id)))
 
     @refuses(LastOwner)
     @extend_schema(
@@ -40,7 +41,7 @@ class MembersViewSet(OrganizationViewSet):
         membership = members.change_role(
             org_id=org_id, membership_id=membership_id, role=role, actor_did=actor(request)
         )
-        return Response(MemberResponse(membership).data)
+        return Response(render_member(ListedMember.of(membership)))
 
     @refuses(LastOwner)
     @extend_schema(operation_id="remove_member", summary="Remove a member", responses=MemberResponse)
@@ -48,4 +49,4 @@ class MembersViewSet(OrganizationViewSet):
     def destroy(self, request: Request, org_id: str, membership_id: str) -> Response:
         """Remove a member and revoke the membership's seats."""
         membership = members.remove(org_id=org_id, membership_id=membership_id, actor_did=actor(request))
-        return Response(MemberResponse(membership).data)
+        return Response(render_member(ListedMember.of(membership)))

@@ -38,10 +38,10 @@ class ProductModel:
         instants = {day, *(start for start, _ in self.seats if day <= start < day + DAY)}
         return max(1, *(sum(_holds(span, at) for span in self.seats) for at in instants))
 
-    def line(self, month: datetime) -> tuple[int, int, int] | None:
-        """Return price, seat-days and cost of a month; None where it is not billed here."""
+    def line(self, month: datetime, until: datetime | None = None) -> tuple[int, int, int] | None:
+        """Return price, seat-days and cost of a month, or of its days begun by `until`; None where it is not billed here."""
         days = list(days_of(month))
-        seat_days = sum(self.seats_of_day(day) for day in days)
+        seat_days = sum(self.seats_of_day(day) for day in days if until is None or day <= until)
         if not seat_days or (self.mapped_at is not None and self.mapped_at < days[-1] + DAY):
             return None
         exact = Fraction(self.price(month) * seat_days, len(days))

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -12,11 +13,12 @@ from billing.models import Budget, Reservation
 from billing.rules.months import month_around, month_before
 from gateway.core.contract import limits
 from organizations.models import AuditEntry, Entitlement, EntitlementInterval, Seat, SeatInterval
-from organizations.operations import members
+from organizations.operations import members, seats
 from organizations.rules.seat_billing import days_of_month
 from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import Team, product
 from tests.organizations.test_api import Api, caller
+from tests.support.concurrency import at_once
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db
@@ -251,6 +253,33 @@ class TestBilling:
     def _seat(self, team: Team, name: str, start: datetime) -> None:
         seat = Seat.objects.create(entitlement=Entitlement.objects.get(), membership=team.join(name), assigned_at=start)
         SeatInterval.objects.create(seat=seat, started_at=start)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("statement", ["wallet__balance_microusd", "assigned_seats"])
+def test_the_billing_view_is_of_one_moment(api: Api, team: Team, statement: str) -> None:
+    """What changes before one of its statements changes nothing that it shows."""
+    team.enable("studio")
+    bob, purse = team.join("bob"), Purse("organization", team.id).pay(1_000_000)
+    seats.assign(org_id=team.id, product="studio", membership_id=team["olivia"].id, actor_did=team.owner.did)
+
+    def change() -> None:
+        purse.grant(10)
+        seats.assign(org_id=team.id, product="studio", membership_id=bob.id, actor_did=team.owner.did)
+
+    def change_first(execute: Any, sql: str, *rest: Any) -> Any:
+        if statement in sql:
+            at_once(change)
+        return execute(sql, *rest)
+
+    def shown() -> tuple[int, int, int]:
+        body = api("GET", f"/organizations/{team.id}/billing")[1]
+        [studio] = body["seatEstimate"]["products"]
+        return len(body["credits"]), studio["assignedSeats"], studio["billableSeats"]
+
+    with connection.execute_wrapper(change_first):
+        assert shown() == (0, 1, 1)
+    assert shown() == (1, 2, 2)
 
 
 def row(

@@ -171,6 +171,19 @@ def test_what_the_estimate_says_as_a_month_ends_is_its_invoice(year: Year) -> No
             assert last.projected_microusd == totals.get(org_id, 0)
 
 
+def test_an_estimate_counts_the_days_begun_so_far(year: Year) -> None:
+    draw = random.Random(11)
+    for org_id in draw.sample(list(year), 8):
+        for month in months_between(START, END):
+            now = a_time(draw, month, (month + 31 * seat_model.DAY).replace(day=1))
+            found = {one.product: one for one in seat_estimate.estimate(org_id, now).products}
+            for product, model in year[org_id].items():
+                line, accrued = model.line(month), model.line(month, until=now)
+                shown = found.get(product)
+                assert (shown.projected_microusd if shown else 0) == (line[2] if line else 0)
+                assert (shown.accrued_microusd if shown else 0) == (accrued[2] if accrued else 0)
+
+
 def test_the_whole_of_it_is_recomputed_from_the_intervals_alone(year: Year) -> None:
     seat_invoices.draft_all(now=END)
     first = invoiced()

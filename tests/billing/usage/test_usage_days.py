@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from billing.models import UsageDay, UsageHorizon
 from billing.operations import finality, usage_days
-from billing.queries import audit, usage_reports
+from billing.queries import audit, usage_pages, usage_reports
 from billing.rules.months import month_around
 from billing.rules.usage_reports import Use
 from tests.billing.usage import month
@@ -160,3 +160,21 @@ def test_a_report_counts_once_what_is_added_while_it_reads(purse: Purse, beside:
         assert (used(purse).calls, used(purse).charged_microusd) == (1, 30)
     assert len(days()) == 1
     assert (used(purse).calls, used(purse).charged_microusd) == (1, 30)
+
+
+def test_a_page_shows_a_call_that_is_settled_meanwhile_as_held_or_as_charged(purse: Purse) -> None:
+    call = purse.call(100)
+
+    def settle_first(execute: Any, sql: str, *rest: Any) -> Any:
+        if "held_microusd" in sql:
+            at_once(lambda: settle(call, 30))
+        return execute(sql, *rest)
+
+    def shown() -> tuple[int, int | None]:
+        now = timezone.now()
+        page = usage_pages.of_month(purse.owner, month_around(now), now)
+        return page.total.charged_microusd, page.held_microusd
+
+    with connection.execute_wrapper(settle_first):
+        assert shown() == (0, 100)
+    assert shown() == (30, 0)
