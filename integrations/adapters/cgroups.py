@@ -111,12 +111,11 @@ def _locked(path: Path) -> int | None:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if path.stat().st_ino == os.fstat(lock).st_ino:  # else it was removed before it was locked
-            return lock
+        path.stat()  # it may have been removed before it was locked
     except OSError:
-        pass
-    os.close(lock)
-    return None
+        os.close(lock)
+        return None
+    return lock
 
 
 def _is_busy(path: Path) -> bool:

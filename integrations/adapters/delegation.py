@@ -79,8 +79,8 @@ def _is_boundary(group: Path) -> bool:
 def _ready(group: Path) -> Path:
     """Have the cgroup's children bounded. Raises NotDelegated where that cannot be."""
     try:
+        _check(group)
         if not _words(group / "cgroup.subtree_control") >= CONTROLLERS:
-            _check(group)
             _enable(group)
     except OSError as error:
         raise NotDelegated(f"{group}: {error.strerror}") from None
@@ -88,6 +88,7 @@ def _ready(group: Path) -> Path:
 
 
 def _check(group: Path) -> None:
+    """Raise NotDelegated for a cgroup that lacks what runs need."""
     if missing := CONTROLLERS - _words(group / "cgroup.controllers"):
         raise NotDelegated(f"{group} lacks the controllers {', '.join(sorted(missing))}")
     if not (group / "cgroup.kill").exists():  # Linux 5.14; the topmost cgroup has none either

@@ -1,5 +1,6 @@
 """Cgroups of runs, in the machine's own tree: what enters, what is killed, and what is left behind."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -7,11 +8,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gateway.run.options import PROJECT_DIR
-from integrations.adapters import cgroups, confinement, launcher
+from integrations.adapters import bubblewrap, cgroups, confinement, delegation, launcher
+from integrations.adapters.programs import Ending, Outcome, Output, Program
 from tests.integrations import cgroup_tree
 from tests.support.concurrency import at_once, eventually
 
@@ -146,6 +149,21 @@ def test_a_sweep_leaves_other_cgroups_alone(base: Path) -> None:
     assert (base / "gateway").exists()
 
 
+def test_a_cgroup_that_is_swept_before_it_is_locked_is_made_again(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, swept = fcntl.flock, []
+
+    def lock_late(fd: int, how: int) -> None:
+        if not swept:
+            swept.extend(base.glob("run-*"))
+            swept[0].rmdir()
+        lock(fd, how)
+
+    monkeypatch.setattr(fcntl, "flock", lock_late)
+    group = cgroups.create(base)
+    assert (len(swept), group.path.exists(), group.path in swept) == (1, True, False)
+    group.remove()
+
+
 def test_many_workers_make_and_sweep_at_once(base: Path) -> None:
     def work() -> int:
         for _ in range(20):
@@ -157,3 +175,40 @@ def test_many_workers_make_and_sweep_at_once(base: Path) -> None:
 
     assert at_once(*([work] * 6)) == [20] * 6
     assert list(base.glob("run-*")) == []
+
+
+@pytest.fixture
+def in_force(base: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have runs use the machine's cgroups, also where these have no controllers and so no limits."""
+    settings.SANDBOX_CGROUP = str(base)
+    monkeypatch.setattr(delegation, "CONTROLLERS", frozenset())
+    monkeypatch.setattr(confinement, "cgroup_limits", lambda program: {})
+    return base
+
+
+def test_a_run_has_a_cgroup_that_it_does_not_see(in_force: Path) -> None:
+    within: list[list[str]] = []
+
+    def look(output: Output) -> bool:
+        within.extend((path / "cgroup.procs").read_text().split() for path in in_force.glob("run-*"))
+        return not (b"begun" in output.stdout and within)
+
+    script = "grep ^0:: /proc/self/cgroup; ulimit -v; ls -d /sys /proc/1/root/sys; echo begun; sleep 600"
+    outcome, output = bubblewrap.run(Program(("sh", "-c", script), timeout_seconds=120), look)
+    assert outcome == Outcome(Ending.STOPPED)
+    assert output.stdout.decode().split() == ["0::/", "unlimited", "begun"]
+    assert len(within[-1]) >= 3, "bubblewrap, its first process within, and the program"
+    assert list(in_force.glob("run-*")) == []
+
+
+def test_a_run_that_cannot_have_a_cgroup_is_not_started(in_force: Path) -> None:
+    (in_force / "cgroup.max.descendants").write_text("0")
+    outcome, _ = bubblewrap.run(Program(("true",)), lambda _: True)
+    assert (outcome.ending, outcome.exit_code) == (Ending.NOT_STARTED, None)
+    assert outcome.reason.startswith("The program could not be started: ")
+
+
+def test_each_of_several_runs_has_its_own(in_force: Path) -> None:
+    outcomes = at_once(*([lambda: bubblewrap.run(Program(("true",)), lambda _: True)[0]] * 4))
+    assert outcomes == [Outcome(Ending.EXITED, 0)] * 4
+    assert list(in_force.glob("run-*")) == []
