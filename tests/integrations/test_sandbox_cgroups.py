@@ -150,7 +150,8 @@ def test_a_sweep_leaves_other_cgroups_alone(base: Path) -> None:
 
 
 def test_a_cgroup_that_is_swept_before_it_is_locked_is_made_again(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock, swept = fcntl.flock, []
+    lock = fcntl.flock
+    swept: list[Path] = []
 
     def lock_late(fd: int, how: int) -> None:
         if not swept:
