@@ -15,6 +15,7 @@ from integrations.operations import (
     ci_reports,
     evolution_jobs,
     executions,
+    heartbeats,
     remote_runs,
     sandbox_runs,
     sandbox_worker,
@@ -84,7 +85,7 @@ def tell_readiness(sender: Any, **_: Any) -> None:
 @worker_shutting_down.connect
 def leave(**_: Any) -> None:
     """Begin to end long programs in a worker that is asked to end."""
-    executions.leave()
+    heartbeats.leave()
 
 
 def pass_on_cancel(run: SandboxRun) -> None:

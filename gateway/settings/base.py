@@ -272,6 +272,8 @@ if CELERY_BROKER_URL == "files://localhost":
 CELERY_TASK_IGNORE_RESULT = True
 # Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
 CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
+# The cgroup below which each run gets its own: a directory, "none", or nothing where the worker shall find it.
+SANDBOX_CGROUP = env.str("SANDBOX_CGROUP", default="")
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat_schedule()
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from integrations.adapters import confinement, launcher, usage
+from integrations.adapters import cgroups, confinement, launcher, usage
 from integrations.adapters.programs import Ending, Outcome, Output, Program, RunnerMissing, Tick
 from integrations.rules import seccomp
 
@@ -52,43 +52,64 @@ def run(program: Program, tick: Tick) -> tuple[Outcome, Output]:
 def _started(program: Program) -> Iterator["_Execution"]:
     """Start bubblewrap; kill all that is left of it in the end."""
     bwrap = confinement.program_path("bwrap", "bubblewrap")
-    command = confinement.limited(program)
     with ExitStack() as stack:
-        given = {"/" + path: content for path, content in program.files.items()}
-        given["filter"] = seccomp.program(confinement.machine(), egress=program.egress)
-        given["passwd"] = confinement.passwd()
-        fd_of = {name: _memory_file(stack, content) for name, content in given.items()}
+        group = stack.enter_context(cgroups.for_run(confinement.cgroup_limits(program)))
+        limited = confinement.limited(program, has_cgroup=group is not None)
+        fd_of = {name: _memory_file(stack, content) for name, content in _given(program).items()}
         status, fd_of["status"] = os.pipe()
         stack.callback(os.close, status)
         with ExitStack() as ours:
             ours.callback(os.close, fd_of["status"])
             words = b"".join(word.encode() + b"\0" for word in confinement.arguments(program, fd_of))
             fd_of["arguments"] = _memory_file(ours, words)
-            process = subprocess.Popen(
-                [
-                    *(sys.executable, "-I", "-S", str(launcher.__file__)),
-                    *(str(os.getpid()), str(confinement.OUTER_USER_ID)),
-                    *(bwrap, "--args", str(fd_of["arguments"]), "--", *command),
-                ],
-                stdin=_memory_file(ours, program.stdin),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=tuple(fd_of.values()),
-                env={},
-                cwd="/",
-            )
-        execution = _Execution(process, status)
+            stdin = _memory_file(ours, program.stdin)
+            command = [bwrap, "--args", str(fd_of["arguments"]), "--", *limited]
+            process = _launched(command, stdin, tuple(fd_of.values()), group)
+        execution = _Execution(process, status, group)
         try:
             yield execution
         finally:
             execution.kill()
 
 
+def _given(program: Program) -> dict[str, bytes]:
+    """Return the contents of the files that bubblewrap reads: the program's, by their paths behind a slash, and its own."""
+    return {
+        **{"/" + path: content for path, content in program.files.items()},
+        "filter": seccomp.program(confinement.machine(), egress=program.egress),
+        "passwd": confinement.passwd(),
+    }
+
+
+def _launched(
+    command: list[str], stdin: int, inherited: tuple[int, ...], group: cgroups.Cgroup | None
+) -> subprocess.Popen[bytes]:
+    """Start the launcher, which enters the cgroup and becomes the command."""
+    entrance = () if group is None else (group.entrance(),)
+    with ExitStack() as stack:
+        for fd in entrance:
+            stack.callback(os.close, fd)
+        return subprocess.Popen(
+            [
+                *(sys.executable, "-I", "-S", str(launcher.__file__)),
+                *(str(os.getpid()), str(confinement.OUTER_USER_ID), *(map(str, entrance or ("-",)))),
+                *command,
+            ],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=(*inherited, *entrance),
+            env={},
+            cwd="/",
+        )
+
+
 class _Execution:
     """bubblewrap's process, and the first process within the sandbox once it is known."""
 
-    def __init__(self, process: subprocess.Popen[bytes], status: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], status: int, group: cgroups.Cgroup | None) -> None:
         self._process = process
+        self._group = group
         self._status = bytearray()
         self._status_fd = status
         self._first: int | None = None
@@ -125,7 +146,7 @@ class _Execution:
                         return Outcome(Ending.BEYOND_LIMIT, reason=reason)
                 if self._is_stopped:
                     return Outcome(Ending.STOPPED)
-        return self._end(output)
+        return self._end(program, output)
 
     def kill(self) -> None:
         """Kill bubblewrap and every process of the sandbox; return when they are gone. Repeating changes nothing.
@@ -139,6 +160,8 @@ class _Execution:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(END_SECONDS)
             self._process.kill()
+        if self._group is not None:
+            self._group.kill()
         self._process.wait()
         self._end_first()
         for stream in (self._process.stdout, self._process.stderr):
@@ -159,7 +182,10 @@ class _Execution:
         os.close(handle)
 
     def _excess(self, program: Program) -> str:
-        return usage.excess(self._process.pid, self._first, program.memory_mb, confinement.DISK_MAX_BYTES)
+        """Return why the program has to be ended, or nothing."""
+        if self._group is None and (reason := usage.excess_memory(self._process.pid, program.memory_mb)):
+            return reason
+        return usage.excess_files(self._first, confinement.DISK_MAX_BYTES)
 
     def _streams(self) -> dict[str, int]:
         assert self._process.stdout is not None
@@ -197,9 +223,11 @@ class _Execution:
                     return int(report[member])
         return None
 
-    def _end(self, output: Output) -> Outcome:
+    def _end(self, program: Program, output: Output) -> Outcome:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_SECONDS)
+        if self._group is not None and self._group.is_out_of_memory():
+            return Outcome(Ending.BEYOND_LIMIT, reason=usage.beyond_memory(program.memory_mb))
         code = self._said("exit-code")
         if code is not None:
             return Outcome(Ending.EXITED, exit_code=code)

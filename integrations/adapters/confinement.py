@@ -13,7 +13,11 @@ from integrations.rules import seccomp
 
 DISK_MAX_BYTES = 64 * 1024 * 1024
 PROCESSES_MAX = 64
+OUTER_PROCESSES = 1  # bubblewrap's own, outside the sandbox
 OPEN_FILES_MAX = 256
+PROCESSORS = 1
+CPU_PERIOD_MICROSECONDS = 100_000
+CPU_WEIGHT = 33  # that of niceness 5, where a service has 100
 WORK_DIR = "/tmp/run"  # noqa: S108 - within the sandbox
 USER_ID = 1000  # within the sandbox
 OUTER_USER_ID = 65534  # nobody; where the worker is root
@@ -63,13 +67,12 @@ def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
     ]
 
 
-def limited(program: Program) -> list[str]:
+def limited(program: Program, *, has_cgroup: bool) -> list[str]:
     """Return the command under resource limits, which are set within the sandbox: there the kernel counts its
-    processes apart from all others."""
-    cpu_seconds = program.timeout_seconds * (os.cpu_count() or 1) + 1
+    processes apart from all others. A cgroup bounds the memory that is used, so that more may be reserved."""
     limits = {
-        "--as": program.memory_mb * 2**20,
-        "--cpu": cpu_seconds,
+        **({} if has_cgroup else {"--as": program.memory_mb * 2**20}),
+        "--cpu": program.timeout_seconds * (os.cpu_count() or 1) + 1,
         "--fsize": DISK_MAX_BYTES,
         "--nofile": OPEN_FILES_MAX,
         "--nproc": PROCESSES_MAX,
@@ -81,6 +84,18 @@ def limited(program: Program) -> list[str]:
     }
     options = [f"{name}={value}:{value}" for name, value in limits.items()]
     return [program_path("prlimit", "util-linux"), *options, "--", *program.command]
+
+
+def cgroup_limits(program: Program) -> dict[str, str]:
+    """Return the limits of the run's cgroup by the names of their files (the kernel's cgroup-v2.rst)."""
+    return {
+        "memory.max": str(program.memory_mb * 2**20),
+        "memory.swap.max": "0",
+        "memory.oom.group": "1",
+        "pids.max": str(PROCESSES_MAX + OUTER_PROCESSES),
+        "cpu.max": f"{PROCESSORS * CPU_PERIOD_MICROSECONDS} {CPU_PERIOD_MICROSECONDS}",
+        "cpu.weight": str(CPU_WEIGHT),
+    }
 
 
 def passwd() -> bytes:

@@ -1,26 +1,35 @@
-"""Becomes bubblewrap: `python -I -S launcher.py PARENT_PID USER_ID COMMAND...`. Uses the standard library alone.
+"""Becomes bubblewrap: `python -I -S launcher.py PARENT_PID USER_ID CGROUP_FD COMMAND...`. Uses the standard library
+alone. CGROUP_FD is an open file `cgroup.procs`, or - where the run has no cgroup.
 
-A process of its own does what must not be done between fork and exec of a process with threads: it leaves the worker's
-session keyring, becomes an ordinary user where the worker is root (the kernel counts nobody's processes against root),
-and ties its life to the worker's.
+A process of its own does what must not be done between fork and exec of a process with threads: it enters the run's
+cgroup, leaves the worker's session keyring, becomes an ordinary user where the worker is root (the kernel counts nobody's
+processes against root), and ties its life to the worker's.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
 import sys
+from pathlib import Path
 
 PR_SET_PDEATHSIG = 1
 KEYCTL_JOIN_SESSION_KEYRING = 1
 KEYCTL = {"x86_64": 250, "aarch64": 219}
 NICENESS = 5
+OOM_SCORE_ADJUSTMENT = 500
+"""Where memory is short, a run is killed sooner than a service. Without this it would be as immune as its worker may be."""
 
 
 def main(arguments: list[str]) -> None:
     """Prepare this process and replace it."""
-    parent, user, command = int(arguments[0]), int(arguments[1]), arguments[2:]
+    parent, user, group, command = int(arguments[0]), int(arguments[1]), arguments[2], arguments[3:]
     libc = ctypes.CDLL(None, use_errno=True)
+    if group != "-":
+        enter(int(group))
     os.nice(NICENESS)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE_ADJUSTMENT))
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(user, user, user)
@@ -30,6 +39,15 @@ def main(arguments: list[str]) -> None:
     if os.getppid() != parent:
         sys.exit("the worker is gone")
     os.execve(command[0], command, {})  # noqa: S606 - that is what it is for
+
+
+def enter(group: int) -> None:
+    """Move this process into the cgroup whose `cgroup.procs` is open, and close that: the sandbox must not inherit it."""
+    try:
+        os.write(group, b"0")
+    except OSError as error:
+        sys.exit(f"the run's cgroup cannot be entered: {error.strerror}")
+    os.close(group)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import subprocess
 
-from integrations.adapters import bubblewrap, confinement
+from integrations.adapters import bubblewrap, confinement, delegation
 from integrations.adapters.programs import Ending, Program, RunnerMissing
 
 _PROBE = Program(("true",), timeout_seconds=30)
@@ -17,4 +17,12 @@ def check() -> str:
     outcome, _ = bubblewrap.run(_PROBE, lambda _: True)
     if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
         raise RunnerMissing(outcome.reason or f"A program that does nothing ended with exit code {outcome.exit_code}.")
-    return f"{version}; resource limits bound each process, and the worker bounds their sum"
+    return f"{version}; {_bounds()}"
+
+
+def _bounds() -> str:
+    """Return what bounds a run's memory, processes and processor time."""
+    try:
+        return f"a cgroup below {delegation.base()} bounds each run"
+    except delegation.NotDelegated as error:
+        return f"resource limits bound each process, and the worker bounds their sum, because {error}"

@@ -1,4 +1,4 @@
-"""What a running sandbox uses as a whole: resource limits bound each process, this bounds their sum."""
+"""What a running sandbox uses as a whole: its files, and its memory where only resource limits bound each process."""
 
 import contextlib
 import os
@@ -9,11 +9,19 @@ FILES_MAX = 16_384
 _SHARED = "/tmp"  # noqa: S108 - within the sandbox
 
 
-def excess(bwrap: int, first: int | None, memory_mb: int, disk_bytes: int) -> str:
+def excess_memory(bwrap: int, memory_mb: int) -> str:
+    """Return why a sandbox without a cgroup has to be ended, or nothing; `bwrap` is the id of bubblewrap's process."""
+    return beyond_memory(memory_mb) if _memory_bytes(bwrap) > memory_mb * 2**20 else ""
+
+
+def beyond_memory(memory_mb: int) -> str:
+    """Return what the owner of a run hears that used too much memory."""
+    return f"The run used more than {memory_mb} MB of memory."
+
+
+def excess_files(first: int | None, disk_bytes: int) -> str:
     """Return why a sandbox has to be ended, or nothing. `first` is the id of its first process, when it is known;
     `disk_bytes` is the size of the sandbox's own file system."""
-    if _memory_bytes(bwrap) > memory_mb * 2**20:
-        return f"The run used more than {memory_mb} MB of memory."
     if first is not None and _files(first, disk_bytes) > FILES_MAX:
         return f"The run made more than {FILES_MAX:,} files."
     return ""

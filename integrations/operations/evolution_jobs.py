@@ -14,7 +14,7 @@ from integrations.adapters import bubblewrap
 from integrations.adapters.programs import Ending, Outcome, Output, Program
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionJob, EvolutionProgram, IntegrationSwitch
 from integrations.models.execution import Execution
-from integrations.operations import evolution, executions
+from integrations.operations import evolution, executions, heartbeats
 from integrations.queries import evolution as queries
 from integrations.queries import switches
 
@@ -54,9 +54,9 @@ def execute(job_id: str) -> bool:
         switches.require(IntegrationSwitch.Name.EVOLUTION)
     except ApiError as refusal:
         return executions.finish(job, Execution.Status.FAILED, error_code=refusal.code, reason=refusal.message)
-    heartbeat = executions.Heartbeat(job)
+    heartbeat = heartbeats.Heartbeat(job)
     outcome, output = bubblewrap.run(_program(job), heartbeat)
-    return executions.persistently(lambda: _finished(job, heartbeat.explained(outcome), output))
+    return heartbeats.persistently(lambda: _finished(job, heartbeat.explained(outcome), output))
 
 
 def _finished(job: EvolutionJob, outcome: Outcome, output: Output) -> bool:

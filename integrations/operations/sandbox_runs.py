@@ -14,12 +14,12 @@ from integrations.adapters import bubblewrap
 from integrations.adapters.programs import Ending, Outcome, Output, Program
 from integrations.models import ExecutionConfig, Project, SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
-from integrations.operations import executions, remote_runs
+from integrations.operations import executions, heartbeats, remote_runs
 from integrations.queries import execution_configs, projects, sandbox, sandbox_runs
 from integrations.rules.execution import check_timeout
 from organizations.rules.roles import PEOPLE_MANAGERS
 
-_STATUS = {
+_STATUS_OF_ENDING = {
     Ending.TIMED_OUT: Execution.Status.TIMED_OUT,
     Ending.STOPPED: Execution.Status.CANCELLED,
     Ending.BEYOND_LIMIT: Execution.Status.FAILED,
@@ -75,12 +75,11 @@ def execute(run_id: str) -> bool:
         return False
     if run.runner == SandboxSettings.Runner.HTTP:
         return remote_runs.start(run)
-    heartbeat = executions.Heartbeat(run, _columns)
+    heartbeat = heartbeats.Heartbeat(run, _output_columns)
     outcome, output = bubblewrap.run(_program(run), heartbeat)
     outcome = heartbeat.explained(outcome)
-    status = _STATUS.get(outcome.ending) or _status_of(outcome)
-    values = {"exit_code": outcome.exit_code, "reason": outcome.reason, "error_code": _error_code(outcome)}
-    return executions.persistently(lambda: executions.finish(run, status, **values, **_columns(output)))
+    columns = {**_output_columns(output), **_outcome_columns(outcome)}
+    return heartbeats.persistently(lambda: executions.finish(run, _status(outcome), **columns))
 
 
 def _queued(project: Project, principal: Principal, settings: SandboxSettings, values: Mapping[str, Any]) -> SandboxRun:
@@ -126,7 +125,7 @@ def _program(run: SandboxRun) -> Program:
     )
 
 
-def _columns(output: Output) -> dict[str, Any]:
+def _output_columns(output: Output) -> dict[str, Any]:
     """Return what a program wrote as the run's columns hold it."""
     return {"stdout": _text(output.stdout), "stderr": _text(output.stderr), "truncated": output.truncated}
 
@@ -136,9 +135,17 @@ def _text(written: bytearray) -> str:
     return bytes(written).decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
-def _status_of(outcome: Outcome) -> Execution.Status:
-    return Execution.Status.SUCCEEDED if outcome.exit_code == 0 else Execution.Status.FAILED
+def _status(outcome: Outcome) -> Execution.Status:
+    if outcome.ending is Ending.EXITED:
+        return Execution.Status.SUCCEEDED if outcome.exit_code == 0 else Execution.Status.FAILED
+    return _STATUS_OF_ENDING[outcome.ending]
 
 
-def _error_code(outcome: Outcome) -> str:
-    return "" if outcome.ending in (Ending.EXITED, Ending.STOPPED) else str(outcome.ending)
+def _outcome_columns(outcome: Outcome) -> dict[str, Any]:
+    """Return how a program ended as the run's columns hold it; an exit code of its own, or a cancelling, is no error."""
+    is_error = outcome.ending not in (Ending.EXITED, Ending.STOPPED)
+    return {
+        "exit_code": outcome.exit_code,
+        "error_code": str(outcome.ending) if is_error else "",
+        "reason": outcome.reason,
+    }

@@ -15,7 +15,7 @@ from integrations import tasks
 from integrations.adapters.programs import Ending, Outcome, Output
 from integrations.models import SandboxRun
 from integrations.models.execution import Execution
-from integrations.operations import executions
+from integrations.operations import executions, heartbeats
 from tests.factories.accounts import Caller, make_caller
 from tests.integrations.conftest import Api
 from tests.integrations.sandbox import RUNS, SCOPES, configure, let_time_pass, queued
@@ -55,7 +55,7 @@ def test_a_run_that_was_being_cancelled_when_its_worker_died_is_cancelled(api: A
 
 
 def test_a_worker_that_cannot_reach_the_database_stops_before_it_is_given_up() -> None:
-    assert executions.SILENT_MAX_SECONDS < executions.STALE_SECONDS
+    assert heartbeats.SILENT_MAX_SECONDS < executions.STALE_SECONDS
     assert executions.STALE_SECONDS + INTERVAL_SECONDS["integrations.tasks.tend_executions"] < 60
 
 
@@ -82,7 +82,7 @@ def test_what_was_given_up_cannot_be_finished(api: Api, alice: Caller) -> None:
     let_time_pass(run_id)
     assert executions.give_up(SandboxRun) == 1
     assert not executions.finish(run, Execution.Status.SUCCEEDED)
-    assert not executions.Heartbeat(run)(Output(1))
+    assert not heartbeats.Heartbeat(run)(Output(1))
     assert SandboxRun.objects.get().status == "failed"
 
 
@@ -93,15 +93,15 @@ def test_a_worker_that_is_about_to_end_takes_nothing_and_stops_what_it_executes(
     other_id, read = started(api, alice)
     run = executions.take(SandboxRun, run_id)
     assert run is not None
-    heartbeat = executions.Heartbeat(run)
-    monkeypatch.setattr(executions, "_leaving", [])
-    executions.leave()
+    heartbeat = heartbeats.Heartbeat(run)
+    monkeypatch.setattr(heartbeats, "_leaving", [])
+    heartbeats.leave()
     assert executions.take(SandboxRun, other_id) is None
     assert read()["status"] == "queued"
     assert heartbeat(Output(1)), "short programs come to their end"
-    monkeypatch.setattr(executions, "LEAVE_SECONDS", -1.0)
+    monkeypatch.setattr(heartbeats, "LEAVE_SECONDS", -1.0)
     assert not heartbeat(Output(1))
-    assert heartbeat.explained(Outcome(Ending.STOPPED)) == Outcome(Ending.WORKER_LOST, reason=executions.LOST)
+    assert heartbeat.explained(Outcome(Ending.STOPPED)) == Outcome(Ending.WORKER_LOST, reason=heartbeats.LOST)
     assert heartbeat.explained(Outcome(Ending.EXITED, 0)) == Outcome(Ending.EXITED, 0)
 
 
@@ -111,10 +111,10 @@ def test_a_run_whose_worker_lost_the_database_was_not_cancelled(
     run_id, _ = started(api, alice)
     run = executions.take(SandboxRun, run_id)
     assert run is not None
-    heartbeat = executions.Heartbeat(run)
+    heartbeat = heartbeats.Heartbeat(run)
     with unreachable_database():
         assert heartbeat(Output(1))
-        monkeypatch.setattr(executions, "SILENT_MAX_SECONDS", -1.0)
+        monkeypatch.setattr(heartbeats, "SILENT_MAX_SECONDS", -1.0)
         assert not heartbeat(Output(1))
     assert heartbeat.explained(Outcome(Ending.STOPPED)).ending is Ending.WORKER_LOST
 
@@ -123,7 +123,7 @@ def test_an_end_is_written_once_the_database_is_back(api: Api, alice: Caller, mo
     run_id, read = started(api, alice)
     run = executions.take(SandboxRun, run_id)
     assert run is not None
-    monkeypatch.setattr(executions, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(heartbeats, "RETRY_SECONDS", 0.0)
     tries = []
 
     def write() -> bool:
@@ -133,7 +133,7 @@ def test_an_end_is_written_once_the_database_is_back(api: Api, alice: Caller, mo
                 return executions.finish(run, Execution.Status.SUCCEEDED)
         return executions.finish(run, Execution.Status.SUCCEEDED)
 
-    assert executions.persistently(write)
+    assert heartbeats.persistently(write)
     assert (len(tries), read()["status"]) == (2, "succeeded")
 
 
