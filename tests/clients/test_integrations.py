@@ -105,6 +105,17 @@ def test_an_artifact_evolves_by_a_job(alice: Gateway) -> None:
     assert alice.evolution.content(job["resultArtifactId"]).startswith(b"Be brief.")
 
 
+def test_lists_are_read_page_by_page(alice: Gateway) -> None:
+    kept = [alice.evolution.keep_artifact("note", uuid.uuid4().hex)["artifactId"] for _ in range(3)]
+    first = alice.evolution.artifacts(limit=2)
+    second = alice.evolution.artifacts(limit=1, after=first[-1]["artifactId"])
+    assert [one["artifactId"] for one in (*first, *second)] == kept[::-1]
+    assert first.has_more
+    [docs] = alice.projects.list(limit=1)
+    rest = [alice.projects.list(after=docs["projectId"]), alice.evolution.evidence(100), alice.evolution.jobs(100)]
+    assert not any(page.has_more for page in (*rest, alice.ci.list(100), alice.sandbox.list(100)))
+
+
 def test_a_revision_is_activated_and_rolled_back(alice: Gateway) -> None:
     first, second = (alice.evolution.keep_artifact("prompt", text)["artifactId"] for text in ("one", "two"))
     active = alice.evolution.active_revision()["revision"]

@@ -15,7 +15,7 @@ from organizations.rules.roles import Role
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.organizations import Team, account, product
 from tests.factories.proofs import Signer, mint_token
-from tests.integrations.conftest import Api
+from tests.integrations.conftest import NOTHING, Api
 from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def test_without_any_project_the_integration_is_unavailable(api: Api) -> None:
         status, body = api(alice, method, path)
         assert (status, body["error"]["code"]) == (503, "integration_unavailable")
     project("did:web:studio.example:somebody")
-    assert api(alice, "GET", "/v1/projects") == (200, {"data": []})
+    assert api(alice, "GET", "/v1/projects") == (200, NOTHING)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
