@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import NotFound
 from gateway.core.contract.ids import new_id
 from integrations.models import Project, SandboxSettings
 from integrations.operations.execution_configs import replace
@@ -150,6 +151,13 @@ def test_of_changes_at_once_each_counts_and_of_the_compared_one_wins(version: in
     assert sorted(won) == ([1] if version == 0 else [1, 2, 3, 4, 5, 6])
     assert count(done, "revision_conflict") == 6 - len(won)
     assert of_project(one).version == len(won)
+
+
+def test_a_project_that_was_deleted_meanwhile_is_an_unknown_one() -> None:
+    one = project(make_caller().account.did)
+    Project.objects.all().delete()
+    with pytest.raises(NotFound):
+        replace(one, DEFAULTS, expected_version=None)
 
 
 @pytest.mark.parametrize("sent", ['"1', "one", "-1", "1.0", "*", 'W/"1"', "1, 2", ""])
