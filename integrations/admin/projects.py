@@ -92,6 +92,10 @@ class ProjectAdmin(ConsoleAdmin):
     party_fields = ("owner_key",)
     ordering = ("-created_at",)
 
+    def get_readonly_fields(self, request: Any, obj: Project | None = None) -> tuple[str, ...]:
+        """Keep the key, by which files know the project."""
+        return ("key",) if obj else ()
+
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
         """Set a new project's id and time."""
         if not change:

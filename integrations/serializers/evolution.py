@@ -24,7 +24,7 @@ class KindField(StrictStringField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=64, trim_whitespace=False, **options)
-        self.validators.append(RegexValidator(r"\A[A-Za-z0-9_.-]+\Z", "Use letters, digits and . _ - only."))
+        self.validators.append(RegexValidator(rf"\A{contents.KIND}\Z", "Use letters, digits and . _ - only."))
 
 
 def _bounded(value: Any) -> Any:
