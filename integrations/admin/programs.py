@@ -49,6 +49,7 @@ class EvolutionProgramAdmin(ConsoleAdmin):
     list_display = ("name", "timeout", "memory", "result_kind")
     ordering = ("name",)
     search_fields = ("name",)
+    fields = ("name", "command", "timeout_seconds", "memory_mb", "result_kind")
 
     def get_readonly_fields(self, request: HttpRequest, obj: EvolutionProgram | None = None) -> tuple[str, ...]:
         """Keep the name, by which the row is stored: another one would make a second program."""

@@ -13,6 +13,7 @@ class IntegrationSwitchAdmin(ConsoleAdmin):
 
     list_display = ("name", "enabled")
     ordering = ("name",)
+    fields = ("name", "enabled")
 
     def get_readonly_fields(self, request: HttpRequest, obj: IntegrationSwitch | None = None) -> tuple[str, ...]:
         """Keep the name, by which the row is stored: another one would make a second switch."""

@@ -1,5 +1,6 @@
 """The console's pages of the integrations: what operators change, what is logged of it, and what they never see."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +99,25 @@ def test_what_names_a_row_stays(operator: Client, model: type[Model], name: str,
     before = getattr(row, name)
     rows = {"execution_config-TOTAL_FORMS": "0", "execution_config-INITIAL_FORMS": "0"}
     page = operator.get(reverse(f"admin:integrations_{row._meta.model_name}_change", args=[row.pk]))
+    assert page.context["adminform"].fieldsets[0][1]["fields"][0] == name
     shown = {field.name: field.value() for field in page.context["adminform"].form}
     assert change(operator, row, **{**rows, **shown, name: other}).status_code == 303
     assert [getattr(one, name) for one in model._default_manager.all()] == [before]
+
+
+def added(operator: Client, model: type[Model]) -> str:
+    """Return the page on which one is added."""
+    return operator.get(reverse(f"admin:integrations_{model._meta.model_name}_add")).content.decode()
+
+
+def test_a_page_for_a_new_row_speaks_of_nothing_stored(operator: Client) -> None:
+    provider, program = added(operator, CIProvider), added(operator, EvolutionProgram)
+    assert "Stored encrypted and never shown." in provider
+    assert not re.search("keep (the|what is) stored|New secret", provider)
+    assert "null</textarea>" not in program
+    assert "Execution configuration" not in added(operator, Project)
+    change_page = operator.get(reverse("admin:integrations_ciprovider_change", args=[CIProvider.objects.get().pk]))
+    assert "Leave blank to keep the stored secret." in change_page.content.decode()
 
 
 def test_a_programs_results_have_a_kind_that_artifacts_may_have(operator: Client) -> None:

@@ -39,12 +39,12 @@ def who(transactional_db: None) -> Principal:
 def one_too_many_before_any_inserts(model: type[Model], *calls: Callable[[], Any]) -> list[Any]:
     """Return the results of calls of which none may insert a row before more wait than there may be rows: where they only
     count first, these have counted by then."""
-    waiting = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
+    waiting = f"SELECT WHERE {MOST} < (SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted)"
     with connect(autocommit=True) as watcher, connect() as holder, ThreadPoolExecutor(1) as thread:
         holder.execute(f"LOCK TABLE {model._meta.db_table} IN SHARE MODE".encode())
         results = thread.submit(at_once, *calls)
         try:
-            eventually(lambda: watcher.execute(waiting).fetchone() > (MOST,))
+            eventually(lambda: watcher.execute(waiting.encode()).fetchone() is not None)
         finally:
             holder.rollback()
         return results.result()
