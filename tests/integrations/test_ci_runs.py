@@ -251,6 +251,26 @@ def test_a_signed_body_that_cannot_be_read(client: Client, docs: Project, provid
     assert not CIRun.objects.exists()
 
 
+NAMED = [
+    ("forge", workflow_run("requested", head_sha=7), "workflow_run.head_sha"),
+    ("forge", workflow_run("exploded"), "workflow_run.status"),
+    ("forge", workflow_run("requested", updated_at=None), "workflow_run.updated_at"),
+    ("forge", {**workflow_run("requested"), "repository": {"full_name": 7}}, "repository.full_name"),
+    ("other", generic(1, ref=7), "ref"),
+    ("other", generic(1, steps={}), "steps"),
+    ("other", generic(1, steps=[{"name": "x", "status": "queued"}, 7]), "steps.1"),
+    ("other", generic(1, steps=[{"name": "x", "status": "exploded"}]), "steps.0.status"),
+    ("other", generic(1, steps=[{"name": "x", "status": "queued", "startedAt": "yesterday"}]), "steps.0.startedAt"),
+]
+
+
+@pytest.mark.parametrize(("provider", "body", "param"), NAMED, ids=[param for *_, param in NAMED])
+def test_what_cannot_be_read_is_named(
+    client: Client, docs: Project, provider: str, body: dict[str, Any], param: str
+) -> None:
+    assert deliver(client, provider, body)[1]["error"]["param"] == param
+
+
 def test_large_deliveries(client: Client, docs: Project) -> None:
     padded = {**workflow_run("requested"), "padding": "x" * (CI_WEBHOOK_BODY_MAX_BYTES - 2000)}
     assert deliver(client, "forge", padded)[0] == 200
