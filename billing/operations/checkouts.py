@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import NamedTuple, TypedDict, Unpack
 
 from django.conf import settings
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderError, SessionRequest
@@ -23,6 +23,7 @@ from billing.rules.provider_records import Session, TakenBack
 from gateway.core.contract.errors import IdempotencyKeyReused, RateLimited
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import OPEN_CHECKOUTS_MAX
+from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.checkouts")
 
@@ -174,10 +175,8 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
 
 
 def _check_open(owner: Owner, now: datetime) -> None:
-    """Raise RateLimited where a new checkout is one too many; the check's lock makes others of the owner wait for
-    it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["checkouts of " + "/".join(owner)])
+    """Raise RateLimited where a new checkout is one too many; others of the owner wait for it."""
+    take_turn("checkouts of " + "/".join(owner))
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)
     begun = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status__in=waiting)
     times = list(begun.order_by("created_at").values_list("created_at", flat=True)[: OPEN_CHECKOUTS_MAX + 1])

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Max, Model, Sum
 
 from billing.models import (
@@ -27,6 +27,7 @@ from billing.queries import locked
 from billing.rules.invoices import LineItem, due_of
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.ids import new_id
+from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.invoices")
 
@@ -154,8 +155,7 @@ def credited_microusd(invoice: Invoice) -> int:
 
 
 def _next_serial(model: type[Model], series: str) -> int:
-    """Return the number after the last one. The lock is kept until the transaction ends, so that none is left out."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [series])
+    """Return the number after the last one. The turn lasts until the transaction ends, so that none is left out."""
+    take_turn(series)
     last: int | None = model._default_manager.aggregate(last=Max("serial"))["last"]  # noqa: SLF001 (documented)
     return (last or 0) + 1

@@ -5,13 +5,14 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from billing.models import DifferenceClosing, PaymentDifference
 from billing.queries import payment_matching as queries
 from billing.queries.payment_matching import Books
 from billing.rules.payment_matching import difference_of
 from gateway.core.contract.amounts import usd
+from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.payment_matching")
 
@@ -98,5 +99,4 @@ def _close_open(books: Books, transaction_id: str, reason: str, now: datetime) -
 
 def _lock(transaction_id: str) -> None:
     """Keep two from judging a payment at once, until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", ["difference of " + transaction_id])
+    take_turn("difference of " + transaction_id)

@@ -4,13 +4,12 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 
-from gateway.core.api.pagination import LIMIT
+from gateway.core.api.pagination import AFTER, LIMIT
 from inference.serializers import reference as shapes
 from inference.serializers.responses import RESPONSE
 
 Items = list[dict[str, Any]]
 
-AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins behind it.")
 ORDER = OpenApiParameter(
     "order", {"type": "string", "enum": ["asc", "desc"], "default": "desc"}, description="Newest first, or oldest."
 )

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import limit_of
+from gateway.core.api.pagination import after_of, limit_of, unknown_after
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.errors import InvalidRequest
@@ -65,10 +65,10 @@ def _order_of(request: Request) -> str:
 
 def _after(items: "list[dict[str, object]]", request: Request) -> "list[dict[str, object]]":
     """Return the items behind the one that `after` names. Raises InvalidRequest where there is none of that id."""
-    after = request.query_params.get("after")
+    after = after_of(request)
     if after is None:
         return items
     for position, item in enumerate(items):
         if item["id"] == after:
             return items[position + 1 :]
-    raise InvalidRequest("No input item of this response has the id that after names.", param="after")
+    raise unknown_after()

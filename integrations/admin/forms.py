@@ -9,11 +9,16 @@ from gateway.core.console import SecretField
 
 
 class SecretForm(forms.ModelForm):
-    """Takes a webhook's or runner's secret without ever showing it."""
+    """Takes a webhook's or runner's secret without ever showing it. Where nothing is stored yet, it says nothing of that."""
 
     secret = SecretField(
         label="New secret", help_text="Stored encrypted and never shown. Leave blank to keep the stored secret."
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:  # noqa: SLF001 (documented)
+            self.fields["secret"].label, self.fields["secret"].help_text = "Secret", "Stored encrypted and never shown."
 
     def clean_secret(self) -> str:
         """Keep the stored secret where none was typed."""
@@ -31,6 +36,11 @@ class RotatingSecretForm(SecretForm):
     remove_previous_secret = forms.BooleanField(
         required=False, label="Remove the previous secret", widget=UnfoldBooleanSwitchWidget
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance._state.adding:  # noqa: SLF001 (documented)
+            self.fields["previous_secret"].help_text = "Accepted too, until whoever signs has the new one."
 
     def clean_previous_secret(self) -> str:
         """Keep the stored secret where none was typed."""

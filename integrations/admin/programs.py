@@ -5,10 +5,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+from django.http import HttpRequest
 from unfold.decorators import display
 
 from gateway.core.console import ConsoleAdmin, ReadableJSONField
 from integrations.models import EvolutionProgram
+from integrations.rules.contents import KIND
 
 
 class EvolutionProgramForm(forms.ModelForm):
@@ -30,6 +33,13 @@ class EvolutionProgramForm(forms.ModelForm):
             raise ValidationError("The first text must name a program.")
         return command
 
+    def clean_result_kind(self) -> str:
+        """Refuse what no artifact's kind can be."""
+        kind: str = self.cleaned_data["result_kind"]
+        if kind:
+            RegexValidator(rf"\A{KIND}\Z", "Use letters, digits and . _ - only.")(kind)
+        return kind
+
 
 @admin.register(EvolutionProgram)
 class EvolutionProgramAdmin(ConsoleAdmin):
@@ -39,6 +49,11 @@ class EvolutionProgramAdmin(ConsoleAdmin):
     list_display = ("name", "timeout", "memory", "result_kind")
     ordering = ("name",)
     search_fields = ("name",)
+    fields = ("name", "command", "timeout_seconds", "memory_mb", "result_kind")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: EvolutionProgram | None = None) -> tuple[str, ...]:
+        """Keep the name, by which the row is stored: another one would make a second program."""
+        return ("name",) if obj else ()
 
     @display(description="Timeout")
     def timeout(self, program: EvolutionProgram) -> str:

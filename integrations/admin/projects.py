@@ -91,6 +91,15 @@ class ProjectAdmin(ConsoleAdmin):
     search_fields = ("id__exact", "key", "name", "owner_key")
     party_fields = ("owner_key",)
     ordering = ("-created_at",)
+    fields = ("key", "owner_kind", "owner_key", "product", "name")
+
+    def get_inlines(self, request: Any, obj: Project | None) -> tuple[type[StackedInline], ...]:
+        """Show no configuration of a project that is not there yet."""
+        return self.inlines if obj else ()
+
+    def get_readonly_fields(self, request: Any, obj: Project | None = None) -> tuple[str, ...]:
+        """Keep the key, by which files know the project."""
+        return ("key",) if obj else ()
 
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:
         """Set a new project's id and time."""

@@ -10,6 +10,7 @@ from accounts.rules.principal import Principal
 from gateway.core.contract.errors import InvalidRequest, RevisionConflict
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import ARTIFACTS_MAX, EVIDENCE_MAX, REVISIONS_MAX
+from gateway.core.database.turns import take_turn
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
 from integrations.queries import evolution as queries
 
@@ -22,6 +23,7 @@ def keep_artifact(
     return keep(principal.owner, kind=kind, content=content, metadata=metadata)
 
 
+@transaction.atomic
 def keep(
     owner: tuple[str, str], *, kind: str, content: bytes, metadata: dict[str, Any]
 ) -> tuple[EvolutionArtifact, bool]:
@@ -29,6 +31,7 @@ def keep(
 
     Raises InvalidRequest beyond the number of artifacts that an owner may have.
     """
+    _take_turn(owner)
     theirs = queries.owned_by(EvolutionArtifact, owner)
     digest = hashlib.sha256(content).hexdigest()
     known = theirs.filter(kind=kind, sha256=digest).first()
@@ -36,7 +39,7 @@ def keep(
         return known, False
     if theirs.count() >= ARTIFACTS_MAX:
         raise InvalidRequest(f"There are {ARTIFACTS_MAX:,} artifacts already, which is the limit.")
-    fresh = EvolutionArtifact(
+    made = EvolutionArtifact.objects.create(
         id=new_id("art"),
         owner_kind=owner[0],
         owner_key=owner[1],
@@ -47,14 +50,14 @@ def keep(
         metadata=metadata,
         created_at=timezone.now(),
     )
-    EvolutionArtifact.objects.bulk_create([fresh], ignore_conflicts=True)
-    stored = theirs.get(kind=kind, sha256=digest)
-    return stored, stored.id == fresh.id
+    return made, True
 
 
+@transaction.atomic
 def keep_evidence(principal: Principal, *, artifact_id: str, kind: str, payload: Any) -> EvolutionEvidence:
     """Keep what was observed of one of the caller's artifacts. Raises NotFound, and InvalidRequest beyond the limit."""
     artifact = queries.artifact(principal, artifact_id, param="artifactId")
+    _take_turn(principal.owner)
     if queries.evidence(principal).count() >= EVIDENCE_MAX:
         raise InvalidRequest(f"There are {EVIDENCE_MAX:,} pieces of evidence already, which is the limit.")
     return EvolutionEvidence.objects.create(
@@ -92,3 +95,8 @@ def activate(principal: Principal, *, artifact_id: str, expected_revision: int) 
     except IntegrityError:  # another request activated its artifact meanwhile
         raise RevisionConflict(details={"revision": active + 1}) from None
     return revision
+
+
+def _take_turn(owner: tuple[str, str]) -> None:
+    """Make everybody who keeps something of an owner wait, so that what was counted is what there is."""
+    take_turn("evolution of " + "/".join(owner))

@@ -7,7 +7,7 @@ import orjson
 from django.db import transaction
 from django.utils import timezone
 
-from gateway.core.contract.errors import RevisionConflict
+from gateway.core.contract.errors import NotFound, RevisionConflict
 from integrations.models import ExecutionConfig, Project
 from integrations.queries import execution_configs, sandbox
 from integrations.rules.execution import check_config
@@ -17,10 +17,11 @@ from integrations.rules.execution import check_config
 def replace(project: Project, values: Mapping[str, Any], *, expected_version: int | None) -> ExecutionConfig:
     """Replace the whole configuration; the project's row takes turns.
 
-    Raises RevisionConflict where `expected_version` is another than the current one, and InvalidRequest beyond the
-    operator's limits.
+    Raises RevisionConflict where `expected_version` is another than the current one, InvalidRequest beyond the operator's
+    limits, and NotFound where the operator deleted the project meanwhile.
     """
-    Project.objects.select_for_update(no_key=True).get(id=project.id)
+    if Project.objects.select_for_update(no_key=True).filter(id=project.id).first() is None:
+        raise NotFound("You have no such project.")
     current = execution_configs.of_project(project)
     if expected_version is not None and expected_version != current.version:
         raise RevisionConflict(details={"version": current.version})

@@ -17,10 +17,9 @@ def providers() -> QuerySet[CIProvider]:
 
 
 def visible_to(principal: Principal) -> QuerySet[CIRun]:
-    """List the runs of the caller's projects, newest first. Raises IntegrationUnavailable where there is no provider."""
+    """Return the runs of the caller's projects. Raises IntegrationUnavailable where there is no provider."""
     providers()
-    found = CIRun.objects.filter(project__in=projects.visible_to(principal).order_by())
-    return found.select_related("provider").order_by("-created_at", "-id")
+    return CIRun.objects.filter(project__in=projects.visible_to(principal)).select_related("provider")
 
 
 def one_of(principal: Principal, run_id: str) -> CIRun:

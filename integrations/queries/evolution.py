@@ -27,8 +27,8 @@ def owned_by(model: type[Record], owner: tuple[str, str]) -> QuerySet[Record]:
 
 
 def artifacts(principal: Principal) -> QuerySet[EvolutionArtifact]:
-    """List the caller's artifacts, newest first, without their contents."""
-    return owned(EvolutionArtifact, principal).order_by("-created_at", "-id").defer("content")
+    """Return the caller's artifacts without their contents."""
+    return owned(EvolutionArtifact, principal).defer("content")
 
 
 def artifact(principal: Principal, artifact_id: str, *, param: str | None = None) -> EvolutionArtifact:
@@ -40,8 +40,8 @@ def artifact(principal: Principal, artifact_id: str, *, param: str | None = None
 
 
 def evidence(principal: Principal) -> QuerySet[EvolutionEvidence]:
-    """List the caller's evidence, newest first."""
-    return owned(EvolutionEvidence, principal).order_by("-created_at", "-id")
+    """Return the caller's evidence."""
+    return owned(EvolutionEvidence, principal)
 
 
 def revisions(principal: Principal) -> QuerySet[EvolutionRevision]:
@@ -56,8 +56,8 @@ def require_all(principal: Principal, model: type[Owned], ids: Sequence[str], *,
 
 
 def jobs(principal: Principal) -> QuerySet[EvolutionJob]:
-    """List the caller's jobs, newest first."""
-    return owned(EvolutionJob, principal).defer("inputs").order_by("-created_at", "-id")
+    """Return the caller's jobs."""
+    return owned(EvolutionJob, principal).defer("inputs")
 
 
 def job(principal: Principal, job_id: str) -> EvolutionJob:

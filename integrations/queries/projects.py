@@ -8,10 +8,10 @@ from integrations.models import Project
 
 
 def visible_to(principal: Principal) -> QuerySet[Project]:
-    """List the caller's projects, newest first: its organization's under an organization's token, else its account's; of
-    the token's product where it has one. Raises IntegrationUnavailable where the gateway has no project at all."""
+    """Return the caller's projects: its organization's under an organization's token, else its account's; of the token's
+    product where it has one. Raises IntegrationUnavailable where the gateway has no project at all."""
     kind, key = principal.owner
-    found = Project.objects.filter(owner_kind=kind, owner_key=key).order_by("-created_at", "-id")
+    found = Project.objects.filter(owner_kind=kind, owner_key=key)
     if principal.product is not None:
         found = found.filter(product_id=principal.product)
     if not found.exists() and not Project.objects.exists():

@@ -9,10 +9,9 @@ from integrations.queries import projects, sandbox
 
 
 def visible_to(principal: Principal) -> QuerySet[SandboxRun]:
-    """List the runs of the caller's projects, newest first. Raises IntegrationUnavailable where there is no sandbox."""
+    """Return the runs of the caller's projects. Raises IntegrationUnavailable where there is no sandbox."""
     sandbox.settings()
-    found = SandboxRun.objects.filter(project__in=projects.visible_to(principal).order_by())
-    return found.defer("inputs").order_by("-created_at", "-id")
+    return SandboxRun.objects.filter(project__in=projects.visible_to(principal)).defer("inputs")
 
 
 def one_of(principal: Principal, run_id: str) -> SandboxRun:

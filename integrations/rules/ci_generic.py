@@ -13,6 +13,7 @@ from integrations.rules.ci_reports import (
     Report,
     UnreadableReport,
     count_of,
+    inside,
     moment_of,
     text_of,
     time_of,
@@ -25,7 +26,7 @@ def read_generic(body: Mapping[str, Any]) -> Report:
     status = body.get("status")
     if status not in STATUSES:
         raise UnreadableReport("status")
-    steps = [_step(step) for step in _steps(body)]
+    steps = [_step(f"steps.{number}", step) for number, step in enumerate(_steps(body))]
     finished = [step["finishedAt"] for step in steps if step["finishedAt"]]
     return Report(
         repository=text_of(body, "repository"),
@@ -49,9 +50,12 @@ def _steps(body: Mapping[str, Any]) -> list[Any]:
     return steps
 
 
-def _step(sent: Any) -> dict[str, Any]:
-    if not isinstance(sent, dict) or sent.get("status") not in STEP_STATUSES:
-        raise UnreadableReport("steps")
-    times = {name: time_of(sent, name) for name in ("startedAt", "finishedAt")}
-    stated = {name: rfc3339_or_none(moment) for name, moment in times.items()}
-    return {"name": text_of(sent, "name"), "status": sent["status"], **stated}
+def _step(where: str, sent: Any) -> dict[str, Any]:
+    if not isinstance(sent, dict):
+        raise UnreadableReport(where)
+    with inside(where):
+        if sent.get("status") not in STEP_STATUSES:
+            raise UnreadableReport("status")
+        times = {name: time_of(sent, name) for name in ("startedAt", "finishedAt")}
+        stated = {name: rfc3339_or_none(moment) for name, moment in times.items()}
+        return {"name": text_of(sent, "name"), "status": sent["status"], **stated}

@@ -1,6 +1,7 @@
 """What a CI provider's webhook says of a run, whatever its format, and how its members are read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -74,6 +75,15 @@ def with_step(steps: Sequence[dict[str, Any]], step: dict[str, Any]) -> list[dic
 
 def _step_order(step: Mapping[str, Any]) -> tuple[int, int]:
     return (step["attempt"], _RANKS[step["status"]])
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    """Name what is unreadable in a member by its path from the body, such as `steps.0.name`."""
+    try:
+        yield
+    except UnreadableReport as error:
+        raise UnreadableReport(f"{name}.{error}") from None
 
 
 def object_of(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:

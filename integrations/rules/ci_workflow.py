@@ -14,6 +14,7 @@ from integrations.rules.ci_reports import (
     StepReport,
     UnreadableReport,
     count_of,
+    inside,
     object_of,
     text_of,
     time_of,
@@ -35,20 +36,21 @@ _OF_CONCLUSION = {
 
 def read_workflow_run(body: Mapping[str, Any]) -> Report:
     """Read a `workflow_run` delivery, or raise UnreadableReport."""
-    run, repository = object_of(body, "workflow_run"), object_of(body, "repository")
-    status, updated_at = _status(run, "workflow_run"), time_of(run, "updated_at")
-    if updated_at is None:
-        raise UnreadableReport("workflow_run.updated_at")
-    return Report(
-        repository=text_of(repository, "full_name"),
-        external_id=str(count_of(run, "id")),
-        url=url_of(run, "html_url"),
-        steps=None,
-        status=status,
-        position=int(updated_at.timestamp() * 1_000_000),
-        finished_at=updated_at if status in FINISHED else None,
-        **_source(run),
-    )
+    run, repository = object_of(body, "workflow_run"), _repository(body)
+    with inside("workflow_run"):
+        status, updated_at = _status(run), time_of(run, "updated_at")
+        if updated_at is None:
+            raise UnreadableReport("updated_at")
+        return Report(
+            repository=repository,
+            external_id=str(count_of(run, "id")),
+            url=url_of(run, "html_url"),
+            steps=None,
+            status=status,
+            position=int(updated_at.timestamp() * 1_000_000),
+            finished_at=updated_at if status in FINISHED else None,
+            **_source(run),
+        )
 
 
 def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
@@ -58,26 +60,37 @@ def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
     """
     if "workflow_job" not in body:
         return None
-    job, repository = object_of(body, "workflow_job"), object_of(body, "repository")
-    status = _status(job, "workflow_job")
-    run = Report(
-        repository=text_of(repository, "full_name"),
-        external_id=str(count_of(job, "run_id")),
-        url="",
-        steps=None,
-        status="queued" if status == "queued" else "running",
-        position=0,
-        finished_at=None,
-        **_source(job),
-    )
+    job, repository = object_of(body, "workflow_job"), _repository(body)
+    with inside("workflow_job"):
+        status = _status(job)
+        run = Report(
+            repository=repository,
+            external_id=str(count_of(job, "run_id")),
+            url="",
+            steps=None,
+            status="queued" if status == "queued" else "running",
+            position=0,
+            finished_at=None,
+            **_source(job),
+        )
+        return StepReport(run, _step(job, status, run.attempt))
+
+
+def _step(job: Mapping[str, Any], status: str, attempt: int) -> dict[str, Any]:
+    """Return a job as a step of its run."""
     times = {"startedAt": time_of(job, "started_at"), "finishedAt": time_of(job, "completed_at")}
-    step = {
+    return {
         "name": text_of(job, "name"),
         "status": "skipped" if job.get("conclusion") == "skipped" else status,
         **{name: rfc3339_or_none(moment) for name, moment in times.items()},
-        "attempt": run.attempt,
+        "attempt": attempt,
     }
-    return StepReport(run, step)
+
+
+def _repository(body: Mapping[str, Any]) -> str:
+    repository = object_of(body, "repository")
+    with inside("repository"):
+        return text_of(repository, "full_name")
 
 
 def _source(sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -90,10 +103,10 @@ def _source(sent: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _status(sent: Mapping[str, Any], name: str) -> str:
+def _status(sent: Mapping[str, Any]) -> str:
     status = sent.get("status")
     known = _OF_CONCLUSION.get(str(sent.get("conclusion"))) if status == "completed" else None
     known = known or _OF_STATUS.get(str(status))
     if known is None:
-        raise UnreadableReport(f"{name}.status")
+        raise UnreadableReport("status")
     return known

@@ -1,7 +1,10 @@
-"""Contents of artifacts: text where they are UTF-8, base64 where they are not."""
+"""Contents of artifacts: what their kinds are called; text where they are UTF-8, base64 where they are not."""
 
 import base64
 import binascii
+
+KIND = "[A-Za-z0-9_.-]{1,64}"
+"""How a kind is written, as a regular expression."""
 
 
 class UnreadableContent(ValueError):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.core.api.serializers import listing
+from gateway.core.api.serializers import paged_listing
 from integrations.models import CIRun
 from integrations.rules.ci_reports import STEP_STATUSES
 
@@ -38,4 +38,4 @@ class CIRunResponse(serializers.Serializer[Any]):
         return run.url or None
 
 
-CIRunList = listing(CIRunResponse)
+CIRunList = paged_listing(CIRunResponse)

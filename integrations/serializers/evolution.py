@@ -8,7 +8,7 @@ import orjson
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, listing
+from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, paged_listing
 from gateway.core.contract.limits import ARTIFACT_MAX_BYTES, METADATA_MAX_BYTES
 from integrations.models import EvolutionArtifact
 from integrations.rules import contents
@@ -24,7 +24,7 @@ class KindField(StrictStringField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=64, trim_whitespace=False, **options)
-        self.validators.append(RegexValidator(r"\A[A-Za-z0-9_.-]+\Z", "Use letters, digits and . _ - only."))
+        self.validators.append(RegexValidator(rf"\A{contents.KIND}\Z", "Use letters, digits and . _ - only."))
 
 
 def _bounded(value: Any) -> Any:
@@ -87,7 +87,7 @@ class ArtifactContentResponse(ArtifactResponse):
         return {**ArtifactResponse(instance).data, "content": text, "encoding": encoding}
 
 
-ArtifactList = listing(ArtifactResponse)
+ArtifactList = paged_listing(ArtifactResponse)
 
 
 class EvidenceRequest(StrictSerializer):
@@ -112,7 +112,7 @@ class EvidenceResponse(serializers.Serializer[Any]):
     createdAt = serializers.DateTimeField(source="created_at")
 
 
-EvidenceList = listing(EvidenceResponse)
+EvidenceList = paged_listing(EvidenceResponse)
 
 
 class RevisionRequest(StrictSerializer):

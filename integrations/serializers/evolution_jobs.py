@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from gateway.core.api.serializers import IdempotencyKeyField, StrictSerializer, StrictStringField, listing
+from gateway.core.api.serializers import IdempotencyKeyField, StrictSerializer, StrictStringField, paged_listing
 from integrations.models.execution import Execution
 from integrations.serializers.executions import ExecutionErrorResponse
 
@@ -53,4 +53,4 @@ class EvolutionJobResponse(serializers.Serializer[Any]):
     finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
 
 
-EvolutionJobList = listing(EvolutionJobResponse)
+EvolutionJobList = paged_listing(EvolutionJobResponse)

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 from rest_framework import serializers
 
-from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, listing
+from gateway.core.api.serializers import StrictIntegerField, StrictSerializer, StrictStringField, paged_listing
 from integrations.models import ExecutionConfig
 
 ARGUMENTS_MAX = 100
@@ -27,7 +27,7 @@ class ProjectResponse(serializers.Serializer[Any]):
     createdAt = serializers.DateTimeField(source="created_at")
 
 
-ProjectList = listing(ProjectResponse)
+ProjectList = paged_listing(ProjectResponse)
 
 
 class CommandField(serializers.ListField):

@@ -9,7 +9,7 @@ from gateway.core.api.serializers import (
     StrictIntegerField,
     StrictSerializer,
     StrictStringField,
-    listing,
+    paged_listing,
 )
 from integrations.models.execution import Execution
 from integrations.rules.paths import BadPath, check_paths
@@ -60,4 +60,4 @@ class SandboxRunResponse(serializers.Serializer[Any]):
     finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
 
 
-SandboxRunList = listing(SandboxRunResponse)
+SandboxRunList = paged_listing(SandboxRunResponse)

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import LIMIT, limit_of
+from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
@@ -19,13 +19,12 @@ from organizations.rules.roles import ANY
 class CIRunViewSet(ApiViewSet):
     """CI runs of the caller's projects."""
 
-    @extend_schema(operation_id="list_ci_runs", summary="List CI runs", parameters=[LIMIT], responses=CIRunList)
+    @extend_schema(operation_id="list_ci_runs", summary="List CI runs", parameters=[LIMIT, AFTER], responses=CIRunList)
     @refuses(IntegrationUnavailable)
     @requires(Capability.CI_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List CI runs, newest first."""
-        found = ci_runs.visible_to(caller(request))[: limit_of(request)]
-        return Response({"data": CIRunResponse(found, many=True).data})
+        return Response(CIRunList(page_of(request, ci_runs.visible_to(caller(request)))).data)
 
     @extend_schema(operation_id="get_ci_run", summary="Get a CI run", responses=CIRunResponse)
     @refuses(IntegrationUnavailable)

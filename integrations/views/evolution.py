@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import LIMIT, limit_of
+from gateway.core.api.pagination import AFTER, LIMIT, limit_of, page_of
 from gateway.core.api.parsers import StrictJSONParser
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
@@ -50,13 +50,14 @@ class EvolutionViewSet(ApiViewSet):
 class ArtifactViewSet(EvolutionViewSet):
     """Artifacts by their content."""
 
-    @extend_schema(operation_id="list_artifacts", summary="List artifacts", parameters=[LIMIT], responses=ArtifactList)
+    @extend_schema(
+        operation_id="list_artifacts", summary="List artifacts", parameters=[LIMIT, AFTER], responses=ArtifactList
+    )
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the owner's artifacts, newest first, without their contents."""
-        found = evolution.artifacts(caller(request))[: limit_of(request)]
-        return Response({"data": ArtifactResponse(found, many=True).data})
+        return Response(ArtifactList(page_of(request, evolution.artifacts(caller(request)))).data)
 
     @extend_schema(
         operation_id="create_artifact",
@@ -86,13 +87,14 @@ class ArtifactViewSet(EvolutionViewSet):
 class EvidenceViewSet(EvolutionViewSet):
     """What was observed of artifacts."""
 
-    @extend_schema(operation_id="list_evidence", summary="List evidence", parameters=[LIMIT], responses=EvidenceList)
+    @extend_schema(
+        operation_id="list_evidence", summary="List evidence", parameters=[LIMIT, AFTER], responses=EvidenceList
+    )
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the owner's evidence, newest first."""
-        found = evolution.evidence(caller(request))[: limit_of(request)]
-        return Response({"data": EvidenceResponse(found, many=True).data})
+        return Response(EvidenceList(page_of(request, evolution.evidence(caller(request)))).data)
 
     @extend_schema(
         operation_id="create_evidence",

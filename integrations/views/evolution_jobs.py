@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import LIMIT, limit_of
+from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
@@ -22,14 +22,13 @@ class EvolutionJobViewSet(ApiViewSet):
     """Programs that make an artifact of others."""
 
     @extend_schema(
-        operation_id="list_evolution_jobs", summary="List jobs", parameters=[LIMIT], responses=EvolutionJobList
+        operation_id="list_evolution_jobs", summary="List jobs", parameters=[LIMIT, AFTER], responses=EvolutionJobList
     )
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the owner's jobs, newest first."""
-        found = evolution.jobs(caller(request))[: limit_of(request)]
-        return Response({"data": EvolutionJobResponse(found, many=True).data})
+        return Response(EvolutionJobList(page_of(request, evolution.jobs(caller(request)))).data)
 
     @extend_schema(
         operation_id="create_evolution_job",

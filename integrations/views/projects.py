@@ -8,6 +8,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
+from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.capabilities import Capability
@@ -19,7 +20,6 @@ from integrations.serializers.projects import (
     ExecutionConfigRequest,
     ExecutionConfigResponse,
     ProjectList,
-    ProjectResponse,
 )
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS
 
@@ -32,13 +32,14 @@ _VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]{1,9})(?P=quote)')
 class ProjectViewSet(ApiViewSet):
     """The caller's projects."""
 
-    @extend_schema(operation_id="list_projects", summary="List projects", responses=ProjectList)
+    @extend_schema(
+        operation_id="list_projects", summary="List projects", parameters=[LIMIT, AFTER], responses=ProjectList
+    )
     @refuses(IntegrationUnavailable)
     @requires(Capability.PROJECTS_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the projects of the account or, under an organization's token, of the organization."""
-        found = projects.visible_to(caller(request))
-        return Response({"data": ProjectResponse(found, many=True).data})
+        return Response(ProjectList(page_of(request, projects.visible_to(caller(request)))).data)
 
 
 class ExecutionConfigViewSet(ApiViewSet):

@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import LIMIT, limit_of
+from gateway.core.api.pagination import AFTER, LIMIT, page_of
 from gateway.core.api.parsers import StrictJSONParser
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
@@ -38,14 +38,16 @@ class SandboxRunViewSet(ApiViewSet):
     parser_classes = (SandboxParser,)
 
     @extend_schema(
-        operation_id="list_sandbox_runs", summary="List sandbox runs", parameters=[LIMIT], responses=SandboxRunList
+        operation_id="list_sandbox_runs",
+        summary="List sandbox runs",
+        parameters=[LIMIT, AFTER],
+        responses=SandboxRunList,
     )
     @refuses(IntegrationUnavailable)
     @requires(Capability.SANDBOX_READ, roles=ANY)
     def list(self, request: Request) -> Response:
         """List the runs of the caller's projects, newest first."""
-        found = sandbox_runs.visible_to(caller(request))[: limit_of(request)]
-        return Response({"data": SandboxRunResponse(found, many=True).data})
+        return Response(SandboxRunList(page_of(request, sandbox_runs.visible_to(caller(request)))).data)
 
     @extend_schema(
         operation_id="create_sandbox_run",

@@ -4,11 +4,12 @@ import hashlib
 import json
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import requests
 
-from account_gateway_client import Gateway, GatewayError, Output
+from account_gateway_client import Gateway, GatewayError, Output, Page
 from gateway.core.contract.capabilities import Capability
 from tests.integrations.test_ci_runs import generic, signature_of
 from tests.support.demo_house import DemoHouse
@@ -103,6 +104,18 @@ def test_an_artifact_evolves_by_a_job(alice: Gateway) -> None:
     )
     assert job["resultArtifactId"] is not None
     assert alice.evolution.content(job["resultArtifactId"]).startswith(b"Be brief.")
+
+
+def test_lists_are_read_page_by_page(alice: Gateway) -> None:
+    kept = [alice.evolution.keep_artifact("note", uuid.uuid4().hex)["artifactId"] for _ in range(3)]
+    first = alice.evolution.artifacts(limit=2)
+    second = alice.evolution.artifacts(limit=1, after=first[-1]["artifactId"])
+    assert [one["artifactId"] for one in (*first, *second)] == kept[::-1]
+    assert first.has_more
+    [docs] = alice.projects.list(limit=1)
+    whole: list[Page[Any]] = [alice.evolution.evidence(100), alice.evolution.jobs(100), alice.ci.list(100)]
+    whole += [alice.projects.list(after=docs["projectId"]), alice.sandbox.list(100)]
+    assert not any(page.has_more for page in whole)
 
 
 def test_a_revision_is_activated_and_rolled_back(alice: Gateway) -> None:

@@ -10,6 +10,9 @@ import gateway.celery  # noqa: F401 - the application of all tasks, whose settin
 from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
 
+NOTHING = {"data": [], "hasMore": False, "firstId": None, "lastId": None}
+"""A list of nothing."""
+
 
 class Api:
     """Sends JSON as any caller, and checks that the API reference describes what comes back."""

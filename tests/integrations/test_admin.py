@@ -1,15 +1,17 @@
 """The console's pages of the integrations: what operators change, what is logged of it, and what they never see."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
 
 from accounts.models import Account
-from integrations.models import CIProvider, CIRun, EvolutionProgram, Project, SandboxRun
+from integrations.models import CIProvider, CIRun, EvolutionProgram, IntegrationSwitch, Project, SandboxRun
 from tests.gateway.console import CONTENT, furnish
 
 pytestmark = pytest.mark.django_db
@@ -81,6 +83,50 @@ def test_cancelling_runs_is_logged_for_each(operator: Client) -> None:
 def test_what_a_provider_wrote_is_shown_as_text(operator: Client) -> None:
     page = operator.get(reverse("admin:integrations_cirun_change", args=[CIRun.objects.get().pk])).content.decode()
     assert "build &lt;b&gt;: queued" in page
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "other"),
+    [
+        (Project, "key", "renamed"),
+        (EvolutionProgram, "name", "renamed"),
+        (IntegrationSwitch, "name", "account_key_sync"),
+    ],
+)
+def test_what_names_a_row_stays(operator: Client, model: type[Model], name: str, other: str) -> None:
+    IntegrationSwitch.objects.exclude(name="evolution").delete()
+    row = model._default_manager.get()
+    before = getattr(row, name)
+    rows = {"execution_config-TOTAL_FORMS": "0", "execution_config-INITIAL_FORMS": "0"}
+    page = operator.get(reverse(f"admin:integrations_{row._meta.model_name}_change", args=[row.pk]))
+    assert page.context["adminform"].fieldsets[0][1]["fields"][0] == name
+    shown = {field.name: field.value() for field in page.context["adminform"].form}
+    assert change(operator, row, **{**rows, **shown, name: other}).status_code == 303
+    assert [getattr(one, name) for one in model._default_manager.all()] == [before]
+
+
+def added(operator: Client, model: type[Model]) -> str:
+    """Return the page on which one is added."""
+    return operator.get(reverse(f"admin:integrations_{model._meta.model_name}_add")).content.decode()
+
+
+def test_a_page_for_a_new_row_speaks_of_nothing_stored(operator: Client) -> None:
+    provider, program = added(operator, CIProvider), added(operator, EvolutionProgram)
+    assert "Stored encrypted and never shown." in provider
+    assert not re.search("keep (the|what is) stored|New secret", provider)
+    assert "null</textarea>" not in program
+    assert "Execution configuration" not in added(operator, Project)
+    change_page = operator.get(reverse("admin:integrations_ciprovider_change", args=[CIProvider.objects.get().pk]))
+    assert "Leave blank to keep the stored secret." in change_page.content.decode()
+
+
+def test_a_programs_results_have_a_kind_that_artifacts_may_have(operator: Client) -> None:
+    program = EvolutionProgram.objects.get()
+    sent = {"command": '["true"]', "timeout_seconds": "30", "memory_mb": "256"}
+    refused = change(operator, program, **sent, result_kind="a b")
+    assert list(refused.context["adminform"].form.errors) == ["result_kind"]
+    assert change(operator, program, **sent, result_kind="prompt-2").status_code == 303
+    assert EvolutionProgram.objects.get().result_kind == "prompt-2"
 
 
 def test_programs_are_deleted_with_a_trace(operator: Client) -> None:

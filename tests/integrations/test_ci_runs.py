@@ -13,7 +13,7 @@ from gateway.core.contract.capabilities import Capability
 from gateway.core.contract.limits import CI_WEBHOOK_BODY_MAX_BYTES
 from integrations.models import CIProvider, CIRepository, CIRun, Project
 from tests.factories.accounts import Caller, make_caller
-from tests.integrations.conftest import Api
+from tests.integrations.conftest import NOTHING, Api
 from tests.integrations.test_projects import project
 
 pytestmark = pytest.mark.django_db
@@ -251,6 +251,26 @@ def test_a_signed_body_that_cannot_be_read(client: Client, docs: Project, provid
     assert not CIRun.objects.exists()
 
 
+NAMED = [
+    ("forge", workflow_run("requested", head_sha=7), "workflow_run.head_sha"),
+    ("forge", workflow_run("exploded"), "workflow_run.status"),
+    ("forge", workflow_run("requested", updated_at=None), "workflow_run.updated_at"),
+    ("forge", {**workflow_run("requested"), "repository": {"full_name": 7}}, "repository.full_name"),
+    ("other", generic(1, ref=7), "ref"),
+    ("other", generic(1, steps={}), "steps"),
+    ("other", generic(1, steps=[{"name": "x", "status": "queued"}, 7]), "steps.1"),
+    ("other", generic(1, steps=[{"name": "x", "status": "exploded"}]), "steps.0.status"),
+    ("other", generic(1, steps=[{"name": "x", "status": "queued", "startedAt": "yesterday"}]), "steps.0.startedAt"),
+]
+
+
+@pytest.mark.parametrize(("provider", "body", "param"), NAMED, ids=[param for *_, param in NAMED])
+def test_what_cannot_be_read_is_named(
+    client: Client, docs: Project, provider: str, body: dict[str, Any], param: str
+) -> None:
+    assert deliver(client, provider, body)[1]["error"]["param"] == param
+
+
 def test_large_deliveries(client: Client, docs: Project) -> None:
     padded = {**workflow_run("requested"), "padding": "x" * (CI_WEBHOOK_BODY_MAX_BYTES - 2000)}
     assert deliver(client, "forge", padded)[0] == 200
@@ -262,7 +282,7 @@ def test_a_strangers_runs_are_unknown(api: Api, client: Client, alice: Caller, d
     deliver(client, "other", generic(1))
     run = CIRun.objects.get()
     bob = make_caller(SCOPE, name="bob")
-    assert api(bob, "GET", "/v1/ci/runs") == (200, {"data": []})
+    assert api(bob, "GET", "/v1/ci/runs") == (200, NOTHING)
     assert api(bob, "GET", f"/v1/ci/runs/{run.id}")[0] == 404
     assert api(alice, "GET", f"/v1/ci/runs/{run.id}")[0] == 200
 

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from gateway.core.contract.capabilities import Capability
+from gateway.core.contract.errors import NotFound
 from gateway.core.contract.ids import new_id
 from integrations.models import Project, SandboxSettings
 from integrations.operations.execution_configs import replace
@@ -15,7 +16,7 @@ from organizations.rules.roles import Role
 from tests.factories.accounts import Caller, make_caller
 from tests.factories.organizations import Team, account, product
 from tests.factories.proofs import Signer, mint_token
-from tests.integrations.conftest import Api
+from tests.integrations.conftest import NOTHING, Api
 from tests.support.concurrency import at_once, count
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +82,7 @@ def test_without_any_project_the_integration_is_unavailable(api: Api) -> None:
         status, body = api(alice, method, path)
         assert (status, body["error"]["code"]) == (503, "integration_unavailable")
     project("did:web:studio.example:somebody")
-    assert api(alice, "GET", "/v1/projects") == (200, {"data": []})
+    assert api(alice, "GET", "/v1/projects") == (200, NOTHING)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
@@ -150,6 +151,13 @@ def test_of_changes_at_once_each_counts_and_of_the_compared_one_wins(version: in
     assert sorted(won) == ([1] if version == 0 else [1, 2, 3, 4, 5, 6])
     assert count(done, "revision_conflict") == 6 - len(won)
     assert of_project(one).version == len(won)
+
+
+def test_a_project_that_was_deleted_meanwhile_is_an_unknown_one() -> None:
+    one = project(make_caller().account.did)
+    Project.objects.all().delete()
+    with pytest.raises(NotFound):
+        replace(one, DEFAULTS, expected_version=None)
 
 
 @pytest.mark.parametrize("sent", ['"1', "one", "-1", "1.0", "*", 'W/"1"', "1, 2", ""])

@@ -3,9 +3,9 @@
 import { path, query, Routes } from "./routes.js";
 
 export class CI extends Routes {
-  /** @param {{limit?: number}} [options] */
-  list({ limit } = {}) {
-    return this.send("GET", "/v1/ci/runs" + query({ limit }));
+  /** @param {import("./index.js").PageOptions} [options] */
+  list({ limit, after } = {}) {
+    return this.send("GET", "/v1/ci/runs" + query({ limit, after }));
   }
 
   /** A run with its steps. */

@@ -10,9 +10,9 @@ const JOBS = "/v1/evolution/jobs";
 const ACTIVE_REVISION = "/v1/evolution/active-revision";
 
 export class Evolution extends Routes {
-  /** @param {{limit?: number}} [options] */
-  artifacts({ limit } = {}) {
-    return this.send("GET", ARTIFACTS + query({ limit }));
+  /** @param {import("./index.js").PageOptions} [options] */
+  artifacts({ limit, after } = {}) {
+    return this.send("GET", ARTIFACTS + query({ limit, after }));
   }
 
   /**
@@ -40,18 +40,18 @@ export class Evolution extends Routes {
     return encoding === "base64" ? bytesOf(content) : new TextEncoder().encode(content);
   }
 
-  /** @param {{limit?: number}} [options] */
-  evidence({ limit } = {}) {
-    return this.send("GET", EVIDENCE + query({ limit }));
+  /** @param {import("./index.js").PageOptions} [options] */
+  evidence({ limit, after } = {}) {
+    return this.send("GET", EVIDENCE + query({ limit, after }));
   }
 
   keepEvidence({ artifactId, kind, payload }) {
     return this.send("POST", EVIDENCE, { artifactId, kind, payload });
   }
 
-  /** @param {{limit?: number}} [options] */
-  jobs({ limit } = {}) {
-    return this.send("GET", JOBS + query({ limit }));
+  /** @param {import("./index.js").PageOptions} [options] */
+  jobs({ limit, after } = {}) {
+    return this.send("GET", JOBS + query({ limit, after }));
   }
 
   /**

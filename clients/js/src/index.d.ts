@@ -219,6 +219,19 @@ export interface List<T> {
   data: T[];
 }
 
+/** Newest first; `limit` is 1 to 100, 20 where left out. */
+export interface PageOptions {
+  limit?: number;
+  /** The `lastId` of the page before. */
+  after?: string;
+}
+
+export interface Page<T> extends List<T> {
+  hasMore: boolean;
+  firstId: string | null;
+  lastId: string | null;
+}
+
 /** One that pays for a product alone has its name. */
 export type Credit = Wallet["credits"][number];
 
@@ -472,7 +485,7 @@ export class Responses {
 }
 
 export class Projects {
-  list(): Promise<List<Project>>;
+  list(options?: PageOptions): Promise<Page<Project>>;
   executionConfig(projectId: string): Promise<ExecutionConfig>;
   /** With `version` only that version is replaced, else the code is `revision_conflict`. */
   configure(
@@ -484,8 +497,7 @@ export class Projects {
 
 export class Sandbox {
   create(run: SandboxRunRequest): Promise<SandboxRun>;
-  /** Newest first; `limit` is 1 to 100. */
-  list(options?: { limit?: number }): Promise<List<SandboxRun>>;
+  list(options?: PageOptions): Promise<Page<SandboxRun>>;
   get(runId: string): Promise<SandboxRun>;
   cancel(runId: string): Promise<SandboxRun>;
   /** Wait until a run is over. */
@@ -498,19 +510,19 @@ export class Sandbox {
 }
 
 export class CI {
-  list(options?: { limit?: number }): Promise<List<CIRun>>;
+  list(options?: PageOptions): Promise<Page<CIRun>>;
   get(runId: string): Promise<CIRun>;
 }
 
 export class Evolution {
-  artifacts(options?: { limit?: number }): Promise<List<Artifact>>;
+  artifacts(options?: PageOptions): Promise<Page<Artifact>>;
   /** Bytes travel as base64. The same kind and content is the same artifact. */
   keepArtifact(artifact: { kind: string; content: string | Uint8Array; metadata?: object }): Promise<Artifact>;
   artifact(artifactId: string): Promise<ArtifactContent>;
   content(artifactId: string): Promise<Uint8Array>;
-  evidence(options?: { limit?: number }): Promise<List<Evidence>>;
+  evidence(options?: PageOptions): Promise<Page<Evidence>>;
   keepEvidence(evidence: { artifactId: string; kind: string; payload: object }): Promise<Evidence>;
-  jobs(options?: { limit?: number }): Promise<List<EvolutionJob>>;
+  jobs(options?: PageOptions): Promise<Page<EvolutionJob>>;
   startJob(job: EvolutionJobRequest): Promise<EvolutionJob>;
   job(jobId: string): Promise<EvolutionJob>;
   /** Wait until a job is over. */

@@ -1,10 +1,11 @@
 /** Projects, and how their sandbox runs are executed. */
 
-import { path, Routes } from "./routes.js";
+import { path, query, Routes } from "./routes.js";
 
 export class Projects extends Routes {
-  list() {
-    return this.send("GET", "/v1/projects");
+  /** @param {import("./index.js").PageOptions} [options] */
+  list({ limit, after } = {}) {
+    return this.send("GET", "/v1/projects" + query({ limit, after }));
   }
 
   executionConfig(projectId) {

@@ -14,9 +14,9 @@ export class Sandbox extends Routes {
     return this.send("POST", "/v1/sandbox/runs", { ...run, idempotencyKey });
   }
 
-  /** @param {{limit?: number}} [options] */
-  list({ limit } = {}) {
-    return this.send("GET", "/v1/sandbox/runs" + query({ limit }));
+  /** @param {import("./index.js").PageOptions} [options] */
+  list({ limit, after } = {}) {
+    return this.send("GET", "/v1/sandbox/runs" + query({ limit, after }));
   }
 
   /** A run, with its output so far. */

@@ -24,6 +24,7 @@ from account_gateway_client.keys import ProductKey, ProofKey
 from account_gateway_client.products import ProductServer
 from account_gateway_client.proofs import dpop_proof
 from account_gateway_client.receipts import Receipt, call_headers, receipt_of
+from account_gateway_client.routes import Page
 from account_gateway_client.signing import RequestSigner
 from account_gateway_client.tokens import AccessToken, CachedTokens, TokenSource
 
@@ -48,6 +49,7 @@ __all__ = [
     "GatewayUnreachable",
     "Judgement",
     "Output",
+    "Page",
     "ProductKey",
     "ProductServer",
     "Project",

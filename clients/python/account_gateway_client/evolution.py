@@ -14,7 +14,7 @@ from account_gateway_client.integration_types import (
     EvolutionJob,
     Revision,
 )
-from account_gateway_client.routes import Routes, given, segment
+from account_gateway_client.routes import Page, Routes, given, segment
 
 _ARTIFACTS, _EVIDENCE, _JOBS = (f"/v1/evolution/{noun}" for noun in ("artifacts", "evidence", "jobs"))
 _ACTIVE_REVISION = "/v1/evolution/active-revision"
@@ -24,9 +24,9 @@ class Evolution(Routes):
     """The routes of evolution. Reading needs `evolution:read`, keeping and activating `evolution:write`, jobs
     `evolution:execute`."""
 
-    def artifacts(self, limit: int = 20) -> list[Artifact]:
-        """Return the latest artifacts without their contents, newest first, 1 to 100 of them."""
-        return self._list(_ARTIFACTS, limit)
+    def artifacts(self, limit: int = 20, *, after: str | None = None) -> Page[Artifact]:
+        """Return the latest artifacts without their contents, newest first, 1 to 100 of them; with `after`, those behind the one of that id."""
+        return self._page(_ARTIFACTS, limit, after)
 
     def keep_artifact(self, kind: str, content: str | bytes, *, metadata: Mapping[str, Any] | None = None) -> Artifact:
         """Keep a text or bytes of at most 1 MiB; the same kind and content is the same artifact."""
@@ -51,9 +51,9 @@ class Evolution(Routes):
         content = artifact["content"]
         return base64.b64decode(content) if artifact["encoding"] == "base64" else content.encode()
 
-    def evidence(self, limit: int = 20) -> list[Evidence]:
-        """Return the latest evidence, newest first, 1 to 100 of it."""
-        return self._list(_EVIDENCE, limit)
+    def evidence(self, limit: int = 20, *, after: str | None = None) -> Page[Evidence]:
+        """Return the latest evidence, newest first, 1 to 100 pieces; with `after`, those behind the one of that id."""
+        return self._page(_EVIDENCE, limit, after)
 
     def keep_evidence(self, artifact_id: str, kind: str, payload: Mapping[str, Any]) -> Evidence:
         """Keep what was observed of an artifact, at most 16 KiB of JSON."""
@@ -61,9 +61,9 @@ class Evolution(Routes):
         evidence: Evidence = self._send("POST", _EVIDENCE, json=body)
         return evidence
 
-    def jobs(self, limit: int = 20) -> list[EvolutionJob]:
-        """Return the latest jobs, newest first, 1 to 100 of them."""
-        return self._list(_JOBS, limit)
+    def jobs(self, limit: int = 20, *, after: str | None = None) -> Page[EvolutionJob]:
+        """Return the latest jobs, newest first, 1 to 100 of them; with `after`, those behind the one of that id."""
+        return self._page(_JOBS, limit, after)
 
     def start_job(
         self,

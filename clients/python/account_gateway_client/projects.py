@@ -1,16 +1,15 @@
 """Projects, and how their sandbox runs are executed."""
 
 from account_gateway_client.integration_types import ExecutionConfig, ExecutionConfigRequest, Project
-from account_gateway_client.routes import Routes, segment
+from account_gateway_client.routes import Page, Routes, segment
 
 
 class Projects(Routes):
     """The routes of projects. Reading needs `projects:read`, changing `projects:configure`."""
 
-    def list(self) -> list[Project]:
-        """Return the projects, newest first."""
-        projects: list[Project] = self._send("GET", "/v1/projects")["data"]
-        return projects
+    def list(self, limit: int = 20, *, after: str | None = None) -> Page[Project]:
+        """Return projects, newest first, 1 to 100 of them; with `after`, those behind the one of that id."""
+        return self._page("/v1/projects", limit, after)
 
     def execution_config(self, project_id: str) -> ExecutionConfig:
         """Return how the project's runs are executed; before the first change, the defaults at version 0."""

@@ -1,12 +1,21 @@
 """What the groups of routes have in common."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import requests
 
 from account_gateway_client.answers import json_of
+
+Item = TypeVar("Item")
+
+
+class Page(list[Item]):
+    """Items of a list, newest first. Where there are more behind them, `has_more` is true, and the next page comes with
+    `after=` the id of the last one."""
+
+    has_more = False
 
 
 class Routes:
@@ -19,8 +28,11 @@ class Routes:
         """Return the JSON of an answer. May raise GatewayError and GatewayUnreachable."""
         return json_of(self._request(method, path, **options))
 
-    def _list(self, path: str, limit: int) -> list[Any]:
-        return list(self._send("GET", path, params={"limit": limit})["data"])
+    def _page(self, path: str, limit: int, after: str | None) -> Page[Any]:
+        answer = self._send("GET", path, params=given(limit=limit, after=after))
+        page: Page[Any] = Page(answer["data"])
+        page.has_more = answer["hasMore"]
+        return page
 
 
 def segment(value: str) -> str:

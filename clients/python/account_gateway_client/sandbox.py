@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from account_gateway_client.executions import POLL_SECONDS, finished, followed, is_over
 from account_gateway_client.integration_types import Output, SandboxRun, StreamName
-from account_gateway_client.routes import Routes, given, segment
+from account_gateway_client.routes import Page, Routes, given, segment
 
 _STREAMS: tuple[StreamName, ...] = ("stdout", "stderr")
 
@@ -36,9 +36,9 @@ class Sandbox(Routes):
         run: SandboxRun = self._send("POST", "/v1/sandbox/runs", json=body)
         return run
 
-    def list(self, limit: int = 20) -> list[SandboxRun]:
-        """Return the latest runs, newest first, 1 to 100 of them."""
-        return self._list("/v1/sandbox/runs", limit)
+    def list(self, limit: int = 20, *, after: str | None = None) -> Page[SandboxRun]:
+        """Return the latest runs, newest first, 1 to 100 of them; with `after`, those behind the one of that id."""
+        return self._page("/v1/sandbox/runs", limit, after)
 
     def get(self, run_id: str) -> SandboxRun:
         """Return a run with its output so far."""

@@ -10,11 +10,12 @@ from gateway.config.run import Run
 from gateway.config.texts import Slug, matching
 from integrations.models import EvolutionProgram, IntegrationSwitch
 from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECONDS
+from integrations.rules import contents
 
 PROGRAMS_MAX = 100
 
 Argument = Annotated[str, StringConstraints(max_length=16 * 1024)]
-Kind = Annotated[str, matching(r"[A-Za-z0-9_.-]{1,64}", "must be letters, digits and . _ -, at most 64 characters")]
+Kind = Annotated[str, matching(contents.KIND, "must be letters, digits and . _ -, at most 64 characters")]
 
 
 def _named(command: list[str]) -> list[str]:

@@ -1,5 +1,8 @@
-"""The `limit` of list routes: 1 to 100. SPEC: Limits."""
+"""The `limit` and the `after` of list routes. SPEC: Limits; CONTRACT, 1: Lists."""
 
+from typing import Any
+
+from django.db.models import Model, Q, QuerySet
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
@@ -11,6 +14,7 @@ LIMIT = OpenApiParameter(
     {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
     description="How many to return.",
 )
+AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins behind it.")
 
 
 def limit_of(request: Request) -> int:
@@ -24,3 +28,43 @@ def limit_of(request: Request) -> int:
         if LIST_LIMIT_MIN <= limit <= LIST_LIMIT_MAX:
             return limit
     raise InvalidRequest(f"limit must be a whole number from {LIST_LIMIT_MIN} to {LIST_LIMIT_MAX}.", param="limit")
+
+
+def after_of(request: Request) -> str | None:
+    """Read the query's `after`, None where there is none, or raise InvalidRequest where there are several."""
+    sent = request.query_params.getlist("after")
+    if len(sent) > 1:
+        raise unknown_after()
+    return sent[0] if sent else None
+
+
+def unknown_after() -> InvalidRequest:
+    """Return the refusal of an `after` that names no item of the list, whosever the item is."""
+    return InvalidRequest("No item of this list has the id that after names.", param="after")
+
+
+def page_of(request: Request, found: QuerySet[Any]) -> dict[str, Any]:
+    """Return the page that a request asks for, as `paged_listing` renders it; the rows come newest first.
+
+    A page begins behind a row and not at a number, so rows that are inserted meanwhile neither repeat nor hide others.
+    Raises InvalidRequest where `limit` is out of range, and where `after` names none of the rows.
+    """
+    limit, after = limit_of(request), after_of(request)
+    if after is not None:
+        found = _behind(found, after)
+    rows: list[Model] = list(found.order_by("-created_at", "-id")[: limit + 1])
+    page = rows[:limit]
+    return {
+        "data": page,
+        "hasMore": len(rows) > limit,
+        "firstId": page[0].pk if page else None,
+        "lastId": page[-1].pk if page else None,
+    }
+
+
+def _behind(found: QuerySet[Any], after: str) -> QuerySet[Any]:
+    """Return the rows that are older than one of them. The first condition is what an index can begin at."""
+    created_at = found.filter(id=after).values_list("created_at", flat=True).first()
+    if created_at is None:
+        raise unknown_after()
+    return found.filter(Q(created_at__lt=created_at) | Q(id__lt=after), created_at__lte=created_at)

@@ -101,3 +101,15 @@ def listing(item: type[serializers.Serializer[Any]]) -> type[serializers.Seriali
     """Make the serializer of a list answer: `{"data": [item, …]}`."""
     members = {"data": item(many=True), "__doc__": f"A list of {item.__name__}."}
     return type(f"{item.__name__}List", (serializers.Serializer,), members)
+
+
+def paged_listing(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """Make the serializer of a list answer with a cursor: `{"data": [item, …], "hasMore", "firstId", "lastId"}`."""
+    members = {
+        "data": item(many=True),
+        "hasMore": serializers.BooleanField(help_text="Whether there are more: ask for them with `after=<lastId>`."),
+        "firstId": serializers.CharField(allow_null=True, help_text="null where the page is empty."),
+        "lastId": serializers.CharField(allow_null=True, help_text="null where the page is empty."),
+        "__doc__": f"A page of a list of {item.__name__}.",
+    }
+    return type(f"{item.__name__}List", (serializers.Serializer,), members)

@@ -56,7 +56,9 @@ class ReadableJSONField(forms.JSONField):
             return InvalidJSONInput(data)
 
     def prepare_value(self, value: Any) -> Any:
-        """Render what is stored; what was typed and could not be read stays as it was."""
+        """Render what is stored, nothing where nothing is; what was typed and could not be read stays as it was."""
+        if value is None:
+            return ""
         return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
 
 

@@ -170,7 +170,9 @@ def test_input_items_are_listed_in_pages(caller: Caller, alias: str) -> None:
     assert {item["type"] for item in newest["data"]} == {"message"}
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=x", "order=up", "after=msg_nobody"])
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=101", "limit=x", "order=up", "after=msg_nobody", "after=a&after=b"]
+)
 def test_a_page_that_cannot_be_is_refused(caller: Caller, alias: str, query: str) -> None:
     response = made(caller, alias)
     refused = caller.get(f"{RESPONSES}/{response['id']}/input_items?{query}")
