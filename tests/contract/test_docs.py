@@ -47,9 +47,10 @@ def test_every_setting_that_the_code_reads_is_in_the_configuration_page() -> Non
             read |= {*READS.findall(file.read_text()), *NAMES.findall(file.read_text())}
     read.discard("DJANGO_SETTINGS_MODULE")
     page = (ROOT / "docs" / "configuration.md").read_text()
-    listed = {name for row in rows_of("configuration.md", "Settings") for name in re.findall(r"`(\w+)`", row[0])}
+    listed = [name for row in rows_of("configuration.md", "Settings") for name in re.findall(r"`(\w+)`", row[0])]
     assert read - set(re.findall(r"`([A-Z][A-Z_]+)`", page)) == set()
-    assert listed <= read
+    assert set(listed) <= read
+    assert len(listed) == len(set(listed)), "each is listed once"
 
 
 def test_every_section_of_the_file_is_in_the_configuration_page_in_order() -> None:
