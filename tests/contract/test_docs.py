@@ -7,6 +7,8 @@ import pytest
 
 from gateway.config.file import SECTIONS
 from gateway.core.contract.errors import CATALOGUE
+from tests.contract.endpoints import ANY, PUBLIC
+from tests.contract.routes import mapped_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS_SOURCES = (
@@ -37,6 +39,15 @@ def test_every_error_of_the_catalogue_is_in_the_api_page() -> None:
     text = (ROOT / "docs" / "api.md").read_text()
     assert rows_of("api.md", "Errors") == expected
     assert "tests/contract/test_docs.py" in text
+
+
+def test_every_route_is_in_the_api_page_with_its_capability_and_roles() -> None:
+    listed = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows_of("api.md", "Every route")}
+    needed = {}
+    for route in mapped_routes():
+        roles = "all" if set(route.access.roles) == set(ANY) else ", ".join(route.access.roles) or "—"
+        needed[f"{route.method} {route.path}"] = ("none" if route.needs == PUBLIC else route.needs, roles)
+    assert listed == needed
 
 
 def test_every_setting_that_the_code_reads_is_in_the_configuration_page() -> None:
