@@ -158,7 +158,7 @@ class Trial:
                         break
 
     def read_hot_tables_alone(self) -> None:
-        """Have the ledger's functions look for a call in the hot tables, and in no month's."""
+        """Make the ledger's functions look for a call in the hot tables only, in no month's."""
         with self._connect() as connection:
             connection.execute("SET check_function_bodies = off")
             for path in sorted((ROOT / "billing" / "sql").glob("*.sql")):
