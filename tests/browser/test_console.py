@@ -1,18 +1,15 @@
 """The console's lists and pages on a desk and on a phone: whoever owns a row can be read, and no page is too wide."""
 
 import re
-from collections.abc import Callable
 
-import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 
 from tests.browser.house import AppHouse
 from tests.browser.person import Person
-from tests.browser.test_looks import LOOKS, Look
 from tests.browser.used_months import book_months
 
-Open = Callable[..., Person]
-
+DESK: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 360, "height": 720}
 # The names of owners that are cut off by their cell, or squeezed into a column of a few characters.
 UNREADABLE = """() => [...document.querySelectorAll("#result_list .party")]
   .map((party) => [party, party.closest("td, th")])
@@ -30,16 +27,15 @@ def sign_in(page: Page, house: AppHouse) -> None:
     page.wait_for_url(f"{house.base_url}/admin/")
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_owners_can_be_read(opened: Open, house: AppHouse, look: Look) -> None:
-    person = opened(**look)
+def test_owners_can_be_read(person: Person, house: AppHouse) -> None:
     person.sign_up_at_the_portal()
     did = person.page.locator(".did code").text_content()
     assert did
     book_months(house, "account", did)
     person.page.context.clear_cookies()
     sign_in(person.page, house)
-    for table in ("reservation", "transfer", "wallet"):
+    for screen, table in ((DESK, "transfer"), (PHONE, "reservation")):
+        person.page.set_viewport_size(screen)
         person.page.goto(f"{house.base_url}/admin/billing/{table}/")
         person.page.locator("#result_list .party").first.wait_for()
         assert person.page.evaluate(UNREADABLE) == [], table
