@@ -19,10 +19,10 @@ BESIDE_DATABASE = DJANGO_SETTINGS_MODULE=gateway.settings.test $(RUN) -m gateway
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
-run: venv ## start the gateway with its own database; set PORT, HOST or DATA_DIR to change where, LOCAL_MODEL=true for true embeddings
+run: venv ## start the gateway with its own database; set PORT, HOST or DATA_DIR to change where, LOCAL_MODEL=true for real embeddings
 	@exec $(RUN) -m gateway.run --follow-parent
 
-demo: venv ## make one paid call through the running gateway and show its receipt
+demo: venv ## make paid calls through the running gateway and show their receipts
 	@exec $(RUN) manage.py demo
 
 demo-app: venv ## serve an example app on another origin: sign in, stream an answer; DEMO_APP_PORT sets its port

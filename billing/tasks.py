@@ -97,7 +97,7 @@ def handle_event(event_pk: int) -> None:
 
 
 def hand_over(event: ProviderEvent) -> None:
-    """Have a worker handle an event as soon as it is committed; if none can be notified, the schedule finds it."""
+    """Send an event to a worker as soon as it is committed; if none can be notified, the schedule finds it."""
 
     def tell() -> None:
         try:

@@ -1,5 +1,7 @@
 """Accounts, by whom they belong to."""
 
+from django.http import HttpRequest
+
 from accounts.models import Account
 from accounts.rules.principal import Principal
 from gateway.core.contract.errors import InvalidToken
@@ -11,3 +13,9 @@ def of_principal(principal: Principal) -> Account:
     if account is None:
         raise InvalidToken(private="unknown_account")
     return account
+
+
+def person(request: HttpRequest) -> Account:
+    """Return who is signed in to the portal. The page must require a sign-in."""
+    assert isinstance(request.user, Account)
+    return request.user

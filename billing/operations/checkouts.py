@@ -89,7 +89,7 @@ def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> C
 
 
 def place(checkout: Checkout, *, now: datetime) -> Checkout:
-    """Have the provider create the transaction's session, once no matter how often it is asked, and return it with its
+    """Create the transaction's session at the provider, once no matter how often it is asked, and return it with its
     `url`.
 
     Raises IntegrationUnavailable where the provider does not answer; the same request may then be made again.

@@ -30,7 +30,7 @@ class Verified(NamedTuple):
 
 
 def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mode: str) -> Verified:
-    """Have the provider confirm that its account is this organization's and may charge. Touches no database.
+    """Ask the provider to confirm that its account is this organization's and may charge. Touches no database.
 
     Raises ExternalMappingUnverified where it does not, InvalidRequest for a provider that is not the configured one,
     and IntegrationUnavailable without a provider or without its answer.

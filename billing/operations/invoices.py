@@ -90,7 +90,7 @@ def mark_past_due(*, now: datetime) -> int:
 
 
 def hasten(org_id: str, *, now: datetime) -> None:
-    """Have an organization's unpaid invoices collected at the next run: it has saved a payment method."""
+    """Schedule an organization's unpaid invoices for the next collection, because it has saved a payment method."""
     Invoice.objects.filter(org_id=org_id, status__in=UNPAID).update(next_attempt_at=now)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from accounts.models import Account
+from accounts.queries.accounts import person
 from billing.rules.owners import Owner
 
 # Address and title.
@@ -16,12 +16,6 @@ def show(request: HttpRequest, tab: str, template: str, **context: Any) -> HttpR
     """Render the page of a tab, with the context's `status`."""
     status = context.pop("status", 200)
     return render(request, f"billing/{template}.html", {"tabs": TABS, "tab": tab, **context}, status=status)
-
-
-def person(request: HttpRequest) -> Account:
-    """Return who is signed in."""
-    assert isinstance(request.user, Account)
-    return request.user
 
 
 def owner_of(request: HttpRequest) -> Owner:

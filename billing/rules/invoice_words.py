@@ -7,7 +7,7 @@ STATES = {
     "draft": State(
         "Draft", "This month is over. The invoice has not been issued, and nothing is owed for it.", "Draft", ""
     ),
-    "open": State("Open", "The saved payment method is charged automatically.", "Open", ""),
+    "open": State("Open", "It is charged to the payment method saved last, or as soon as one is saved.", "Open", ""),
     "past_due": State(
         "Past due",
         "Assigned seats stay assigned, but no more seats can be assigned until this invoice is paid.",

@@ -13,7 +13,7 @@ BODY: dict[str, Any] = {"model": "image", "prompt": PROMPT, "size": "1024x1024",
 
 
 def show_images(gateway: Gateway, write: Write, step: int) -> None:
-    """Have it made, and tell what it is and what it cost. Raises GatewayError where the gateway refuses."""
+    """Make one, and print what it is and what it cost. Raises GatewayError where the gateway refuses."""
     write(f"\n{step}. Draw: an image, paid for by its size and quality.\n   > {PROMPT}\n")
     before = gateway.wallet()
     answer, receipt = call(gateway, IMAGES, BODY, max_cost_microusd=MAX_COST_MICROUSD)

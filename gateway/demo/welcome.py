@@ -18,7 +18,7 @@ def give(did: str) -> int | None:
     Raises ImproperlyConfigured in production.
     """
     if not settings.DEMO_ADAPTER:
-        raise ImproperlyConfigured("Welcome credits are for development alone.")
+        raise ImproperlyConfigured("Welcome credits are for development only.")
     try:
         if not Account.objects.filter(did=did, is_active=True).exists():
             return None

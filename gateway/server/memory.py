@@ -8,7 +8,7 @@ LARGE_BLOCK_BYTES = 1024 * 1024
 
 
 def return_large_blocks() -> None:
-    """Have every block of a megabyte or more be mapped by itself, and returned as soon as it is free.
+    """Make the allocator map every block of a megabyte or more by itself, and return it as soon as it is free.
 
     By itself glibc raises that limit to 32 MiB with the first large block that it sees, and then keeps what large
     bodies leave between smaller ones. Another C library has no such setting.

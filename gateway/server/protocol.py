@@ -192,7 +192,7 @@ class Bounded(HttpToolsProtocol):
 
 
 def _bound_unsent(transport: asyncio.Transport) -> None:
-    """Have the system take little more of an answer than its client's window holds, and keep that for so long.
+    """Limit what the system buffers of an answer to little more than the client's window, and how long it keeps that.
 
     It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is
     closed (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the

@@ -138,6 +138,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": lambda request: static("gateway/icon.svg")},
     ],
+    "STYLES": [lambda request: static("gateway/console/console.css")],
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,

@@ -58,7 +58,7 @@ class _Arrived:
         """Count one more. Raises ImageRejected where all are too large together."""
         self._size_bytes += size_bytes
         if self._size_bytes > self._max_bytes:
-            raise ImageRejected(f"The images together may have {self._max_bytes} bytes.", param=self._last)
+            raise ImageRejected(f"All images together may have at most {self._max_bytes} bytes.", param=self._last)
         self._take_memory(size_bytes * COPIES)
 
 

@@ -24,7 +24,7 @@ def delete(owner: Owner, response_id: str, *, now: datetime) -> None:
         usage_ids = list(stored_responses.of_owner(owner, response_id, now).values_list("usage_id", flat=True))
         deleted, _ = stored_responses.of_owner(owner, response_id, now).delete()
         if not deleted:
-            raise NotFound("There is no such response of yours.")
+            raise NotFound("You have no such response.")
         replays.delete(usage_ids)
 
 

@@ -54,7 +54,7 @@ async def conversation(owner: Owner, response_id: str) -> Conversation:
     async with ledger_connection() as connection:
         rows = await connection.run(_CONVERSATION, [response_id, *owner]) if _is_plausible(response_id) else []
     if not rows:
-        raise NotFound("There is no such response of yours.", param="previous_response_id")
+        raise NotFound("You have no such response.", param="previous_response_id")
     return Conversation(*rows[0])
 
 
@@ -78,7 +78,7 @@ def _column(owner: Owner, response_id: str, now: datetime, name: str) -> Any:
     with _readable():
         value = of_owner(owner, response_id, now).values_list(name, flat=True).first()
     if value is None:
-        raise NotFound("There is no such response of yours.")
+        raise NotFound("You have no such response.")
     return orjson.loads(value)
 
 

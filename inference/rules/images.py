@@ -50,7 +50,7 @@ def read_data_url(url: str, types: frozenset[str], param: str, max_bytes: int = 
 def read_image(data: bytes, types: frozenset[str], param: str, max_bytes: int = IMAGE_MAX_BYTES) -> Image:
     """Detect an image's type from its bytes, or raise ImageRejected naming the member."""
     if len(data) > max_bytes:
-        raise ImageRejected(f"An image may have {max_bytes} bytes.", param=param)
+        raise ImageRejected(f"An image may have at most {max_bytes} bytes.", param=param)
     media_type = _media_type(data)
     if media_type not in types:
         raise _rejected(types, param)

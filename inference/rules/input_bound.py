@@ -20,7 +20,7 @@ def bound_input(model: ServedModel, size_bytes: int, other_part: str | None) -> 
         bound = size_bytes + _overhead_tokens(model)
         return min(bound, model.context_tokens or bound)
     if model.context_tokens is None and model.is_served:
-        raise InvalidRequest("This model takes text alone.", param=other_part)
+        raise InvalidRequest("This model accepts only text.", param=other_part)
     return min(model.context_tokens or size_bytes, QUANTITY_MAX)
 
 

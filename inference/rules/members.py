@@ -14,8 +14,8 @@ from gateway.core.contract.errors import InvalidRequest
 class Treatment(StrEnum):
     """What becomes of a member."""
 
-    PASSED = "passed"  # goes upstream as it came
-    BOUNDED = "bounded"  # goes upstream, and the hold covers the most that it can cost
+    PASSED = "passed"  # sent upstream unchanged
+    BOUNDED = "bounded"  # sent upstream, and the hold covers the most that it can cost
     REFUSED = "refused"  # 400 with the member's name
 
 
@@ -29,13 +29,17 @@ class Member(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Return the reason, with the values that pass."""
-        return f"{self.reason} `{self.allowed_words}` passes." if self.allowed else self.reason
+        """Return the reason, with the values that are accepted, in Markdown."""
+        return f"{self.reason} Only `{'` or `'.join(self._words)}` is accepted." if self.allowed else self.reason
 
     @property
     def allowed_words(self) -> str:
-        """Return the values that pass, as JSON has them."""
-        return " or ".join(str(value).lower() for value in self.allowed)
+        """Return the values that are accepted, as JSON has them."""
+        return " or ".join(self._words)
+
+    @property
+    def _words(self) -> list[str]:
+        return [str(value).lower() for value in self.allowed]
 
 
 def _refused(reason: str, *names: str) -> dict[str, Member]:

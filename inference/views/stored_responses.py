@@ -31,7 +31,7 @@ class StoredResponseViewSet(ApiViewSet):
     def retrieve(self, request: Request, response_id: str) -> Response:
         """Return a response as its caller got it, until it expires."""
         if request.query_params.get("stream", "false") != "false":
-            raise InvalidRequest("A stored response is read as JSON.", param="stream")
+            raise InvalidRequest("A stored response can be read only as JSON.", param="stream")
         return Response(stored_responses.stored_response(caller(request).owner, response_id, timezone.now()))
 
     @describe_delete

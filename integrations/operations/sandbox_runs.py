@@ -53,7 +53,7 @@ def cancel(principal: Principal, run_id: str) -> SandboxRun:
     run = sandbox_runs.one_of(principal, run_id)
     standing = principal.standing
     if standing is not None and standing.role not in PEOPLE_MANAGERS and run.requested_by != principal.did:
-        raise Forbidden("Members cancel their own runs.")
+        raise Forbidden("Members can cancel only their own runs.")
     request_cancel(run)
     return run
 

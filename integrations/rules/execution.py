@@ -26,7 +26,7 @@ def check_config(config: Mapping[str, Any], limits: Limits) -> None:
     if config["memoryMb"] > limits.memory_mb:
         raise InvalidRequest(f"memoryMb may be at most {limits.memory_mb}.", param="memoryMb")
     if config["network"] == "egress" and not limits.allows_egress:
-        raise InvalidRequest("This gateway gives runs no network.", param="network")
+        raise InvalidRequest("This gateway does not allow runs to use the network.", param="network")
 
 
 def check_timeout(seconds: int, limits: Limits) -> None:

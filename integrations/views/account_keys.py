@@ -54,4 +54,4 @@ def _recipient(request: Request) -> recipients.Recipient:
     try:
         return recipients.of_proof_key(proof_key(request))
     except JwkError as error:
-        raise InvalidRequest(f"The proof's key will not do: {error}.", param="public_jwk") from None
+        raise InvalidRequest(f"The proof's key cannot be used: {error}.", param="public_jwk") from None

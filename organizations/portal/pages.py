@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from accounts.models import Account
+from accounts.queries.accounts import person
 from gateway.core.contract.errors import ApiError, Forbidden, NotMember
 from organizations.models import Membership
 from organizations.portal import words
@@ -115,12 +116,6 @@ def told(request: HttpRequest, done: str) -> Iterator[Outcome]:
         messages.error(request, words.of_error(error))
     else:
         messages.success(request, done)
-
-
-def person(request: HttpRequest) -> Account:
-    """Return who is signed in."""
-    assert isinstance(request.user, Account)
-    return request.user
 
 
 def name_of(account: Account) -> str:

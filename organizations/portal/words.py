@@ -42,7 +42,7 @@ REASONS = {
 ACTIONS = {
     "organization.create": "created the organization",
     "organization.rename": "renamed the organization from {before} to {after}",
-    "invitation.create": "invited a new {role}",
+    "invitation.create": "invited someone as {role}",
     "invitation.revoke": "revoked an invitation",
     "invitation.accept": "joined as {role}",
     "member.role": "changed {subject} from {before} to {after}",

@@ -44,7 +44,7 @@ class OrganizationsViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Found an organization, with the caller as its owner, a billing account and a wallet."""
         if caller(request).org_id:
-            raise Forbidden("A token of an organization cannot create another one.")
+            raise Forbidden("An organization's token cannot create another organization.")
         body = OrganizationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         account = account_of(request)

@@ -13,7 +13,7 @@ SET LOCAL search_path = public, test_clock, pg_catalog;
 
 
 def stop_clock(now: datetime) -> None:
-    """Have this transaction's statements find a function of the clock's name before PostgreSQL's; it says `now`."""
+    """Shadow PostgreSQL's clock in this transaction by a function of the same name that returns `now`."""
     set_clock(now)
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN)

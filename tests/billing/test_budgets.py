@@ -219,7 +219,7 @@ SET LOCAL search_path = later, public, pg_catalog;
 
 @contextmanager
 def clock_at(begin: datetime, earlier: int = 0) -> Iterator[None]:
-    """Let the database's clock stand at an instant, and just before it at so many first readings."""
+    """Stop the database's clock at an instant, and just before it for that many first readings."""
     with connection.cursor() as cursor:
         cursor.execute(CLOCK.format(begin=begin.isoformat(), earlier=earlier))
         yield

@@ -61,7 +61,7 @@ class InvoiceMachine(RuleBasedStateMachine):
 
     @rule(hours=st.sampled_from([1, 24, 71, 7 * 24, 31 * 24]))
     def wait(self, hours: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(hours=hours)
         set_clock(self.now)
 

@@ -86,7 +86,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1, 59, 60, 3600, 86400]))
     def wait(self, seconds: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         self.now += timedelta(seconds=seconds)
         set_clock(self.now)
 
@@ -98,7 +98,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(target=payments, amount=amounts, product=products)
     def top_up(self, amount: int, product: str | None) -> Payment:
-        """Have a checkout paid."""
+        """Pay a checkout."""
         checkout = top_up(self.purse.owner, amount, product)
         payment = Payment(checkout.id, product, amount)
         self.model.top_up(payment, self.newest_lot(payment))
@@ -106,7 +106,7 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(payment=payments, total=st.integers(0, 100))
     def take_back(self, payment: Payment, total: int) -> None:
-        """Have a payment refunded or disputed, or part of that undone."""
+        """Refund or dispute a payment, or undo a part of that."""
         change = min(total, payment.amount) - payment.taken
         take_back(Checkout.objects.get(pk=payment.id), total)
         if change > 0:
@@ -227,12 +227,12 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(call=calls, cost=st.integers(0, 120))
     def charge_reviewed(self, call: Call, cost: int) -> None:
-        """Have an operator charge a call."""
+        """Charge a call as an operator."""
         assert reviews.charge(call.id, cost_microusd=cost) is self.model.charge_reviewed(call, cost, self.now)
 
     @rule(call=calls)
     def release_reviewed(self, call: Call) -> None:
-        """Have an operator give a hold back."""
+        """Release a hold as an operator."""
         assert reviews.release(call.id) is self.model.release_reviewed(call, self.now)
 
     @rule(call=calls, seconds=st.sampled_from([1, 60, 120]))
@@ -243,14 +243,14 @@ class LedgerMachine(RuleBasedStateMachine):
 
     @rule(call=calls, alive=st.sampled_from([1, 60, 120]), silent=st.sampled_from([1, 59, 60]))
     def fall_silent(self, call: Call, alive: int, silent: int) -> None:
-        """Have a stream check in for the last time, and look for dead processes later."""
+        """Record a stream's last checkpoint, and look for dead processes later."""
         self.check_in(call, alive)
         self.wait(silent)
         self.reap()
 
     @rule(target=calls, asked=holds, cost=st.integers(0, 50), later=st.sampled_from([1, 86399, 86400]))
     def ask_again(self, asked: Asked, cost: int, later: int) -> Any:
-        """Have a call with a key settled, and ask for it again about a day later."""
+        """Settle a call with a key, and repeat it about a day later."""
         keyed = asked._replace(key="k3")
         first: Any = self.open([keyed], True)
         for call in first.values:

@@ -33,7 +33,7 @@ SELECT r.id FROM billing_reservation r
 
 @pytest.fixture
 def small_wallets() -> None:
-    """Have statistics by which a wallet has one call, so that any index that begins with the wallet seems good."""
+    """Create statistics in which a wallet has one call, so that any index that begins with the wallet seems good."""
     with connection.cursor() as cursor:
         for statement in (WALLETS, CALLS, "ANALYZE billing_reservation", "SET LOCAL enable_seqscan = off"):
             cursor.execute(statement)
@@ -98,7 +98,7 @@ SELECT 'use_open_' || n, 'wal_1', 'did:web:a', 'chat.completions', 'fast', false
 
 @pytest.fixture
 def open_calls(small_wallets: None) -> None:
-    """Have a thousand calls in review among others that are under way."""
+    """Create a thousand calls in review among others that are in progress."""
     with connection.cursor() as cursor:
         cursor.execute(OPEN_CALLS)
         cursor.execute("ANALYZE billing_reservation")

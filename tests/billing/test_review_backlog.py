@@ -46,7 +46,7 @@ def purse() -> Purse:
 
 
 def backlog(purse: Purse, calls: int, evidence: str | None = None, since: datetime | None = None) -> None:
-    """Have so many calls in review, all at once."""
+    """Create that many calls in review at once."""
     since = since or timezone.now() - timedelta(minutes=10)
     wallet = Wallet.objects.get(owner_key=purse.key)
     given: dict[str, Any] = {"name": new_id("use"), "wallet": wallet.id, "price": price_version(), "since": since}

@@ -36,7 +36,7 @@ bill_seats()
 
 
 def a_month_later(house: AppHouse, org_id: str) -> None:
-    """Let the organization have had its products and seats since last month began."""
+    """Move the start of the organization's products and seats to the beginning of last month."""
     plain = {name: value for name, value in os.environ.items() if name not in OURS}
     command = [sys.executable, "manage.py", "shell", "-c", A_MONTH_LATER.format(of=org_id)]
     subprocess.run(command, env={**plain, **house.environment}, check=True, timeout=120, capture_output=True)

@@ -74,6 +74,16 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("button, input:not([type=
 UNLABELLED = """() => [...document.querySelectorAll("input:not([type=hidden]), select, textarea")]
   .filter((element) => element.checkVisibility() && !element.labels.length && !element.ariaLabel)
   .map((element) => element.outerHTML)"""
+# Figures and labels that are broken into two lines, and secrets of which only a part is seen.
+BROKEN = """() => [...document.querySelectorAll(".figures strong, .tag, .badge, input.secret")]
+  .filter((element) => element.checkVisibility())
+  .filter((element) => {
+    const text = document.createRange();
+    text.selectNodeContents(element);
+    const lines = new Set([...text.getClientRects()].map((line) => line.top));
+    return lines.size > 1 || (element.matches("input") && element.scrollWidth > element.clientWidth);
+  })
+  .map((element) => element.outerHTML)"""
 
 Look = dict[str, Any]
 LOOKS = [
@@ -91,6 +101,7 @@ def look_at(page: Page) -> None:
     assert worst["ratio"] >= CONTRAST_MIN, f"{page.url}: {worst}"
     assert page.evaluate(SMALL_TARGETS) == [], page.url
     assert page.evaluate(UNLABELLED) == [], page.url
+    assert page.evaluate(BROKEN) == [], page.url
     assert page.evaluate("document.documentElement.lang") == "en"
 
 

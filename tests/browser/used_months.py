@@ -39,7 +39,7 @@ review(book(2, this), "timed out")
 
 
 def book_months(house: AppHouse, kind: str, key: str) -> None:
-    """Let an owner have used models this month and last month."""
+    """Book calls of an owner in this month and the one before."""
     plain = {name: value for name, value in os.environ.items() if name not in OURS}
     script = BOOK.format(kind=kind, key=key)
     command = [sys.executable, "manage.py", "shell", "-c", script]

@@ -7,6 +7,8 @@ import pytest
 
 from gateway.config.file import SECTIONS
 from gateway.core.contract.errors import CATALOGUE
+from tests.contract.endpoints import ANY, PUBLIC
+from tests.contract.routes import mapped_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS_SOURCES = (
@@ -39,6 +41,15 @@ def test_every_error_of_the_catalogue_is_in_the_api_page() -> None:
     assert "tests/contract/test_docs.py" in text
 
 
+def test_every_route_is_in_the_api_page_with_its_capability_and_roles() -> None:
+    listed = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows_of("api.md", "Every route")}
+    needed = {}
+    for route in mapped_routes():
+        roles = "all" if set(route.access.roles) == set(ANY) else ", ".join(route.access.roles) or "—"
+        needed[f"{route.method} {route.path}"] = ("none" if route.needs == PUBLIC else route.needs, roles)
+    assert listed == needed
+
+
 def test_every_setting_that_the_code_reads_is_in_the_configuration_page() -> None:
     read: set[str] = set()
     for place in (*SETTINGS_SOURCES, *COMMANDS):
@@ -47,9 +58,10 @@ def test_every_setting_that_the_code_reads_is_in_the_configuration_page() -> Non
             read |= {*READS.findall(file.read_text()), *NAMES.findall(file.read_text())}
     read.discard("DJANGO_SETTINGS_MODULE")
     page = (ROOT / "docs" / "configuration.md").read_text()
-    listed = {name for row in rows_of("configuration.md", "Settings") for name in re.findall(r"`(\w+)`", row[0])}
+    listed = [name for row in rows_of("configuration.md", "Settings") for name in re.findall(r"`(\w+)`", row[0])]
     assert read - set(re.findall(r"`([A-Z][A-Z_]+)`", page)) == set()
-    assert listed <= read
+    assert set(listed) <= read
+    assert len(listed) == len(set(listed)), "each is listed once"
 
 
 def test_every_section_of_the_file_is_in_the_configuration_page_in_order() -> None:

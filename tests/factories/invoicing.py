@@ -67,17 +67,17 @@ def record_of(payment: InvoicePayment, status: str, **members: object) -> Paymen
 
 
 def end(payment: InvoicePayment, status: str) -> InvoicePayment:
-    """Have the provider's record say how it ended."""
+    """Record how it ended at the provider."""
     return invoice_payments.apply(payment.pk, record_of(payment, status), now=timezone.now())
 
 
 def paid(org_id: str, *, months_ago: int = 1) -> Invoice:
-    """Have an invoice paid."""
+    """Create a paid invoice."""
     return _ended(org_id, months_ago, "succeeded")
 
 
 def refused(org_id: str, *, months_ago: int = 1) -> Invoice:
-    """Have an invoice's charge refused."""
+    """Create an invoice whose charge was refused."""
     return _ended(org_id, months_ago, "requires_payment_method")
 
 

@@ -12,7 +12,7 @@ from gateway.core.contract.ids import new_id
 
 
 def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
-    """Have a checkout of the owner's paid."""
+    """Create a paid checkout of an owner."""
     checkout_id = new_id("txn")
     checkout = Checkout.objects.create(
         id=checkout_id,
@@ -33,13 +33,13 @@ def top_up(owner: Owner, amount: int, product: str | None = None) -> Checkout:
 
 
 def take_back(checkout: Checkout, total: int) -> Checkout:
-    """Have the provider's record say that so much of a payment is refunded or disputed, all in all."""
+    """Set how much of a payment is refunded or disputed in total by the provider's record."""
     checkout.refresh_from_db()
     return _apply(checkout, Seen(checkout.checks, None, TakenBack(total, 0)))
 
 
 def refund(owner: Owner, amount: int) -> int:
-    """Have that much of the owner's payments refunded, the newest first, and give what became a debt of it."""
+    """Refund that much of an owner's payments, the newest first, and return how much of it became a debt."""
     debt = wallets.view(owner, timezone.now()).debt_microusd
     left = amount
     paid = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status=CheckoutStatus.PAID, product=None)

@@ -142,7 +142,7 @@ def same_processes(world: World) -> Iterator[None]:
 
 
 def warm(world: World) -> None:
-    """Have the server open its whole pool."""
+    """Make the server open its whole pool."""
     with ThreadPoolExecutor(16) as threads:
         assert {answer.status for answer in threads.map(lambda _: timed(world.exchange), range(32))} == {200}
     assert world.is_served()

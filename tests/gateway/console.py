@@ -138,7 +138,7 @@ def make_session() -> DeviceSession:
 
 
 def make_sign_in() -> None:
-    """Let Alice sign in to the portal with an address, a second factor and another provider's identity."""
+    """Create what an account has that signs in with an address, a second factor and another provider's identity."""
     alice = Account.objects.get(did=ALICE)
     EmailAddress.objects.create(user=alice, email="alice@studio.example", primary=True, verified=True)
     Authenticator.objects.create(user=alice, type=Authenticator.Type.TOTP, data={"secret": "JBSWY3DPEHPK3PXP"})
@@ -147,7 +147,7 @@ def make_sign_in() -> None:
 
 
 def make_organization() -> None:
-    """Let Alice found an organization; an operator's work is in the log."""
+    """Create an organization of Alice's, and an operator's work in its log."""
     alice = Account.objects.get(did=ALICE)
     founder = organizations.create(name="Studio people", account=alice, now=timezone.now())
     org_id = founder.organization_id

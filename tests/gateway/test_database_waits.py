@@ -59,7 +59,7 @@ def test_one_caller_at_a_time_waits_for_a_database_that_is_away() -> None:
 
 
 def fill_pool() -> None:
-    """Have the pool open several connections, and take them all back."""
+    """Open several connections of the pool, and return them all."""
     together = threading.Barrier(4)
 
     def borrow() -> None:

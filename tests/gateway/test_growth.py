@@ -200,7 +200,7 @@ def run(job: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def audit_for_a_year(settings: Any) -> None:
-    """Have the logs purged that are kept for ever by default."""
+    """Set an age at which the logs are purged that are kept for ever by default."""
     settings.AUDIT_DAYS = 365
 
 

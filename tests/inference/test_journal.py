@@ -96,7 +96,7 @@ def descriptors() -> int:
 
 @contextmanager
 def files_of_at_most(size_bytes: int) -> Iterator[None]:
-    """Let the kernel refuse what goes beyond a file size, after a part of it, as it does on a disk that becomes full."""
+    """Limit the size of files, so that a write ends after a part of it, as on a disk that becomes full."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:

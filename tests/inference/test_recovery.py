@@ -185,7 +185,7 @@ def test_two_recoveries_at_once_do_each_journal_once(
     original, overtaking = getattr(module, moment), list[float]()
 
     def overtaken(*args: Any) -> Any:
-        """Let another recovery run as a whole right behind the opening, or right before the lock."""
+        """Run another whole recovery right after the file is opened, or right before it is locked."""
         opened = original(*args) if moment == "open" else None
         while overtaking:
             recovered(overtaking.pop())

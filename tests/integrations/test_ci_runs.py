@@ -29,12 +29,12 @@ def alice() -> Caller:
 
 @pytest.fixture
 def docs(alice: Caller) -> Project:
-    """Let two providers report on a project of Alice's."""
+    """Configure two providers that report on a project of Alice's."""
     return reported(project(alice.account.did))
 
 
 def reported(one: Project) -> Project:
-    """Let a provider of each format report on a project."""
+    """Configure a provider of each format that reports on a project."""
     for name, kind, repository in (("forge", "workflow_run", "acme/docs"), ("other", "generic", "docs")):
         provider = CIProvider.objects.create(name=name, format=kind, secret=SECRET)
         CIRepository.objects.create(provider=provider, name=repository, project=one)

@@ -139,7 +139,7 @@ def test_an_end_is_written_once_the_database_is_back(api: Api, alice: Caller, mo
 
 @contextmanager
 def unreachable_database() -> Iterator[None]:
-    """Have Django's connections lead to a port where nothing listens."""
+    """Point Django's connections to a port where nothing listens."""
     port = connection.settings_dict["PORT"]
     lead_to(free_port())
     try:
@@ -149,7 +149,7 @@ def unreachable_database() -> Iterator[None]:
 
 
 def lead_to(port: Any) -> None:
-    """Have every connection from now on be to this port."""
+    """Point every new connection to this port."""
     driver: Any = connection
     driver.close()
     driver.close_pool()

@@ -73,7 +73,7 @@ class Bench:
         catalogue.forget()
 
     def fall_back(self, source: str, target: str) -> None:
-        """Let one backend take another's calls over."""
+        """Configure that one backend takes over another's calls."""
         from inference.models import Alias
         from inference.queries import catalogue
         from judgement.models import JudgementFallback

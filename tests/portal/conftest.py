@@ -4,10 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
+from django.test import Client
 from pytest_django import Settings
 
+from tests.factories.billing import Purse
+from tests.factories.organizations import account
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
-from tests.portal.organization_house import House
+from tests.portal.organization_house import House, signed_in
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 
@@ -19,6 +22,24 @@ def no_attempts_yet() -> None:
 @pytest.fixture
 def house() -> House:
     return House()
+
+
+@pytest.fixture
+def purse(house: House) -> Purse:
+    """Return the wallet of the house's organization, with money in it."""
+    return Purse("organization", house.team.id).pay(100_000_000)
+
+
+@pytest.fixture
+def alice() -> Client:
+    """Return a browser in which Alice is signed in."""
+    return signed_in(account("alice"))
+
+
+@pytest.fixture
+def own() -> Purse:
+    """Return Alice's own wallet, with money in it."""
+    return Purse("account", account("alice").did).pay(100_000_000)
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,7 @@ class IdentityProvider:
         self.reset()
 
     def reset(self) -> None:
-        """Be an honest provider again."""
+        """Return to an honest provider."""
         self.claims: dict[str, Any] = dict(PAT)
         self.user_information: Any = None
         """What /userinfo says, where it is not the same as the ID token's claims."""

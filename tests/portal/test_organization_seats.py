@@ -53,7 +53,7 @@ class TestProducts:
 
 
 class TestSeats:
-    """Give, take, and why not."""
+    """Assigning and removing seats, and why some are refused."""
 
     def test_giving_and_taking(self, house: House) -> None:
         member = house.member("member")

@@ -56,7 +56,7 @@ def code_of(secret: str) -> str:
 
 
 def race(browsers: list[Browser], path: str, form: Callable[[int], dict[str, str]]) -> list[httpx.Response]:
-    """Let every browser send its form at the same moment."""
+    """Send every browser's form at the same moment."""
     tokens = [browser.token(path) for browser in browsers]
     calls = [
         (lambda n=n, browser=browser: browser.post(path, form(n), tokens[n])) for n, browser in enumerate(browsers)

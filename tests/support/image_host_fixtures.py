@@ -17,7 +17,7 @@ def running_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageHost
 
 @pytest.fixture
 def host(running_host: ImageHost, monkeypatch: pytest.MonkeyPatch) -> ImageHost:
-    """Have images fetched from an empty server; everything else of the fetcher is as it is."""
+    """Run an empty server from which images are fetched, by the real fetcher."""
     running_host.pages.clear()
     running_host.requests.clear()
     monkeypatch.setattr(fetched_images, "FETCHER", running_host.fetcher())

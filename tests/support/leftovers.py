@@ -20,7 +20,7 @@ _filled_by_migrations: set[str] = set()
 
 @pytest.fixture(autouse=True)
 def fresh_process() -> Iterator[None]:
-    """Let a test see its own log lines, which come once a minute, and its own signing keys, which it may roll back."""
+    """Forget what earlier tests logged, which is logged once a minute, and their signing keys, which may be rolled back."""
     from accounts.operations.keyring import keyring
 
     logs.forget()
@@ -47,7 +47,7 @@ def nothing_left_behind() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def flush_passes_guards() -> Iterator[None]:
-    """Have Django's own clean-up after tests that commit pass the ledger's guards by."""
+    """Turn the ledger's guards off for Django's own clean-up after tests that commit."""
     tear_down = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
 
     def unguarded_tear_down(case: TransactionTestCase) -> None:

@@ -65,6 +65,11 @@ class Session:
         self.send("response.create", response=response)
         return self.until("response.done")
 
+    def listen(self, **audio: Any) -> None:
+        """Set how the upstream listens, and wait until it does."""
+        self.send("session.update", session={"type": "realtime", "audio": {"input": audio}})
+        self.until("session.updated")
+
     def speak(self, sound: bytes = SPEECH) -> None:
         """Send sound."""
         self.send("input_audio_buffer.append", audio=base64.b64encode(sound).decode())

@@ -19,7 +19,7 @@ API_KEY = "sk-upstream-secret-0001"
 
 @pytest.fixture(autouse=True)
 def db(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """Let a test and the server's threads commit. It takes the place of the fixture that rolls a test back."""
+    """Allow a test and the server's threads to commit, in place of the fixture that rolls a test back."""
     with django_db_blocker.unblock():
         yield
         connections.close_all()

@@ -38,7 +38,7 @@ class UnreliableWay:
             self._pairs.clear()
 
     def mend(self) -> None:
-        """Let connections through again."""
+        """Accept connections again."""
         self._is_cut = self.swallowing = False
 
     def __enter__(self) -> Self:

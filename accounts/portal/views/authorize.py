@@ -7,12 +7,13 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from accounts.models import Account, AuthorizationRequest
+from accounts.models import AuthorizationRequest
 from accounts.operations import authorize as operations
 from accounts.operations import limits, public_clients
 from accounts.operations.authorize import Refused, RequestGone
 from accounts.portal.refusals import too_many
 from accounts.portal.session import browser_secret, remember_target
+from accounts.queries.accounts import person
 from accounts.rules.public_clients import ClientError
 from accounts.rules.public_scopes import in_words
 from gateway.core.api.addresses import client_network
@@ -67,8 +68,7 @@ def _answer(request: HttpRequest, request_id: str, secret: str) -> str:
 
 
 def _allow(request: HttpRequest, request_id: str, secret: str, scopes: list[str]) -> str:
-    account = request.user
-    assert isinstance(account, Account)
+    account = person(request)
     return operations.allow(request_id, browser_secret=secret, account=account, scopes=scopes, now=timezone.now())
 
 

@@ -7,27 +7,22 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.models import Account
 from accounts.operations import consents as operations
 from accounts.queries import consents as queries
+from accounts.queries.accounts import person
 
 
 @login_required
 @require_GET
 def consents(request: HttpRequest) -> HttpResponse:
     """List the consents that stand."""
-    return render(request, "portal/consents.html", {"consents": queries.standing_of(_account(request))})
+    return render(request, "portal/consents.html", {"consents": queries.standing_of(person(request))})
 
 
 @login_required
 @require_POST
 def withdraw(request: HttpRequest, consent_id: int) -> HttpResponse:
     """Withdraw one consent at once; another person's is not found among one's own."""
-    if operations.withdraw(account=_account(request), consent_id=consent_id, now=timezone.now()):
+    if operations.withdraw(account=person(request), consent_id=consent_id, now=timezone.now()):
         messages.success(request, "The consent was withdrawn.")
     return redirect("portal_consents")
-
-
-def _account(request: HttpRequest) -> Account:
-    assert isinstance(request.user, Account)
-    return request.user

@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.models import Account
 from accounts.operations import devices as operations
 from accounts.queries import devices as queries
+from accounts.queries.accounts import person
 from gateway.core.contract.limits import DEVICE_SESSIONS_MAX
 
 
@@ -17,7 +17,7 @@ from gateway.core.contract.limits import DEVICE_SESSIONS_MAX
 @require_GET
 def devices(request: HttpRequest) -> HttpResponse:
     """List the devices that are signed in."""
-    live = queries.live_of(_account(request), timezone.now())
+    live = queries.live_of(person(request), timezone.now())
     return render(request, "portal/devices.html", {"devices": live, "devices_max": DEVICE_SESSIONS_MAX})
 
 
@@ -25,11 +25,6 @@ def devices(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke(request: HttpRequest, session_id: str) -> HttpResponse:
     """End one device's session at once; another person's is not found among one's own."""
-    if operations.revoke(account=_account(request), session_id=session_id, now=timezone.now()):
+    if operations.revoke(account=person(request), session_id=session_id, now=timezone.now()):
         messages.success(request, "The device was signed out.")
     return redirect("portal_devices")
-
-
-def _account(request: HttpRequest) -> Account:
-    assert isinstance(request.user, Account)
-    return request.user

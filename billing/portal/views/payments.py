@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
+from accounts.queries.accounts import person
 from billing.models import CheckoutKind
 from billing.operations import checkouts
 from billing.portal import pages
@@ -52,7 +53,7 @@ def receipt(request: HttpRequest, transaction_id: str) -> HttpResponse:
     checkout = get_object_or_404(queries.paid_by(pages.owner_of(request)), pk=transaction_id)
     about = {
         "checkout": checkout,
-        "payer": pages.person(request),
+        "payer": person(request),
         "back": reverse("portal_payment", args=[checkout.pk]),
     }
     return render(request, "billing/receipt.html", about)

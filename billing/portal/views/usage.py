@@ -7,7 +7,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from accounts.models import Product
-from billing.portal.pages import owner_of, person, show
+from accounts.queries.accounts import person
+from billing.portal.pages import owner_of, show
 from billing.queries import charge_parts, charges, usage_calls, usage_csv, usage_months, usage_pages
 from billing.rules.usage_lines import Line, Named, lines
 from billing.rules.usage_reports import MemberUse, UsageReport

@@ -129,7 +129,7 @@ class FormReader:
         self._text += piece
         self._fields_bytes += len(piece)
         if len(self._text) > FORM_FIELD_MAX_BYTES or self._fields_bytes > FORM_FIELDS_MAX_BYTES:
-            raise InvalidRequest(f"A field may have {FORM_FIELD_MAX_BYTES} bytes.", param=self._name)
+            raise InvalidRequest(f"A field may have at most {FORM_FIELD_MAX_BYTES} bytes.", param=self._name)
 
     def _end_part(self) -> None:
         if self._is_file:

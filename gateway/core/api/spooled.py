@@ -44,7 +44,7 @@ class SpooledFile:
         return self._file.fileno()
 
     def keep(self) -> None:
-        """Have it stay until one more has let go."""
+        """Keep the file until one more user has released it."""
         self._keepers += 1
 
     def let_go(self) -> None:

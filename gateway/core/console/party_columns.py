@@ -63,6 +63,4 @@ def _rendered(party: parties.Party, is_linked: bool) -> SafeString:
     if told == party.key:
         return format_html("{}", name)
     # One block, which a narrow screen puts beside the column's title; a DID may break anywhere.
-    return format_html(
-        '<div style="overflow-wrap: anywhere">{}<br><span class="text-xs opacity-70">{}</span></div>', name, party.key
-    )
+    return format_html('<div class="party">{}<br><span class="text-xs opacity-70">{}</span></div>', name, party.key)

@@ -19,13 +19,13 @@ PASSWORD_LINE_MAX = 4096
 
 
 class Command(BaseCommand):
-    """Makes an operator with every right: a new account, or one that exists. Asks for the password, or reads it from stdin."""
+    """Create an operator with every permission, as a new account or of an existing one. Ask for the password, or read it from stdin."""
 
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take who it is."""
-        parser.add_argument("who", metavar="EMAIL", help="an email address, or the DID of an account that exists")
+        parser.add_argument("who", metavar="EMAIL", help="an email address, or the DID of an existing account")
         parser.add_argument(
             "--set-password", action=BooleanOptionalAction, help="also give an existing account a new password"
         )

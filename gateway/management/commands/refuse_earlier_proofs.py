@@ -8,7 +8,7 @@ from accounts.operations import replays
 
 
 class Command(BaseCommand):
-    """Refuses every DPoP proof that can have been used until now, so that none is accepted a second time."""
+    """Refuse every DPoP proof that can have been used until now, so that none is accepted a second time."""
 
     help = __doc__
 

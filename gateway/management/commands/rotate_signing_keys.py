@@ -10,7 +10,7 @@ from accounts.operations import signing_keys
 
 
 class Command(BaseCommand):
-    """Makes the published next key the signing one. Tokens of the key before stay good until they expire."""
+    """Begin to sign with the next key, which is already published. Tokens of the previous key stay valid until they expire."""
 
     help = __doc__
 

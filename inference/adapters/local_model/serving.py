@@ -86,7 +86,7 @@ def _check_length(tokens: "Tokens", named: str, param: str | None) -> None:
 
 def _check_total(found: "Sequence[Tokens]") -> None:
     if sum(len(tokens.numbers) for tokens in found) > CALL_TOKENS_MAX:
-        raise InputTooLarge(f"The local model takes {CALL_TOKENS_MAX} tokens in one request.")
+        raise InputTooLarge(f"The local model accepts at most {CALL_TOKENS_MAX} tokens in one request.")
 
 
 async def _in_batches(texts: "Sequence[Tokens]", compute: "Callable[[Sequence[Tokens]], list[Array]]") -> "list[Array]":

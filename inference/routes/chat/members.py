@@ -14,7 +14,7 @@ _PROVIDER_ID = "An id at the model's provider could be another customer's. Send 
 VENDOR: Mapping[str, Member] = {
     "audio": Member(
         BOUNDED,
-        "Needs a price for spoken answers (`output_audio_token`); the hold then takes each output token at its dearest. "
+        "Needs a price for spoken answers (`output_audio_token`); the hold then counts each output token at the highest price. "
         "`voice` is a name.",
     ),
     "frequency_penalty": Member(PASSED, _SAMPLING),
@@ -24,11 +24,9 @@ VENDOR: Mapping[str, Member] = {
     "logprobs": Member(PASSED, "Log-probabilities are not charged."),
     "max_completion_tokens": Member(
         BOUNDED,
-        "The hold is for so many output tokens, reasoning included. Without it the gateway sends a limit of its own.",
+        "The hold covers this many output tokens, reasoning included. Without it, the gateway sets a limit.",
     ),
-    "max_tokens": Member(
-        BOUNDED, "The older name of `max_completion_tokens`; of two different limits, neither passes."
-    ),
+    "max_tokens": Member(BOUNDED, "The older name of `max_completion_tokens`. Two different limits are refused."),
     "messages": Member(
         BOUNDED, "It is input: every byte of text counts in the hold, other parts as the model's context."
     ),
@@ -36,7 +34,7 @@ VENDOR: Mapping[str, Member] = {
     "modalities": Member(BOUNDED, "`audio` needs a price for spoken answers (`output_audio_token`), as `audio` does."),
     "model": Member(BOUNDED, "It selects the prices. The model of a deployment goes upstream in its place."),
     "moderation": Member(REFUSED, "It runs a second model, which has no price here."),
-    "n": Member(BOUNDED, "The hold is for so many answers of the output limit each, at most 128."),
+    "n": Member(BOUNDED, "The hold covers this many answers of the output limit each, at most 128."),
     "parallel_tool_calls": Member(PASSED, "Tool calls are output, within the output limit."),
     "prediction": Member(
         BOUNDED,
@@ -81,15 +79,15 @@ INSIDE: Mapping[str, Member] = {
         BOUNDED,
         "A PNG, JPEG, WebP or GIF image, as a data URL or at a public https URL, which the gateway fetches itself.",
     ),
-    "messages.content.input_audio": Member(BOUNDED, "The hold takes each input token at its dearest."),
+    "messages.content.input_audio": Member(BOUNDED, "The hold counts each input token at the highest price."),
     "messages.content.prompt_cache_breakpoint": Member(REFUSED, "Writing to a cache has no price here."),
     "messages.content.type": Member(
-        BOUNDED, "`text`, `refusal`, `image_url`, `input_audio` and `file`; of another kind nobody knows what it costs."
+        BOUNDED, "`text`, `refusal`, `image_url`, `input_audio` and `file`; what other parts cost is unknown."
     ),
     "messages.content.uuid": Member(
-        REFUSED, "It would name an image in the provider's cache, also another customer's."
+        REFUSED, "It would name an image in the provider's cache, perhaps another customer's."
     ),
-    "messages.content.video_url": Member(REFUSED, "As every member for media in a part of another type."),
+    "messages.content.video_url": Member(REFUSED, "Media is accepted only in a part of its own type."),
     "messages.role": Member(PASSED, "A message needs one."),
     "messages.tool_calls": Member(BOUNDED, _INPUT),
     "prediction.content": Member(BOUNDED, "A text, or a list of text parts."),

@@ -72,7 +72,7 @@ def _documents(body: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
         raise InvalidRequest(f"documents must be a list of 1 to {CHUNKS_MAX} lists of strings.", param="documents")
     groups = tuple(tuple(_texts(chunks, f"documents.{index}")) for index, chunks in enumerate(documents))
     if sum(map(len, groups)) > CHUNKS_MAX:
-        raise InvalidRequest(f"The documents together may have {CHUNKS_MAX} chunks.", param="documents")
+        raise InvalidRequest(f"All documents together may have at most {CHUNKS_MAX} chunks.", param="documents")
     return groups
 
 

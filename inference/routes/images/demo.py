@@ -63,7 +63,7 @@ async def _chunks(
 def _told(attempt: Attempt[BoundedImages]) -> tuple[tuple[int, int], dict[str, str]]:
     """Return the sides of an image, and what the answer says of it. Raises InvalidRequest naming the member."""
     if attempt.request.body.get("output_format") not in (None, "png"):
-        raise InvalidRequest("The demo backend draws PNGs alone.", param="output_format")
+        raise InvalidRequest("The demo backend makes only PNGs.", param="output_format")
     kind = attempt.request.asked.kind
     size = kind.size or SIZE
     sides = _SIZE.fullmatch(size)

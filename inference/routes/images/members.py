@@ -17,7 +17,7 @@ VENDOR: Mapping[str, Member] = {
     "frame_duration_ms": Member(REFUSED, _FRAMES),
     "model": Member(BOUNDED, "It selects the prices. The model of a deployment goes upstream in its place."),
     "moderation": Member(PASSED, "Both levels cost the same."),
-    "n": Member(BOUNDED, "The hold is for so many images, at most 10. A stream is of one image."),
+    "n": Member(BOUNDED, "The hold covers this many images, at most 10. A stream has one image."),
     "output_compression": Member(PASSED, "It makes the file smaller, not the image."),
     "output_format": Member(
         BOUNDED, "`png`, `jpeg` and `webp`. A `gif` has several frames, and a second model writes an `svg`."
@@ -30,7 +30,7 @@ VENDOR: Mapping[str, Member] = {
     "prompt": Member(BOUNDED, "Where input tokens have a price, every byte of it counts in the hold."),
     "quality": Member(
         BOUNDED,
-        "With `size` it selects the price of an image. `auto` is held for at the dearest that it may turn out to be.",
+        "With `size` it selects the price of an image. For `auto`, the hold is for the dearest that it can turn out to be.",
     ),
     "response_format": Member(
         BOUNDED,

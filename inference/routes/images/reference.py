@@ -49,7 +49,7 @@ IMAGE_ANSWER["example"] = {
 }
 describe_images = shapes.describe_metered(
     "create_image",
-    "Make images of a prompt, as JSON or as a stream",
+    "Create images from a prompt, as JSON or as a stream",
     IMAGE_REQUEST,
     {(200, shapes.JSON): shapes.answer(IMAGE_ANSWER), (200, shapes.EVENTS): shapes.answer(IMAGE_EVENTS)},
 )

@@ -79,7 +79,7 @@ def _part(body: Mapping[str, Any], name: str) -> str | None:
 def _images(body: Mapping[str, Any], *, streams: bool) -> int:
     images = read_count(body, "n", most=IMAGES_MAX) or 1
     if streams and images > 1:
-        raise InvalidRequest("A stream is of one image.", param="n")
+        raise InvalidRequest("A stream can have only one image.", param="n")
     return images
 
 

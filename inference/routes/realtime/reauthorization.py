@@ -37,7 +37,7 @@ class Authorization:
 
     def _check_same(self, renewed: Principal) -> None:
         if _identity(renewed) != _identity(self._checked.principal):
-            raise InvalidToken("The access token is not of the holder who opened the session.")
+            raise InvalidToken("The access token belongs to somebody other than the one who opened the session.")
         for scope in self._checked.route.scopes(self._checked.model.name):
             if not renewed.allows(scope):
                 raise InsufficientScope(f"The token lacks the scope {scope}.", details={"scope": scope})

@@ -15,7 +15,7 @@ from inference.routes.realtime.upstream import RealtimeEndpoint
 async def read_handshake(request: MeteredRequest) -> RealtimeQuery:
     """Read a handshake's query. Raises InvalidRequest, also for a request that is no handshake."""
     if not isinstance(request, Handshake):
-        raise InvalidRequest("This route takes WebSocket handshakes.", headers={"Upgrade": "websocket"})
+        raise InvalidRequest("This route accepts only WebSocket handshakes.", headers={"Upgrade": "websocket"})
     return read_query(request.query)
 
 

@@ -88,5 +88,5 @@ def _documents(sent: Any) -> list[str]:
 def _truncation(body: Mapping[str, Any], limits: Limits) -> bool:
     truncation = read_flag(body, "truncation")
     if truncation and not limits.truncates:
-        raise InvalidRequest("This model's provider does not take truncation: true.", param="truncation")
+        raise InvalidRequest("This model's provider does not accept truncation: true.", param="truncation")
     return truncation

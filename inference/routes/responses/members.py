@@ -19,7 +19,7 @@ _OTHER_INCLUDES = (
 VENDOR: Mapping[str, Member] = {
     "access_programs": Member(REFUSED, "It changes which model answers, on whose account."),
     "background": Member(
-        REFUSED, "A response is answered while its caller waits, as JSON or as a stream.", allowed=(False,)
+        REFUSED, "A response is made while its caller waits, as JSON or as a stream.", allowed=(False,)
     ),
     "context_management": Member(REFUSED, "Compaction is work that no price covers."),
     "conversation": Member(REFUSED, f"{_PROVIDER_RECORD} Continue from a response of yours with previous_response_id."),
@@ -29,7 +29,7 @@ VENDOR: Mapping[str, Member] = {
     "instructions": Member(BOUNDED, _INPUT),
     "max_output_tokens": Member(
         BOUNDED,
-        "The hold is for so many output tokens, reasoning included. Without it the gateway sends its own limit.",
+        "The hold covers this many output tokens, reasoning included. Without it, the gateway sets a limit.",
     ),
     "max_tool_calls": Member(PASSED, "It limits tools that the provider runs, of which there are none."),
     "metadata": Member(PASSED, "At most 16 pairs; names of 64, values of 512 characters."),
@@ -73,10 +73,12 @@ INSIDE: Mapping[str, Member] = {
     "input.content.prompt_cache_breakpoint": Member(REFUSED, _CACHE_WRITE),
     "input.content.type": Member(
         BOUNDED,
-        "`input_text`, `output_text`, `refusal`, `input_image` and `input_file`; nobody knows what others cost.",
+        "`input_text`, `output_text`, `refusal`, `input_image` and `input_file`; what other parts cost is unknown.",
     ),
-    "input.content.uuid": Member(REFUSED, "It would name an image in the provider's cache, also another customer's."),
-    "input.content.video_url": Member(REFUSED, "As every member for media in a part of another type."),
+    "input.content.uuid": Member(
+        REFUSED, "It would name an image in the provider's cache, perhaps another customer's."
+    ),
+    "input.content.video_url": Member(REFUSED, "Media is accepted only in a part of its own type."),
     "input.id": Member(
         PASSED, f"It is not sent on: to the provider it would name a record of its own. {_PROVIDER_RECORD}"
     ),

@@ -29,7 +29,7 @@ RESPONSE_EVENTS: shapes.Schema = {
 RESPONSE_REQUEST["example"] = {"model": "fast", "input": "Hello", "stream": False}
 describe_responses = shapes.describe_metered(
     "create_response",
-    "Make a response, as JSON or as a stream",
+    "Create a response, as JSON or as a stream",
     RESPONSE_REQUEST,
     {(200, shapes.JSON): shapes.answer(RESPONSE), (200, shapes.EVENTS): shapes.answer(RESPONSE_EVENTS)},
 )

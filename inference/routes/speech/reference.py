@@ -27,7 +27,7 @@ SPEECH_EVENTS: shapes.Schema = {
 }
 describe_speech = shapes.describe_metered(
     "create_speech",
-    "Speak a text",
+    "Turn text into speech",
     SPEECH_REQUEST,
     {
         (200, "audio/*"): shapes.answer(SOUND),

@@ -71,7 +71,7 @@ def _one_of(body: Mapping[str, Any], name: str, known: Any, usual: str) -> str:
 
 def _check_voice(voice: Any) -> None:
     if isinstance(voice, Mapping):
-        raise InvalidRequest("A voice of one's own is not supported here. voice must be a name.", param="voice.id")
+        raise InvalidRequest("Custom voices are not supported here; voice must be a name.", param="voice.id")
     # A path or an address would be another's file to some upstreams.
     if not isinstance(voice, str) or not _VOICE.fullmatch(voice) or voice.startswith("voice_"):
         raise InvalidRequest("voice must be the name of a voice.", param="voice")

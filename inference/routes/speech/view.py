@@ -17,5 +17,5 @@ class SpeechViewSet(MeteredViewSet):
     @describe_speech
     @requires_model
     async def create(self, request: LeanRequest) -> HttpResponseBase:
-        """Speak a text."""
+        """Turn text into speech."""
         return await self.serve(request)

@@ -6,13 +6,14 @@ from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment
 
 PASSED, BOUNDED, REFUSED = Treatment.PASSED, Treatment.BOUNDED, Treatment.REFUSED
 
-_FLAT = "A second of sound costs the same with it."
-_MORE_SOUND = "It brings sound along that the hold does not cover."
+_FLAT = "It does not change the price of a second."
+_MORE_SOUND = "It contains sound that the hold does not cover."
 _FILE = Member(
-    BOUNDED, "The hold is for its length, which is read from the file itself. It goes upstream under a name of ours."
+    BOUNDED,
+    "The hold is for its length, which is read from the file itself. It is sent upstream under a name of the gateway's choice.",
 )
 _MODEL = Member(BOUNDED, "It selects the prices. The model of a deployment goes upstream in its place.")
-_FORMAT = "The gateway gives the answer in it as the upstream wrote it."
+_FORMAT = "The upstream's answer is returned unchanged."
 
 TRANSLATION: Mapping[str, Member] = {
     "file": _FILE,
@@ -28,7 +29,7 @@ TRANSCRIPTION: Mapping[str, Member] = {
     "file": _FILE,
     "include": Member(PASSED, _FLAT),
     "keywords": Member(PASSED, _FLAT),
-    "known_speaker_names": Member(REFUSED, "It names samples of sound, which are refused."),
+    "known_speaker_names": Member(REFUSED, "It names sound samples, which are refused."),
     "known_speaker_references": Member(REFUSED, _MORE_SOUND),
     "language": Member(PASSED, _FLAT),
     "languages": Member(PASSED, _FLAT),

@@ -66,4 +66,4 @@ def _length_of(file: KeptFile) -> AudioLength:
     try:
         return read_length(file)
     except UnreadableAudio as error:
-        raise InvalidRequest(f"The length of the file cannot be read. {error}", param="file") from error
+        raise InvalidRequest(f"The length of the file cannot be determined. {error}", param="file") from error

@@ -4,9 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
 
 from accounts.models import Product
+from accounts.queries.accounts import person
 from organizations.models import Membership
 from organizations.portal import words
-from organizations.portal.pages import member_page, person, show
+from organizations.portal.pages import member_page, show
 from organizations.queries import access
 
 TAB = "organization_access"

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts.queries.accounts import person
 from billing.models import Budget
 from billing.queries import budgets
 from billing.rules import bars
@@ -14,7 +15,7 @@ from gateway.core.contract.amounts import decimals_of
 from organizations.models import Membership
 from organizations.operations import budgets as operations
 from organizations.portal.forms import BudgetForm
-from organizations.portal.pages import back_to, member_page, name_of, person, product_choices, show, told
+from organizations.portal.pages import back_to, member_page, name_of, product_choices, show, told
 from organizations.queries import memberships
 from organizations.rules.roles import MONEY_MANAGERS
 

@@ -6,6 +6,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import Product
+from accounts.queries.accounts import person
 from billing.queries import external_mappings as queries
 from billing.queries import payment_pages
 from gateway.core.contract.errors import ApiError
@@ -13,7 +14,7 @@ from organizations.models import Membership
 from organizations.operations import external_mappings
 from organizations.portal import words
 from organizations.portal.forms import ExternalBillingForm
-from organizations.portal.pages import back_to, member_page, person, show
+from organizations.portal.pages import back_to, member_page, show
 from organizations.rules.roles import Role
 
 TAB = "organization_products"

@@ -6,9 +6,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
+from accounts.queries.accounts import person
 from billing.queries import months, wallets
 from organizations.portal import next_steps
-from organizations.portal.pages import person
 
 
 @login_required

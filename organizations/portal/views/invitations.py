@@ -8,12 +8,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.queries.accounts import person
 from gateway.core.contract.errors import InvitationUnavailable
 from organizations.models import Membership
 from organizations.operations import invitations as operations
 from organizations.portal import words
 from organizations.portal.forms import InvitationForm
-from organizations.portal.pages import back_to, member_page, name_of, person, show, told
+from organizations.portal.pages import back_to, member_page, name_of, show, told
 from organizations.queries import invitations
 from organizations.rules.roles import PEOPLE_MANAGERS, Role
 

@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET, require_POST
 
+from accounts.queries.accounts import person
 from billing.models import UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus
 from billing.queries import invoices as queries
 from billing.queries import payment_pages
@@ -15,7 +16,7 @@ from gateway.core.forms import OnceForm
 from organizations.models import Membership
 from organizations.operations import seat_invoices
 from organizations.portal import invoice_pdf, words
-from organizations.portal.pages import back_to, member_page, person, product_choices, show
+from organizations.portal.pages import back_to, member_page, product_choices, show
 from organizations.rules.roles import MONEY_MANAGERS
 
 TAB = "organization_invoices"

@@ -7,11 +7,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.queries.accounts import person
 from gateway.core.contract.errors import NotFound
 from organizations.models import Membership
 from organizations.operations import members as operations
 from organizations.portal.forms import role_choices
-from organizations.portal.pages import back_to, member_page, name_of, paged, person, show, told
+from organizations.portal.pages import back_to, member_page, name_of, paged, show, told
 from organizations.queries import memberships, seats
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
 

@@ -8,11 +8,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from accounts.queries.accounts import person
 from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.portal import words
 from organizations.portal.forms import NameForm
-from organizations.portal.pages import back_to, member_page, person, show, told
+from organizations.portal.pages import back_to, member_page, show, told
 from organizations.queries import entitlements, memberships
 from organizations.rules.roles import OWNERS
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.models import Account
+from accounts.queries.accounts import person
 from billing.models import Checkout, CheckoutKind
 from billing.queries import checkouts as queries
 from billing.queries import invoices, payment_pages
@@ -20,7 +21,7 @@ from organizations.models import Membership
 from organizations.operations import checkouts
 from organizations.portal import words
 from organizations.portal.forms import TopUpForm
-from organizations.portal.pages import back_to, member_page, person, product_choices, show
+from organizations.portal.pages import back_to, member_page, product_choices, show
 from organizations.portal.views import wallet
 from organizations.rules.roles import MONEY_MANAGERS
 

@@ -6,12 +6,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.models import Product
+from accounts.queries.accounts import person
 from billing.queries import external_mappings
 from gateway.core.contract.amounts import usd
 from organizations.models import Entitlement, Membership
 from organizations.operations import products as operations
 from organizations.portal.forms import CapForm
-from organizations.portal.pages import back_to, member_page, name_of, person, show, told
+from organizations.portal.pages import back_to, member_page, name_of, show, told
 from organizations.queries import entitlements
 from organizations.rules.roles import MONEY_MANAGERS, Role
 

@@ -6,11 +6,12 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.models import Product
+from accounts.queries.accounts import person
 from gateway.core.contract.errors import NotFound
 from organizations.models import Entitlement, Membership, Seat
 from organizations.operations import seats as operations
 from organizations.portal import words
-from organizations.portal.pages import back_to, member_page, name_of, paged, person, show, told
+from organizations.portal.pages import back_to, member_page, name_of, paged, show, told
 from organizations.queries import entitlements, memberships, seats
 from organizations.rules.roles import PEOPLE_MANAGERS, SEES_ALL_SEATS
 

@@ -39,19 +39,19 @@ def begun(amount: int = 5 * USD) -> Checkout:
 
 
 def asked(checkout: Checkout) -> Checkout:
-    """Have the provider asked about it."""
+    """Ask the provider about it."""
     return checkouts.converge(checkout, now=timezone.now())
 
 
 def paid(provider: FakeStripe, amount: int = 5 * USD) -> Checkout:
-    """Have a top-up paid and booked."""
+    """Pay and book a top-up."""
     checkout = begun(amount)
     provider.pay(str(checkout.session_ref))
     return asked(checkout)
 
 
 def refund(provider: FakeStripe, checkout: Checkout, cents: int) -> None:
-    """Have the provider refund so much of it."""
+    """Refund that much of it at the provider."""
     provider.refund(str(checkout.session_ref), amount=cents)
 
 

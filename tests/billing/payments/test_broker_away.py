@@ -26,7 +26,7 @@ class HangsUp(socketserver.BaseRequestHandler):
 
 @pytest.fixture
 def no_broker(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
-    """Have tasks sent to a broker that does not serve; give who tried."""
+    """Send tasks to a broker that does not respond; return who tried."""
     HangsUp.calls.clear()
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), HangsUp)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -43,7 +43,7 @@ def _audited(db: None, provider: FakeStripe) -> Iterator[None]:
 
 
 def sold_here(provider: FakeStripe, cents: int = 700, **members: str) -> str:
-    """Have the provider charge for a checkout that this database does not have."""
+    """Make the provider charge for a checkout that this database does not have."""
     begun()
     transaction_id = new_id("txn")
     provider.sell(cents, metadata={"transaction_id": transaction_id}, **members)  # type: ignore[arg-type]

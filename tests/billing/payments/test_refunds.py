@@ -14,7 +14,7 @@ from tests.support.stripe import FakeStripe
 
 
 def spend(payer: Payer, amount: int, **fields: str) -> None:
-    """Have a call charged so much."""
+    """Charge a call that much."""
     settle(purse_of(payer).call(amount, **fields), amount)
 
 
@@ -29,7 +29,7 @@ def taken(checkout: Checkout) -> tuple[int, int]:
 
 
 def paid_for(payer: Payer, provider: FakeStripe, product: str | None, amount: int = 5 * USD) -> Checkout:
-    """Have a top-up for a product paid."""
+    """Pay a top-up for a product."""
     row, _ = checkouts.begin(
         payer.owner,
         kind="top_up",

@@ -225,7 +225,7 @@ async def read_form(request: MeteredRequest) -> Upload:
 
 
 def check(upload: Upload, model: ServedModel) -> Upload | AfterRecord:
-    """Have a record loaded first where one is named."""
+    """Load a record first if one is named."""
     return AfterRecord(upload) if "wallet" in upload.fields else upload
 
 

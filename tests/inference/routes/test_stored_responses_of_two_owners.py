@@ -118,7 +118,7 @@ class TwoOwners(RuleBasedStateMachine):
 
     @rule(number=ANY)
     def expire(self, number: int) -> None:
-        """Let a response's time be over."""
+        """Make a response expire."""
         wanted = self.pick(number)
         StoredResponse.objects.filter(pk=wanted).update(expires_at=timezone.now() - timedelta(seconds=1))
         if wanted in self.kept:

@@ -23,7 +23,7 @@ TEXT = "the quick brown fox"
 
 @pytest.fixture(autouse=True)
 def uploads(settings: Any, tmp_path: Any) -> Any:
-    """Have uploads in a folder of the test's own, which is empty in the end, and in which nothing is open."""
+    """Put uploads into a folder of the test's own, and check that it is empty in the end and has no open file."""
     settings.UPLOADS_DIR = str(tmp_path)
     yield tmp_path
     assert list(tmp_path.iterdir()) == []

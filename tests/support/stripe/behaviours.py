@@ -15,7 +15,7 @@ class Behaviour:
     status: int = 0
     """Answer this error instead."""
     kept: bool = False
-    """Let the idempotency key remember the error, as the vendor does once work began."""
+    """Make the idempotency key remember the error, as the vendor does once work has begun."""
     form: str = "json"
     """json, garbage, empty, html, array."""
     cut: bool = False

@@ -105,7 +105,7 @@ class Payments:
         return intent
 
     def settle(self, intent: Json) -> Json:
-        """Let the bank pay; the charge is the money."""
+        """Make the bank pay; the charge is the money."""
         charge = self._charge(intent, status="succeeded", paid=True)
         intent |= {"status": "succeeded", "amount_received": intent["amount"], "latest_charge": charge["id"]}
         self.events.emit("charge.succeeded", charge)
@@ -113,7 +113,7 @@ class Payments:
         return charge
 
     def fail(self, intent: Json, code: str = "card_declined") -> Json:
-        """Let the bank refuse; the intent waits for another payment method. A code of the bank's is a card's decline."""
+        """Make the bank refuse; the intent waits for another payment method. A code is the card's decline."""
         charge = self._charge(intent, status="failed", paid=False)
         error = _error_of(code)
         charge |= {"failure_code": error["code"], "failure_message": error["message"]}

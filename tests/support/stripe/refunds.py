@@ -54,7 +54,7 @@ class Refunds:
         return refund
 
     def turn(self, refund: Json, status: str) -> Json:
-        """Let a refund become `succeeded`, `failed` or `canceled`; one that did not happen counts no longer."""
+        """Turn a refund to `succeeded`, `failed` or `canceled`; the latter two no longer count."""
         before, refund["status"] = refund["status"], status
         if status in ("failed", "canceled"):
             live = self.store.is_live(refund["id"])

@@ -82,15 +82,15 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.checkouts.pay(self.store.any(session_id), settles=settles))
 
     def settle(self, session_id: str) -> Json:
-        """Let the bank pay what was left open."""
+        """Make the bank pay what was left open."""
         return self._play(lambda: self.checkouts.settle(self.store.any(session_id)))
 
     def fail(self, session_id: str) -> Json:
-        """Let the bank refuse what was left open."""
+        """Make the bank refuse what was left open."""
         return self._play(lambda: self.checkouts.fail(self.store.any(session_id)))
 
     def expire(self, session_id: str) -> Json:
-        """Let a session expire."""
+        """Make a session expire."""
         return self._play(lambda: self.checkouts.end(self.store.any(session_id)))
 
     def answer_charges(self, method_id: str, answer: str) -> None:
@@ -98,7 +98,7 @@ class FakeStripe(ServerThread):
         self.amend(method_id, _answer=answer)
 
     def end_charge(self, intent_id: str, *, refused: str = "") -> Json:
-        """Let a bank that took its time pay, or refuse with a code."""
+        """Make a slow bank pay, or refuse with a code."""
         intent = self.store.any(intent_id)
         return self._play(lambda: self.payments.fail(intent, refused) if refused else self.payments.settle(intent))
 
@@ -107,7 +107,7 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.refunds.make(self.payments.charge_of(of), amount=amount, status=status))
 
     def turn_refund(self, refund_id: str, status: str) -> Json:
-        """Let a refund become `succeeded`, `failed` or `canceled`."""
+        """Turn a refund to `succeeded`, `failed` or `canceled`."""
         return self._play(lambda: self.refunds.turn(self.store.any(refund_id), status))
 
     def dispute(self, of: str, *, amount: int | None = None, inquiry: bool = False) -> Json:
@@ -115,11 +115,11 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.disputes.open(self.payments.charge_of(of), amount=amount, inquiry=inquiry))
 
     def end_dispute(self, dispute_id: str, status: str) -> Json:
-        """Let a dispute end `won`, `lost` or `warning_closed`."""
+        """End a dispute as `won`, `lost` or `warning_closed`."""
         return self._play(lambda: self.disputes.end(self.store.any(dispute_id), status))
 
     def sell(self, cents: int, *, metadata: Json | None = None, currency: str = "usd", live: bool = False) -> Json:
-        """Have somebody pay for something that the account's owner sells without the platform; give the charge."""
+        """Pay for something that the account's owner sells outside the platform; return the charge."""
 
         def begin() -> Json:
             return self.payments.begin(
@@ -129,7 +129,7 @@ class FakeStripe(ServerThread):
         return self._play(lambda: self.payments.settle(begin()))
 
     def pay_out(self, cents: int) -> Json:
-        """Have the balance paid out to the owner's bank."""
+        """Pay the balance out to the owner's bank."""
         return self._play(lambda: self.balance.move("payout", -cents, live=False))
 
     def connect(self, **members: Any) -> Json:

@@ -87,13 +87,13 @@ class Sessions:
         return self.end(session)
 
     def end(self, session: Json) -> Json:
-        """Let a session expire."""
+        """Make a session expire."""
         session |= {"status": "expired", "url": None}
         self.events.emit("checkout.session.expired", session)
         return session
 
     def pay(self, session: Json, *, settles: bool = True) -> Json:
-        """Let the customer complete a session; with `settles` false the bank answers later (see settle, fail)."""
+        """Complete a session as the customer; with `settles` false the bank answers later (see settle, fail)."""
         assert self._aged(session)["status"] == "open", f"the session is {session['status']}"
         live = session["livemode"]
         if session["customer_creation"] == "always" and session["customer"] is None:
@@ -108,14 +108,14 @@ class Sessions:
         return session
 
     def settle(self, session: Json) -> Json:
-        """Let the bank of a completed session pay at last."""
+        """Make the bank of a completed session pay."""
         self.payments.settle(self.store.any(session["payment_intent"]))
         session["payment_status"] = "paid"
         self.events.emit("checkout.session.async_payment_succeeded", session)
         return session
 
     def fail(self, session: Json) -> Json:
-        """Let the bank of a completed session refuse at last."""
+        """Make the bank of a completed session refuse."""
         self.payments.fail(self.store.any(session["payment_intent"]))
         self.events.emit("checkout.session.async_payment_failed", session)
         return session

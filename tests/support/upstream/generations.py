@@ -24,7 +24,7 @@ class Records:
         self.reset()
 
     def reset(self) -> None:
-        """Be honest again."""
+        """Return to honest records."""
         self.asked: list[str] = []
         self.missing = False
         self.changed: Mapping[str, Any] = {}

@@ -1,0 +1,56 @@
+"""The console's lists and pages on a desk and on a phone: whoever owns a row can be read, and no page is too wide."""
+
+import re
+
+from playwright.sync_api import Page, ViewportSize
+
+from tests.browser.house import AppHouse
+from tests.browser.person import Person
+from tests.browser.used_months import book_months
+
+DESK: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 360, "height": 720}
+# The names of owners that are cut off by their cell, or squeezed into a column of a few characters.
+UNREADABLE = """() => [...document.querySelectorAll("#result_list .party")]
+  .map((party) => [party, party.closest("td, th")])
+  .filter(([party, cell]) => cell.scrollHeight > cell.clientHeight + 1 || party.clientWidth < 160)
+  .map(([party]) => `${party.textContent} ${party.clientWidth}x${party.clientHeight}`)"""
+
+
+def sign_in(page: Page, house: AppHouse) -> None:
+    """Sign in as the operator that the first start made."""
+    page.goto(f"{house.base_url}/admin/")
+    page.get_by_label("Email address or DID").fill("operator@localhost")
+    [password] = re.findall(r"operator@localhost .*password: (\S+)", house.stdout)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url(f"{house.base_url}/admin/")
+
+
+def test_owners_can_be_read(person: Person, house: AppHouse) -> None:
+    person.sign_up_at_the_portal()
+    did = person.page.locator(".did code").text_content()
+    assert did
+    book_months(house, "account", did)
+    person.page.context.clear_cookies()
+    sign_in(person.page, house)
+    for screen, table in ((DESK, "transfer"), (PHONE, "reservation")):
+        person.page.set_viewport_size(screen)
+        person.page.goto(f"{house.base_url}/admin/billing/{table}/")
+        person.page.locator("#result_list .party").first.wait_for()
+        assert person.page.evaluate(UNREADABLE) == [], table
+    person.page.goto(f"{house.base_url}/admin/accounts/account/?q={person.email}")
+    person.page.locator("#result_list").get_by_role("link").first.click()
+    person.page.get_by_text(did).first.wait_for()
+    assert person.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_an_empty_list_says_what_it_has_none_of(person: Person, house: AppHouse) -> None:
+    sign_in(person.page, house)
+    person.page.goto(f"{house.base_url}/admin/billing/externalmapping/")
+    person.page.get_by_role("heading", name="Nothing here").wait_for()
+    person.page.get_by_text("There are no external mappings yet.").wait_for()
+    person.page.goto(f"{house.base_url}/admin/billing/externalmapping/?q=acme")
+    person.page.get_by_text("Nothing matches this search and these filters.").wait_for()
+    person.page.get_by_role("link", name="Reset filters").click()
+    person.page.get_by_text("There are no external mappings yet.").wait_for()

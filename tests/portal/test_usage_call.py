@@ -1,0 +1,82 @@
+"""The page of one call: what it cost, of which parts, and why it ended as it did."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from billing.models import PriceVersion, Takeover
+from tests.factories.billing import Purse, release, review, settle
+from tests.factories.organizations import account
+from tests.portal.organization_house import House
+from tests.portal.test_wallet import text_of
+from tests.portal.usage_pages import THIS, tables, used
+
+pytestmark = pytest.mark.django_db
+
+# What may become of a call whose hold is a dollar, and what its page says of it.
+ENDINGS: list[tuple[Callable[[str], Any], str]] = [
+    (lambda one: settle(one, 300), "Charged Charged by the count of the model provider."),
+    (lambda one: settle(one, 2_000_000), "It used more than was held for it; you do not pay for that."),
+    (lambda one: settle(one, 300, basis="delivered"), "The answer broke off. Only what was delivered is charged."),
+    (lambda one: settle(one, 300, basis="operator"), "The operator of this gateway decided the charge."),
+    (lambda one: release(one, resolution="rejected"), "Not charged The model provider refused the request."),
+    (lambda one: release(one, resolution="overloaded"), "Not charged The model provider was overloaded"),
+    (lambda one: release(one, resolution="unresolved"), "Nobody could find out what was used"),
+    (lambda one: review(one, "timed out"), "Under review The model provider did not answer in time."),
+    (lambda one: review(one, "deadline_passed"), "Under review The gateway was interrupted during the call."),
+    (lambda one: None, "In progress The call is not over yet."),
+]
+
+
+class TestCall:
+    """/wallet/usage/<usage_id>: what one call cost and why it ended as it did."""
+
+    def test_says_why_it_ended(self, alice: Client, own: Purse) -> None:
+        for end, words in ENDINGS:
+            usage_id = own.call(1_000_000)
+            end(usage_id)
+            answer = alice.get(f"/wallet/usage/{usage_id}")
+            assert answer.status_code == 200
+            assert words in text_of(answer)
+            assert usage_id in text_of(answer)
+
+    def test_a_live_session_is_told_part_by_part(self, alice: Client, own: Purse) -> None:
+        prices = {"input_token": "4", "output_token": "16", "input_audio_token": "32", "output_audio_token": "64"}
+        live = PriceVersion.objects.create(alias="realtime", components=prices)
+        usage_id = own.call(1_000_000, route="realtime", model="realtime", price_version=live.pk)
+        sound = {"input_tokens": 1500, "input_audio_tokens": 1000, "output_tokens": 900, "output_audio_tokens": 700}
+        settle(usage_id, 82_000, quantities=sound)
+        assert tables(alice.get(f"/wallet/usage/{usage_id}"))["The parts of the charge"] == [
+            ["Part", "Count", "Price", "Amount"],
+            ["Input tokens", "500", "$4.00 a million", "$0.0020"],
+            ["Output tokens", "200", "$16.00 a million", "$0.0032"],
+            ["Input tokens of sound", "1,000", "$32.00 a million", "$0.0320"],
+            ["Output tokens of sound", "700", "$64.00 a million", "$0.0448"],
+            ["Charge", "$0.082"],
+        ]
+
+    def test_a_call_that_was_taken_over_is_told_at_its_price(self, alice: Client, own: Purse) -> None:
+        dearer = PriceVersion.objects.create(alias="deep", components={"input_token": "3", "output_token": "9"})
+        usage_id = own.call(1_000_000)
+        Takeover.objects.create(reservation_id=usage_id, model="deep", price_version=dearer)
+        settle(usage_id, 300, quantities={"input_tokens": 100, "output_tokens": 0})
+        answer = alice.get(f"/wallet/usage/{usage_id}")
+        assert "fast; it was overloaded, and deep took the call over" in text_of(answer)
+        assert tables(answer)["The parts of the charge"][1:] == [
+            ["Input tokens", "100", "$3.00 a million", "$0.0003"],
+            ["Charge", "$0.0003"],
+        ]
+
+    def test_says_which_credits_paid_for_it(self, alice: Client, own: Purse) -> None:
+        lot = own.grant(200)
+        usage_id = own.call(500)
+        settle(usage_id, 300)
+        assert f"Paid from a credit $0.0002 {lot}" in text_of(alice.get(f"/wallet/usage/{usage_id}"))
+
+    def test_of_another_person_or_of_nobody_is_not_found(self, alice: Client, own: Purse, house: House) -> None:
+        theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, THIS[0])
+        shared = used(Purse("organization", house.team.id).pay(10_000_000), 7, THIS[0], did=account("alice").did)
+        for usage_id in (theirs, shared, "use_nobody", "' OR 1=1 --", "9" * 400):
+            assert alice.get(f"/wallet/usage/{usage_id}").status_code == 404

@@ -1,0 +1,109 @@
+"""The CSV files of the usage pages."""
+
+import csv
+import io
+from typing import Any, cast
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from accounts.models import Account
+from billing.queries import usage_csv
+from billing.rules.months import name_of
+from organizations.rules.roles import Role
+from tests.factories.billing import Purse, release, settle
+from tests.factories.organizations import account
+from tests.portal.organization_house import FRAME_QUERIES_MAX, House
+from tests.portal.test_wallet import text_of
+from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, used
+
+pytestmark = pytest.mark.django_db
+
+
+def csv_of(answer: Any) -> list[dict[str, str]]:
+    """Read an export."""
+
+    async def body() -> bytes:
+        return b"".join([piece async for piece in cast("Any", answer.streaming_content)])
+
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(async_to_sync(body)().decode(), newline="")))
+
+
+class TestExport:
+    """The CSV files of both pages."""
+
+    def test_has_every_call_with_its_charge(self, house: House, purse: Purse) -> None:
+        charged = used(purse, 1_500_250, LAST[0], product="studio", membership_id=house.member("member"))
+        given_back = purse.call(60, now=LAST[0] + TICK)
+        release(given_back, resolution="rejected", now=LAST[0] + 2 * TICK)
+        late = purse.call(500, now=LAST[0] - TICK)
+        settle(late, 40, now=LAST[0])
+        used(purse, 999, THIS[0])
+        answer = house["billing"].get(house.path("usage.csv"), {"month": name_of(LAST)})
+        assert answer["Content-Type"] == "text/csv; charset=utf-8; header=present"
+        assert answer["Content-Disposition"] == f'attachment; filename="usage-acme-{name_of(LAST)}.csv"'
+        rows = csv_of(answer)
+        assert [row["usage_id"] for row in rows] == [late, charged, given_back]
+        assert rows[1] == {
+            **dict.fromkeys(usage_csv.HEADER, ""),
+            "usage_id": charged,
+            "status": "settled",
+            "outcome": "Charged by the count of the model provider.",
+            "begun_at": f"{name_of(LAST)}-01T00:00:00Z",
+            "closed_at": f"{name_of(LAST)}-01T00:00:00Z",
+            "route": "chat.completions",
+            "model": "fast",
+            "product": "studio",
+            "member": "Member",
+            "membership_id": house.member("member"),
+            "did": "did:web:studio.example:alice",
+            "input_tokens": "10001666",
+            "output_tokens": "0",
+            "max_cost_microusd": "2000000",
+            "charged_microusd": "1500250",
+            "charged_usd": "1.500250",
+            "charged_in_month_microusd": "1500250",
+        }
+        assert (rows[0]["charged_in_month_microusd"], rows[0]["begun_at"][:7]) == ("40", name_of(BEFORE))
+        told = (rows[2]["status"], rows[2]["outcome"], rows[2]["charged_usd"])
+        assert told == ("released", "The model provider refused the request.", "0.000000")
+
+    def test_adds_up_to_the_page(self, house: House, purse: Purse) -> None:
+        for number in range(7):
+            used(purse, 3 * number + 1, LAST[0] + number * TICK)
+        rows = csv_of(house["owner"].get(house.path("usage.csv"), {"month": name_of(LAST)}))
+        assert sum(int(row["charged_in_month_microusd"]) for row in rows) == 70
+        page = house["owner"].get(house.path("usage"), {"month": name_of(LAST)})
+        assert "Charged $0.00007 Calls 7" in text_of(page)
+
+    def test_a_name_is_no_formula(self, house: House, purse: Purse) -> None:
+        used(purse, 5, THIS[0], membership_id=house.member("member"))
+        for name in ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://x.example")'):
+            Account.objects.filter(pk=account("member").pk).update(display_name=name)
+            [row] = csv_of(house["owner"].get(house.path("usage.csv")))
+            assert row["member"] == f"'{name}"
+
+    def test_a_persons_own(self, alice: Client, own: Purse) -> None:
+        made = used(own, 5, THIS[0])
+        used(Purse("account", account("bob").did).pay(10_000_000), 7, THIS[0])
+        answer = alice.get("/wallet/usage.csv")
+        assert answer["Content-Disposition"] == f'attachment; filename="usage-alice-{name_of(THIS)}.csv"'
+        [row] = csv_of(answer)
+        assert (row["usage_id"], row["member"], row["charged_usd"]) == (made, "", "0.000005")
+
+    def test_names_are_looked_up_for_many_rows_at_once(
+        self, house: House, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
+    ) -> None:
+        people = [house.member(role.value) for role in Role]
+        for number in range(60):
+            used(purse, number, THIS[0] + number * TICK, membership_id=people[number % 4])
+        with django_assert_max_num_queries(FRAME_QUERIES_MAX + 8):
+            rows = csv_of(house["owner"].get(house.path("usage.csv")))
+        assert [row["member"] for row in rows[:4]] == ["Owner", "Admin", "Billing", "Member"]
+        assert len(rows) == 60
+
+    def test_of_an_owner_without_calls_is_a_header(self, house: House) -> None:
+        assert csv_of(house["owner"].get(house.path("usage.csv"))) == []

@@ -1,0 +1,36 @@
+"""Calls for the usage pages to show, and the tables that they show."""
+
+import html
+import re
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from billing.rules.months import month_around, month_before
+from tests.factories.billing import Purse, settle
+
+TICK = timedelta(microseconds=1)
+THIS = month_around(timezone.now())
+LAST = month_before(THIS[0])
+BEFORE = month_before(LAST[0])
+
+Rows = list[list[str]]
+
+
+def used(purse: Purse, cost: int, at: datetime, **fields: Any) -> str:
+    """Book a call that began and was charged at that time, and return its id."""
+    usage_id = purse.call(2_000_000, now=at, **fields)
+    settle(usage_id, cost, now=at)
+    return usage_id
+
+
+def tables(answer: Any) -> dict[str, Rows]:
+    """Read the page's tables by their captions, each line as the texts of its cells."""
+    page = answer.content.decode()
+    found = {}
+    for caption, body in re.findall(r'<caption class="unseen">(.*?)</caption>(.*?)</table>', page, re.DOTALL):
+        lines = re.findall(r"<tr.*?</tr>", body, re.DOTALL)
+        cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", line, re.DOTALL) for line in lines]
+        found[caption] = [[html.unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in line] for line in cells]
+    return found
