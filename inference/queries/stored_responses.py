@@ -13,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db.models import QuerySet
 
 from billing.rules.owners import Owner
+from gateway.core.api.json import loads
 from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
@@ -44,7 +45,7 @@ class Conversation:
         """Return what was said so far: the input, and the output as far as it can be continued from. Raises NotReady where
         no key fits."""
         with _readable("previous_response_id"):
-            said = orjson.loads(decrypt(self.input_items))
+            said = loads(decrypt(self.input_items).encode())
             output = orjson.loads(decrypt(self.response))["output"]
         return [*said, *(item for item in output if _is_usable(item))]
 
@@ -79,7 +80,7 @@ def _column(owner: Owner, response_id: str, now: datetime, name: str) -> Any:
         value = of_owner(owner, response_id, now).values_list(name, flat=True).first()
     if value is None:
         raise NotFound("There is no such response of yours.")
-    return orjson.loads(value)
+    return loads(value.encode())
 
 
 @contextmanager

@@ -4,11 +4,9 @@ import asyncio
 import contextlib
 import gc
 import json
-import sys
 import threading
 import tracemalloc
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import orjson
@@ -24,6 +22,7 @@ from gateway.core.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, SORT
 from gateway.core.api.json_size import has_more_values
 from gateway.core.api.offload import offload
 from gateway.core.contract.errors import InvalidJson
+from tests.support.calls import calls_during
 
 REFUSED = {
     "empty": b"",
@@ -329,22 +328,6 @@ def test_no_part_is_longer_than_a_few_windows() -> None:
     parts = list(divide(body))
     assert b",".join(body[part.start : part.end] for part in parts) == body
     assert max(part.end - part.start for part in parts) <= 2 * WINDOW_BYTES
-
-
-def calls_during(function: Callable[[], Any]) -> Counter[str]:
-    """Count what a function calls, by name: between two calls the interpreter's lock can go to another thread."""
-    calls = Counter[str]()
-
-    def note(frame: Any, event: str, function: Any) -> None:
-        if event in ("call", "c_call"):
-            calls[frame.f_code.co_name if event == "call" else function.__name__] += 1
-
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return calls
 
 
 MEGABYTE = {

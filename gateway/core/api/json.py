@@ -59,6 +59,16 @@ def canonical(value: Any, size_bytes: int = 0) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+def written(value: Any, size_bytes: int) -> bytes:
+    """Render compact JSON of what was read of a text of `size_bytes`, and so may need to be written in pieces."""
+    return dumps_in_pieces(value) if size_bytes > PIECEWISE_BYTES else orjson.dumps(value)
+
+
+def loads(text: bytes) -> Any:
+    """Parse what was written here, a large text in parts. Raises orjson.JSONDecodeError."""
+    return read_parts(text, divide(text), orjson.loads) if len(text) > UNDIVIDED_BYTES else orjson.loads(text)
+
+
 def _read_divided(body: bytes, values_max: int, exact: json.JSONDecoder) -> Any:
     parts = list(divide(body))
     if count_values_of(parts) > values_max:
