@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import orjson
 from cryptography.fernet import InvalidToken
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import QuerySet
@@ -17,7 +16,7 @@ from gateway.core.api.json import loads
 from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
-from gateway.core.fields import decrypt
+from gateway.core.fields import decrypt_bytes
 from inference.models import StoredResponse
 
 _CONVERSATION = """
@@ -45,8 +44,8 @@ class Conversation:
         """Return what was said so far: the input, and the output as far as it can be continued from. Raises NotReady where
         no key fits."""
         with _readable("previous_response_id"):
-            said = loads(decrypt(self.input_items).encode())
-            output = orjson.loads(decrypt(self.response))["output"]
+            said = loads(decrypt_bytes(self.input_items.encode()))
+            output = loads(decrypt_bytes(self.response.encode()))["output"]
         return [*said, *(item for item in output if _is_usable(item))]
 
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from gateway.core.api.json import loads, written
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
-from gateway.core.fields import encrypt
+from gateway.core.fields import encrypt_bytes
 from inference.routes.responses.items import Item
 
 log = logging.getLogger("inference.stored_responses")
@@ -45,7 +45,7 @@ class Record:
             return {
                 "id": response["id"],
                 "status": response["status"],
-                "response": encrypt(text.decode()),
+                "response": encrypt_bytes(text).decode(),
                 "input_items": self.input_items,
                 "days": settings.STORED_RESPONSE_DAYS,
             }
@@ -68,7 +68,7 @@ def record_of(items: Sequence[Item], size_bytes: int) -> Record:
         loads(text)
     except orjson.JSONDecodeError:
         raise InvalidRequest("The input holds a number that is too large to be stored.", param="input") from None
-    return Record(encrypt(text.decode()))
+    return Record(encrypt_bytes(text).decode())
 
 
 def stored_item(item: Item) -> dict[str, Any]:
