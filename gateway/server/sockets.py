@@ -1,8 +1,8 @@
 """WebSockets as uvicorn speaks them, with a limit on whatever a client could hold: `--ws
 gateway.server.sockets:BoundedSocket`.
 
-Messages are read one by one as the application takes them. Bounded here is what comes beside them: bytes before the
-handshake is answered, fragments, and pings whose answers nobody reads. Messages are not compressed: a compressor keeps
+Messages are read as the application takes them, those of a KiB at once. Bounded here is what comes beside them: bytes
+before the handshake is answered, fragments, and pings whose answers nobody reads. Messages are not compressed: a compressor keeps
 memory for each connection, and a small message could become a large one.
 """
 
@@ -20,6 +20,10 @@ UNSENT_MAX_BYTES = 2 * SOCKET_MESSAGE_MAX_BYTES
 
 LINGER_SECONDS = 2.0
 
+SLICE_BYTES = 1024
+FRAMES_PER_TURN = 256
+"""Of one connection. A packet of 256 KB can have forty thousand, which would take a quarter of a second."""
+
 _log = logging.getLogger("gateway.server.sockets")
 _log.setLevel(logging.WARNING)  # below that the library writes whole handshakes, and a browser's carry its credentials
 
@@ -32,6 +36,8 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self.conn = ServerProtocol(max_size=SOCKET_MESSAGE_MAX_BYTES, logger=_log)
         self._early_bytes = 0
         self._is_refused = False
+        self._unparsed = bytearray()
+        self._frames = 0
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, or hang up on a client that does not wait for the answer to its handshake."""
@@ -42,7 +48,45 @@ class BoundedSocket(WebSocketsSansIOProtocol):
             if self._early_bytes > 2 * HEAD_MAX_BYTES:
                 self.transport.abort()
                 return
-        super().data_received(data)
+        self._unparsed += data
+        self._parse()
+
+    async def receive(self) -> Any:
+        """Return the next message, and have what follows it parsed while the application works on it."""
+        message = await self.queue.get()
+        if self.queue.empty():
+            self.loop.call_soon(self._parse)
+        return message
+
+    def _parse(self) -> None:
+        """Parse what came, until there is a message to take, or others should have their turn; read on where all of it is
+        parsed."""
+        self._frames = 0
+        while self._unparsed and self._wants_more() and self._frames < FRAMES_PER_TURN:
+            piece = bytes(self._unparsed[:SLICE_BYTES])
+            del self._unparsed[:SLICE_BYTES]
+            super().data_received(piece)
+        if self.transport.is_closing():
+            return
+        if self._unparsed and self._wants_more():
+            self.loop.call_soon(self._parse)
+        self._read(not self._unparsed and self._wants_more())
+
+    def _wants_more(self) -> bool:
+        """Return whether there is no message to take: whatever comes behind a close is only read to its end."""
+        return not self.transport.is_closing() and (self.close_sent or self.queue.empty())
+
+    def _read(self, reads: bool) -> None:
+        if reads and self.read_paused:
+            self.transport.resume_reading()
+        elif not reads and not self.read_paused:
+            self.transport.pause_reading()
+        self.read_paused = not reads
+
+    def handle_events(self) -> None:
+        """Count the frames of a slice, and handle them."""
+        self._frames += len(self.conn.events)
+        super().handle_events()
 
     def handle_cont(self, event: Frame) -> None:
         """Take a fragment, unless there are too many: empty ones have no size that could be bounded."""
@@ -60,7 +104,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
         self.transport.write(b"".join(self.conn.data_to_send()))
         self._is_refused = self.close_sent = True
-        self.transport.resume_reading()
+        self._unparsed.clear()
         self.close_timer = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def handle_ping(self) -> None:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import orjson
 from cryptography.fernet import InvalidToken
 from django.core.exceptions import ImproperlyConfigured
 from django.db.models import QuerySet
 
 from billing.rules.owners import Owner
+from gateway.core.api.json import loads
 from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.errors import NotFound, NotReady
 from gateway.core.database import ledger_connection
-from gateway.core.fields import decrypt
+from gateway.core.fields import decrypt_bytes
 from inference.models import StoredResponse
 
 _CONVERSATION = """
@@ -44,8 +44,8 @@ class Conversation:
         """Return what was said so far: the input, and the output as far as it can be continued from. Raises NotReady where
         no key fits."""
         with _readable("previous_response_id"):
-            said = orjson.loads(decrypt(self.input_items))
-            output = orjson.loads(decrypt(self.response))["output"]
+            said = loads(decrypt_bytes(self.input_items.encode()))
+            output = loads(decrypt_bytes(self.response.encode()))["output"]
         return [*said, *(item for item in output if _is_usable(item))]
 
 
@@ -79,7 +79,7 @@ def _column(owner: Owner, response_id: str, now: datetime, name: str) -> Any:
         value = of_owner(owner, response_id, now).values_list(name, flat=True).first()
     if value is None:
         raise NotFound("You have no such response.")
-    return orjson.loads(value)
+    return loads(value.encode())
 
 
 @contextmanager

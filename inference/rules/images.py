@@ -14,6 +14,7 @@ CHAT_TYPES = STILL_TYPES | {"image/gif"}
 
 _HEAD = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
 _HEAD_MAX_CHARACTERS = 100
+PIECE_CHARACTERS = 64 * 1024  # a multiple of four
 _TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/gif": "GIF"}
 
 
@@ -41,7 +42,7 @@ def read_data_url(url: str, types: frozenset[str], param: str, max_bytes: int = 
     if head is None:
         raise _rejected(types, param)
     try:
-        data = base64.b64decode(url[head.end() :], validate=True)
+        data = _decoded(url[head.end() :])
     except (binascii.Error, ValueError):  # ValueError: a character beyond ASCII
         raise ImageRejected("The image's data is not base64.", param=param) from None
     return read_image(data, types, param, max_bytes)
@@ -61,6 +62,20 @@ def check_remote(url: str, types: frozenset[str], param: str) -> None:
     """Check that a URL may be one of a public place, or raise ImageRejected naming the member."""
     if not is_public_https(url):
         raise _rejected(types, param)
+
+
+def _decoded(text: str) -> bytes:
+    """Decode strict base64 in pieces: a large image takes 40 ms, in which no other thread would have its turn.
+
+    Raises binascii.Error, or ValueError for a character beyond ASCII.
+    """
+    data = bytearray()
+    for at in range(0, len(text), PIECE_CHARACTERS):
+        piece = text[at : at + PIECE_CHARACTERS]
+        if piece.endswith("=") and at + PIECE_CHARACTERS < len(text):
+            raise binascii.Error("padding before the end")
+        data += base64.b64decode(piece, validate=True)
+    return bytes(data)
 
 
 def _media_type(data: bytes) -> str:

@@ -6,17 +6,23 @@ import gc
 import json
 import threading
 import tracemalloc
+from collections.abc import Iterator
+from typing import Any
 
 import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.core.api.json import canonical, dumps, strict_loads
-from gateway.core.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
+from gateway.core.api import json as strict_json
+from gateway.core.api import json_parts, json_reading
+from gateway.core.api.json import UNDIVIDED_BYTES, canonical, dumps, strict_loads
+from gateway.core.api.json_parts import WINDOW_BYTES, divide
+from gateway.core.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, SORTED_CHARACTERS, dumps_in_pieces
 from gateway.core.api.json_size import has_more_values
 from gateway.core.api.offload import offload
 from gateway.core.contract.errors import InvalidJson
+from tests.support.calls import calls_during
 
 REFUSED = {
     "empty": b"",
@@ -208,3 +214,137 @@ LARGE = st.text(st.sampled_from('a\n"\\\U0001f600'), min_size=1).map(lambda text
 def test_writes_a_large_text_in_pieces_like_a_small_one(value: dict) -> None:
     assert dumps_in_pieces(value) == dumps(value)
     assert canonical(value, PIECEWISE_BYTES + 1) == canonical(value)
+
+
+@contextlib.contextmanager
+def divided_by(window_bytes: int) -> Iterator[None]:
+    """Have every text be divided, into parts of so many bytes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strict_json, "UNDIVIDED_BYTES", -1)
+        patch.setattr(json_parts, "WINDOW_BYTES", window_bytes)
+        patch.setattr(json_reading, "WINDOW_BYTES", window_bytes)
+        yield
+
+
+def read_or_refuse(body: bytes) -> tuple[bytes | None, str]:
+    try:
+        return dumps(strict_loads(body)), ""
+    except InvalidJson as error:
+        return None, error.message
+
+
+WINDOWS = st.sampled_from([13, 14, 16, 23, 64])  # from just more than the longest character's escapes on
+SPACES = st.sampled_from(["", "", " ", "\n\t", " " * 40])
+LONG_TEXTS = st.lists(st.sampled_from(["a" * 30, "é", "😀", "\\ud83d\\ude00", '\\"', "\\\\", "\\n", ",", "[{", ":"]))
+STRINGS = LONG_TEXTS.map(lambda texts: f'"{"".join(texts)}"') | TEXTS
+LONG_DOCUMENTS = st.recursive(
+    NUMBERS | STRINGS | st.sampled_from(["true", "null", "NaN", '"\\ud800"', "01", "[]", "{}", "]", ""]),
+    lambda inner: (
+        st.lists(st.tuples(SPACES, inner), max_size=4).map(lambda items: f"[{','.join(map(''.join, items))}]")
+        | st.lists(st.tuples(STRINGS, SPACES, inner), max_size=4).map(
+            lambda members: "{" + ",".join(f"{name}{space}:{value}" for name, space, value in members) + "}"
+        )
+    ),
+    max_leaves=30,
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.tuples(STRINGS, LONG_DOCUMENTS), min_size=1, max_size=4), WINDOWS)
+def test_reads_and_refuses_in_parts_what_it_does_in_one_piece(pairs: list, window_bytes: int) -> None:
+    body = ("{" + ",".join(f"{name}:{value}" for name, value in pairs) + "}").encode()
+    whole = read_or_refuse(body)
+    with divided_by(window_bytes):
+        assert read_or_refuse(body) == whole
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.text(), JSON_VALUES, max_size=5), st.data(), WINDOWS)
+def test_reads_and_refuses_broken_texts_in_parts_as_in_one_piece(
+    value: dict, data: st.DataObject, window_bytes: int
+) -> None:
+    body = json.dumps(value, ensure_ascii=data.draw(st.booleans())).encode()
+    at = data.draw(st.integers(0, len(body)))
+    put = data.draw(st.sampled_from([b"", *(bytes([byte]) for byte in b'[]{},:"\\0 \xff\xf0\x80')]))
+    broken = body[:at] + put + body[at + data.draw(st.integers(0, 2)) :]
+    whole = read_or_refuse(broken)
+    with divided_by(window_bytes):
+        assert read_or_refuse(broken)[0] == whole[0]
+
+
+LONG = b"p" * (UNDIVIDED_BYTES // 2 + 1)
+TEXT = b'"%b"' % LONG
+
+REFUSED_IN_PARTS = {
+    "a name twice": b'{"a":%b,"b":%b,"a":2}' % (TEXT, TEXT),
+    "a long name twice": b'{"%b":1,"b":2,"%b":3}' % (LONG, LONG),
+    "a long name twice by escape": b'{"%bp":1,"b":2,"%b\\u0070":3}' % (LONG, LONG),
+    "a part that ends with a comma": b'{"a":[%b,],"b":[%b]}' % (TEXT, TEXT),
+    "a part that begins with a comma": b'{"a":[,%b],"b":[%b]}' % (TEXT, TEXT),
+    "an element without a comma": b'{"a":[%b [] %b]}' % (TEXT, TEXT),
+    "a member in an array": b'{"a":[%b,"b":1,%b]}' % (TEXT, TEXT),
+    "an element in an object": b'{"a":{"b":[%b],2,"c":[%b]}}' % (TEXT, TEXT),
+    "a bracket of another kind": b'{"a":[%b},"b":[%b]}' % (TEXT, TEXT),
+    "a bracket too many": b'{"a":[%b]]},"b":[%b]}' % (TEXT, TEXT),
+    "a comma behind the object": b'{"a":[%b]},{"b":[%b]}' % (TEXT, TEXT),
+    "an array": b"[%b,%b]" % (TEXT, TEXT),
+    "a text": b'"%b%b"' % (LONG, LONG),
+    "a lone surrogate in a long text": b'{"a":"%b\\ud83d%b"}' % (LONG, LONG),
+    "a pair of surrogates in two texts": b'{"a":["%b\\ud83d","\\ude00%b"]}' % (LONG, LONG),
+    "a control character in a long text": b'{"a":"%b\n%b"}' % (LONG, LONG),
+    "a long text that is not UTF-8": b'{"a":"%b\xf0\x9f\x98%b"}' % (LONG, LONG),
+    "a text without an end": b'{"a":%b,"b":"%b}' % (TEXT, LONG),
+    "65 levels": b'{"a":%b,"b":' % TEXT + b"[" * 64 + b"1,%b" % TEXT + b"]" * 64 + b"}",
+}
+
+
+@pytest.mark.parametrize("body", REFUSED_IN_PARTS.values(), ids=REFUSED_IN_PARTS.keys())
+def test_refuses_in_parts(body: bytes) -> None:
+    with pytest.raises(InvalidJson):
+        strict_loads(body)
+
+
+READ_IN_PARTS = {
+    "64 levels": b'{"a":%b,"b":' % TEXT + b"[" * 63 + b"1,%b" % TEXT + b"]" * 63 + b"}",
+    "a text of every kind of character": b'{"a":"%b"}' % ('aé中😀\\ud83d\\ude00\\"\\\\'.encode() * 20_000),
+    "nothing but backslashes": b'{"a":"%b"}' % (b"\\" * (UNDIVIDED_BYTES + 2)),
+    "long names among others": b'{"b":1,"%b":{"c":2,"%bp":%b},"":3}' % (LONG, LONG, TEXT),
+    "an integer beyond 64 bits": b'{"a":%b,"b":[18446744073709551616,%b]}' % (TEXT, b"7" * UNDIVIDED_BYTES),
+    "nothing but space": b'{"a":[%b1%b,2]}' % (b" " * UNDIVIDED_BYTES, b"\n" * UNDIVIDED_BYTES),
+}
+
+
+def read_whole(body: bytes) -> Any:
+    return strict_json._read(body, strict_json._DECODER)
+
+
+@pytest.mark.parametrize("body", READ_IN_PARTS.values(), ids=READ_IN_PARTS.keys())
+def test_reads_in_parts(body: bytes) -> None:
+    assert dumps(strict_loads(body)) == dumps(read_whole(body))
+
+
+def test_no_part_is_longer_than_a_few_windows() -> None:
+    body = b'{"a":[%b],%b}' % (b",".join([b'"\\",[]"'] * 99_000), b",".join(b'"%096d":1' % n for n in range(9_000)))
+    parts = list(divide(body))
+    assert b",".join(body[part.start : part.end] for part in parts) == body
+    assert max(part.end - part.start for part in parts) <= 2 * WINDOW_BYTES
+
+
+MEGABYTE = {
+    "members": b"{%b}" % b",".join(b'"%096d":1' % number for number in range(10_000)),
+    "a text": b'{"a":"%b"}' % ("😀".encode() + b"x" * 1_000_000),
+    "a name": b'{"%b":1}' % ("😀".encode() + b"x" * 1_000_000),
+    "an integer beyond 64 bits and a text": b'{"a":18446744073709551616,"b":"%b"}' % (b"x" * 1_000_000),
+}
+
+
+@pytest.mark.parametrize("body", MEGABYTE.values(), ids=MEGABYTE.keys())
+def test_reads_a_large_text_in_many_calls(body: bytes) -> None:
+    assert calls_during(lambda: strict_loads(body))["loads"] >= 1_000_000 // (2 * WINDOW_BYTES)
+
+
+def test_sorts_many_names_in_many_calls() -> None:
+    value = {f"{number * 7919 % 5000:096}{'😀' * (number % 2)}": number for number in range(5000)}
+    assert sum(map(len, value)) > SORTED_CHARACTERS
+    assert dumps_in_pieces(value, sort_names=True) == canonical(value)
+    assert calls_during(lambda: dumps_in_pieces(value, sort_names=True))["<lambda>"] > 5000

@@ -69,7 +69,7 @@ def test_anything_is_valid_or_refused_by_name(members: dict[str, Any]) -> None:
         assert asked.status in (400, 413)
         assert asked.param
         return
-    items = orjson.loads(decrypt(record_of(asked.items).input_items))
+    items = orjson.loads(decrypt(record_of(asked.items, asked.size_bytes).input_items))
     assert all(item["id"] and item["type"] in ITEMS for item in items)
     again = read_request(body_of({"input": "And?"}), MODEL, items)
     assert len(again.items) == len(items) + 1

@@ -34,6 +34,9 @@ def worst(alias: str) -> Iterator[tuple[str, bytes]]:
         "long names": b",".join(b'"%0*d":1' % (room // VALUES - 5, number) for number in range(VALUES)),
         "short texts": b'"a":[' + b",".join([b'"' + b"\\t" * 48 + b'"'] * VALUES) + b"]",
     }
+    wide = "\U0001f600".encode()
+    texts["wide names"] = b",".join(b'"%0*d%b":1' % (room // VALUES - 9, number, wide) for number in range(VALUES))
+    texts["a long integer"] = b'"b":18446744073709551616,"c":"%b' % wide + b"\\n" * (room // 2 - 20) + b'"'
     for name, text in texts.items():
         yield name, b'{"model":"%b","messages":[{"role":"user","content":"x"}],%b}' % (alias.encode(), text)
     parts = b",".join([b'{"type":"text","text":"x"}'] * (VALUES // 3))

@@ -12,7 +12,9 @@ from typing import Any, NoReturn
 
 import orjson
 
-from gateway.core.api.json_pieces import PIECEWISE_BYTES, dumps_in_pieces
+from gateway.core.api.json_parts import count_values_of, divide
+from gateway.core.api.json_pieces import PIECE_CHARACTERS, PIECEWISE_BYTES, dumps_in_pieces
+from gateway.core.api.json_reading import read_parts
 from gateway.core.api.json_size import has_members, has_more_values
 from gateway.core.contract.errors import InvalidJson
 from gateway.core.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
@@ -21,7 +23,10 @@ dumps = orjson.dumps
 
 # What every JSON writer on the way can carry as a number.
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
-_INTEGER = re.compile(r"-?\d+(?![\d.eE])")
+_DIGITS = re.compile(r"-?\d+")
+
+UNDIVIDED_BYTES = 256 * 1024
+"""A text of no more is read in a few milliseconds."""
 
 
 def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_integers: bool = True) -> dict[str, Any]:
@@ -31,12 +36,14 @@ def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_i
     any of them takes memory. An integer beyond 64 bits is read as an `orjson.Fragment`: no number to anyone who asks
     for one, and written out again as it came; without `long_integers` it is refused.
     """
-    if has_more_values(body, values_max):
-        raise InvalidJson(f"The body has more than {values_max:,} members and elements.")
+    exact = _DECODER if long_integers else _DECODER_OF_64_BITS
     try:
-        value, members = _parse(body, _DECODER if long_integers else _DECODER_OF_64_BITS)
-        if not has_members(body, members):
-            raise ValueError("duplicate member name")
+        if len(body) > UNDIVIDED_BYTES:
+            value = _read_divided(body, values_max, exact)
+        elif has_more_values(body, values_max):
+            raise _too_many_values(values_max)
+        else:
+            value = _read(body, exact)
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidJson(private=str(error)) from error
     if not isinstance(value, dict):
@@ -52,9 +59,29 @@ def canonical(value: Any, size_bytes: int = 0) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _parse(body: bytes, exact: json.JSONDecoder) -> tuple[Any, int]:
-    """Return a value and how many members its objects have. Raises ValueError for what is not JSON or nested too
-    deeply.
+def written(value: Any, size_bytes: int) -> bytes:
+    """Render compact JSON of what was read of a text of `size_bytes`, and so may need to be written in pieces."""
+    return dumps_in_pieces(value) if size_bytes > PIECEWISE_BYTES else orjson.dumps(value)
+
+
+def loads(text: bytes) -> Any:
+    """Parse what was written here, a large text in parts. Raises orjson.JSONDecodeError."""
+    return read_parts(text, divide(text), orjson.loads) if len(text) > UNDIVIDED_BYTES else orjson.loads(text)
+
+
+def _read_divided(body: bytes, values_max: int, exact: json.JSONDecoder) -> Any:
+    parts = list(divide(body))
+    if count_values_of(parts) > values_max:
+        raise _too_many_values(values_max)
+    return read_parts(body, parts, lambda text: _read(text, exact))
+
+
+def _too_many_values(values_max: int) -> InvalidJson:
+    return InvalidJson(f"The body has more than {values_max:,} members and elements.")
+
+
+def _read(body: bytes, exact: json.JSONDecoder) -> Any:
+    """Return a value. Raises ValueError for what is not JSON, nested too deeply, or names a member twice.
 
     orjson reads an integer beyond 64 bits as a float, and refuses it where it is too large for one.
     """
@@ -62,14 +89,24 @@ def _parse(body: bytes, exact: json.JSONDecoder) -> tuple[Any, int]:
         value = orjson.loads(body)
         members, has_large_floats = _survey(value)
     except orjson.JSONDecodeError as error:
-        if not _INTEGER.match(error.doc, error.pos):
+        if not _is_integer(error.doc, error.pos):
             raise
         has_large_floats = True
     if has_large_floats:
         value = exact.decode(body.decode())
         orjson.dumps(value)  # refuses lone surrogates
         members, _ = _survey(value)
-    return value, members
+    if not has_members(body, members):
+        raise ValueError("duplicate member name")
+    return value
+
+
+def _is_integer(text: str, start: int) -> bool:
+    """Return whether a number without fraction and exponent begins here; a long one is looked at piece by piece."""
+    end = start
+    while digits := _DIGITS.match(text, end, end + PIECE_CHARACTERS):
+        end = digits.end()
+    return end > start and text[end : end + 1] not in (".", "e", "E")
 
 
 def _survey(value: Any) -> tuple[int, bool]:

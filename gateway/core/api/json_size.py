@@ -12,11 +12,15 @@ def has_more_values(body: bytes, most: int) -> bool:
     body = _without_escapes(body)
     if body.count(b'"') > 4 * most:  # a member has at most two strings, with two quotation marks each
         return True
-    outside = _without_strings(body)
-    return bound_values(outside) - outside.count(b"[]") - outside.count(b"{}") > most
+    return count_values(_without_strings(body)) > most
 
 
-def bound_values(body: bytes) -> int:
+def count_values(structure: bytes | bytearray) -> int:
+    """Return how many members and elements the objects and arrays of a text have that is without strings and space."""
+    return bound_values(structure) - structure.count(b"[]") - structure.count(b"{}")
+
+
+def bound_values(body: bytes | bytearray) -> int:
     """Return a number that members and elements cannot exceed: a container has at most one more of them than commas."""
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 

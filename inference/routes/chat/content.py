@@ -1,11 +1,10 @@
 """What a chat request puts in: how much text, and which parts are not text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
+from gateway.core.api.json import written
 from gateway.core.contract.errors import InvalidRequest
 from inference.rules.images import is_inline
 from inference.rules.members import refuse_media
@@ -25,13 +24,13 @@ class ChatContent:
     has_audio: bool
 
 
-def read_content(body: Mapping[str, Any]) -> ChatContent:
-    """Measure a chat body's messages and tools, or raise InvalidRequest naming the member at fault."""
+def read_content(body: Mapping[str, Any], size_bytes: int) -> ChatContent:
+    """Measure the messages and tools of a chat body of so many bytes, or raise InvalidRequest naming the member at fault."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
-    text_bytes, others, has_audio = _tools_bytes(body), [], False
-    for path, part in _parts(messages):
+    text_bytes, others, has_audio = _tools_bytes(body, size_bytes), [], False
+    for path, part in _parts(messages, size_bytes):
         if isinstance(part, str):
             text_bytes += len(part.encode())
             continue
@@ -46,7 +45,7 @@ def read_content(body: Mapping[str, Any]) -> ChatContent:
     return ChatContent(text_bytes, others[0] if others else None, len(others), has_audio)
 
 
-def _parts(messages: list[Any]) -> Iterator[tuple[str, Any]]:
+def _parts(messages: list[Any], size_bytes: int) -> Iterator[tuple[str, Any]]:
     """Yield every piece of the messages' content, a text or a part object, with its path."""
     for index, message in enumerate(messages):
         path = f"messages.{index}"
@@ -62,7 +61,7 @@ def _parts(messages: list[Any]) -> Iterator[tuple[str, Any]]:
         else:
             raise InvalidRequest("content must be a string or a list of parts.", param=f"{path}.content")
         if calls := message.get("tool_calls") or message.get("function_call"):
-            yield path, orjson.dumps(calls).decode()
+            yield path, written(calls, size_bytes).decode()
 
 
 def _check_role(message: Mapping[str, Any], path: str) -> None:
@@ -109,10 +108,10 @@ def _check_file(file: Any, path: str) -> None:
         raise InvalidRequest("file_data must be base64, or a data URL.", param=f"{path}.file_data")
 
 
-def _tools_bytes(body: Mapping[str, Any]) -> int:
+def _tools_bytes(body: Mapping[str, Any], size_bytes: int) -> int:
     tools = body.get("tools")
     if tools is None:
-        return sum(len(orjson.dumps(body[name])) for name in ("functions", "response_format") if body.get(name))
+        return _written_bytes(body, ("functions", "response_format"), size_bytes)
     if not isinstance(tools, list):
         raise InvalidRequest("tools must be a list.", param="tools")
     for index, tool in enumerate(tools):
@@ -120,5 +119,8 @@ def _tools_bytes(body: Mapping[str, Any]) -> int:
         if kind not in ("function", "custom"):
             raise InvalidRequest("Only function and custom tools are supported.", param=f"tools.{index}.type")
         _refuse_costly(tool, f"tools.{index}")
-    named = ("tools", "functions", "response_format")
-    return sum(len(orjson.dumps(body[name])) for name in named if body.get(name))
+    return _written_bytes(body, ("tools", "functions", "response_format"), size_bytes)
+
+
+def _written_bytes(body: Mapping[str, Any], names: Iterable[str], size_bytes: int) -> int:
+    return sum(len(written(body[name], size_bytes)) for name in names if body.get(name))

@@ -47,7 +47,7 @@ def read_request(sent: JsonBody, model: ServedModel) -> ChatRequest:
     """Validate a chat request, or raise InvalidRequest or ImageRejected naming the member at fault."""
     body = sent.members
     refuse_members(body, CHAT_MEMBERS)
-    content = read_content(body)
+    content = read_content(body, sent.size_bytes)
     streams = read_flag(body, "stream")
     predicts = body.get("prediction") is not None
     relabelled, remote = read_images(body["messages"], fetched_upstream=model.fetches_images)

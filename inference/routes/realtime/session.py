@@ -15,6 +15,7 @@ import orjson
 
 from gateway.core.api.background import spawn
 from gateway.core.api.json import dumps, strict_loads
+from gateway.core.api.offload import is_large, offload
 from gateway.core.contract.errors import ApiError, InternalError, MaxCostExceeded, UpstreamInvalid
 from inference.metering.call import Call
 from inference.metering.checkpoints import Checkpoints
@@ -36,6 +37,11 @@ from inference.rules.answer import Chunk
 from inference.rules.upstream import StreamBroken
 
 log = logging.getLogger("inference.calls")
+
+
+async def parsed(frame: bytes) -> Event:
+    """Parse a frame of the client, a large one beside the event loop. Raises InvalidJson."""
+    return await offload(strict_loads, frame) if is_large(frame) else strict_loads(frame)
 
 
 class Session:
@@ -118,7 +124,7 @@ class Session:
             await self._stream.send(frame, is_binary=is_binary)
             return
         try:
-            event = strict_loads(frame)
+            event = await parsed(frame)
             if event.get("type") == "service.reauthorize":
                 await self._tell(await self._authorization.renew(event))
                 self._vigil.begin()

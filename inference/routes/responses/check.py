@@ -37,7 +37,7 @@ class Continuing(PendingRequest[ResponseRequest]):
     def _continue(self, found: Conversation) -> ResponseRequest:
         history = found.items()
         is_large = self.sent.is_large or found.size_bytes > LARGE_BODY_BYTES
-        return replace(_checked(self.sent, self.model, history), is_large=is_large)
+        return replace(_checked(self.sent, self.model, history, found.size_bytes), is_large=is_large)
 
 
 def check(sent: JsonBody, model: ServedModel) -> ResponseRequest | Continuing:
@@ -49,6 +49,8 @@ def check(sent: JsonBody, model: ServedModel) -> ResponseRequest | Continuing:
     return Continuing(sent, model, previous_id)
 
 
-def _checked(sent: JsonBody, model: ServedModel, history: Sequence[Item] = ()) -> ResponseRequest:
-    asked = read_request(sent, model, history)
-    return replace(asked, keeper=record_of(asked.items)) if asked.stores else asked
+def _checked(
+    sent: JsonBody, model: ServedModel, history: Sequence[Item] = (), history_max_bytes: int = 0
+) -> ResponseRequest:
+    asked = read_request(sent, model, history, history_max_bytes)
+    return replace(asked, keeper=record_of(asked.items, asked.size_bytes)) if asked.stores else asked

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
-
+from gateway.core.api.json import written
 from gateway.core.contract.errors import InvalidRequest
 from inference.rules.images import is_inline
 from inference.rules.members import refuse_media
@@ -57,11 +56,11 @@ def read_items(sent: Any) -> list[Item]:
     return sent
 
 
-def measure(items: list[Item], known: int = 0) -> Measure:
-    """Measure items that were checked. The first `known` come from a stored response, whose id names them."""
+def measure(items: list[Item], size_bytes: int, known: int = 0) -> Measure:
+    """Measure items of so many bytes that were checked. The first `known` come from a stored response, whose id names them."""
     text_bytes, others = 0, []
     for index, item in enumerate(items):
-        for path, part in _pieces(item, f"input.{index - known}"):
+        for path, part in _pieces(item, f"input.{index - known}", size_bytes):
             if isinstance(part, int):
                 text_bytes += part
             else:
@@ -145,12 +144,12 @@ def _check_file(data: Any, path: str) -> None:
         raise InvalidRequest("file_data must be base64, or a data URL.", param=path)
 
 
-def _pieces(item: Item, path: str) -> Iterator[tuple[str, int | None]]:
+def _pieces(item: Item, path: str, size_bytes: int) -> Iterator[tuple[str, int | None]]:
     """Yield the bytes of every text, and None for every part that is none, with its path."""
     name, parts = parts_of(item)
     content = item.get(name)
     if item.get("type") == "reasoning" or not isinstance(content, str | list):  # a call has no parts
-        yield path, len(orjson.dumps(item))
+        yield path, len(written(item, size_bytes))
     elif isinstance(content, str):
         yield path, len(content.encode())
     else:

@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 from django.conf import settings
 
+from gateway.core.api.json import loads, written
 from gateway.core.contract.errors import InvalidRequest
 from gateway.core.contract.ids import new_id
-from gateway.core.fields import encrypt
+from gateway.core.fields import encrypt_bytes
 from inference.routes.responses.items import Item
 
 log = logging.getLogger("inference.stored_responses")
@@ -38,13 +39,13 @@ class Record:
 
     def _members(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
         try:
-            written = orjson.dumps(response)
-            if len(written) > RESPONSE_MAX_BYTES:
+            text = orjson.dumps(response)
+            if len(text) > RESPONSE_MAX_BYTES:
                 return None
             return {
                 "id": response["id"],
                 "status": response["status"],
-                "response": encrypt(written.decode()),
+                "response": encrypt_bytes(text).decode(),
                 "input_items": self.input_items,
                 "days": settings.STORED_RESPONSE_DAYS,
             }
@@ -53,20 +54,21 @@ class Record:
             return None
 
 
-def record_of(items: Sequence[Item]) -> Record:
-    """Build the record of a response to these items. Raises InvalidRequest for a number that cannot be read again."""
+def record_of(items: Sequence[Item], size_bytes: int) -> Record:
+    """Build the record of a response to these items, which have about so many bytes. Raises InvalidRequest for a number
+    that cannot be read again."""
     stored = [stored_item(item) for item in items]
     seen = set[str]()
     for item in stored:
         if item["id"] in seen:  # a page begins behind an id
             item["id"] = new_id(_prefix(item["type"]))
         seen.add(item["id"])
-    written = orjson.dumps(stored)
+    text = written(stored, size_bytes)
     try:
-        orjson.loads(written)
+        loads(text)
     except orjson.JSONDecodeError:
         raise InvalidRequest("The input holds a number that is too large to be stored.", param="input") from None
-    return Record(encrypt(written.decode()))
+    return Record(encrypt_bytes(text).decode())
 
 
 def stored_item(item: Item) -> dict[str, Any]:

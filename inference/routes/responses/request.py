@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import orjson
-
 from billing.rules.quantities import QUANTITY_MAX
+from gateway.core.api.json import written
 from gateway.core.contract.errors import InputTooLarge, InvalidRequest
 from gateway.core.contract.limits import IMAGE_BODY_MAX_BYTES
 from inference.routes.responses.images import ImageAt, read_images, with_urls
@@ -35,7 +34,7 @@ class Keeper(Protocol):
 @dataclass(frozen=True, slots=True)
 class ResponseRequest:
     """A valid request. `body` is what goes upstream, but for model and limits; `items` is the whole input, that of the
-    responses before it included. `input_bound` is the most that it can count, `input_estimate` what it probably counts.
+    responses before it included, of about `size_bytes`. `input_bound` is the most that it can count, `input_estimate` what it probably counts.
 
     `stores` says whether the client wants it stored, `keeper` stores it. `output_limit` is the client's own, if any.
     `remote_images` are to be fetched.
@@ -44,6 +43,7 @@ class ResponseRequest:
     body: Mapping[str, Any]
     is_large: bool
     items: Sequence[Item]
+    size_bytes: int
     input_bound: int
     input_estimate: int
     output_limit: int | None
@@ -64,7 +64,9 @@ class ResponseRequest:
         }
 
 
-def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = ()) -> ResponseRequest:
+def read_request(
+    sent: JsonBody, model: ServedModel, history: Sequence[Item] = (), history_max_bytes: int = 0
+) -> ResponseRequest:
     """Validate a request that continues from `history`, or raise the error that names the member at fault."""
     body = sent.members
     refuse_members(body, RESPONSE_MEMBERS)
@@ -74,18 +76,19 @@ def read_request(sent: JsonBody, model: ServedModel, history: Sequence[Item] = (
     _check_reasoning(body.get("reasoning"))
     new = read_items(body.get("input"))
     items = [*history, *new]
-    history_bytes = len(orjson.dumps(history)) if history else 0
+    history_bytes = len(written(history, history_max_bytes)) if history else 0
     size_bytes = sent.size_bytes + history_bytes
     if history and size_bytes > IMAGE_BODY_MAX_BYTES:
         told = f"The conversation is larger than {IMAGE_BODY_MAX_BYTES} bytes. Begin a new one."
         raise InputTooLarge(told, param="previous_response_id", details={"limitBytes": IMAGE_BODY_MAX_BYTES})
-    measured = measure(items, len(history))
+    measured = measure(items, size_bytes, len(history))
     relabelled, remote = read_images(items, len(history), fetched_upstream=model.fetches_images)
     items = with_urls(items, relabelled) if relabelled else items
     return ResponseRequest(
         body=_sent_on(body, items),
         is_large=sent.is_large,
         items=items,
+        size_bytes=size_bytes,
         input_bound=bound_input(model, size_bytes, measured.other_part),
         input_estimate=estimate_input(model, measured.text_bytes, measured.other_parts),
         output_limit=read_count(body, "max_output_tokens", most=model.max_output_tokens or QUANTITY_MAX),
