@@ -49,17 +49,18 @@ def theirs_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> Theirs:
 
 
 def difference_of(theirs: Theirs, ours: Ours) -> str | None:
-    """Name the kind of the difference; None where both agree, or where nothing is left of the money on either side."""
+    """Name the kind of the difference; None where both agree, where nothing is left of the money on either side, or where
+    exactly what came in beyond the payment went back.
+    """
     if theirs.kept_microusd == ours.kept_microusd == 0:
         return None
     if theirs.currencies - {CURRENCY}:
         return "currency"
-    is_same_payment = theirs.paid_microusd == ours.paid_microusd
-    if is_same_payment and theirs.kept_microusd == ours.kept_microusd:
+    if theirs.kept_microusd == ours.kept_microusd and theirs.paid_microusd >= ours.paid_microusd:
         return None
     if not ours.is_known:
         return "unknown"
-    if is_same_payment:
+    if theirs.paid_microusd == ours.paid_microusd:
         return "taken_back"
     if ours.paid_microusd == 0:
         return "not_booked"

@@ -180,6 +180,15 @@ def test_a_second_charge_for_the_same_payment_is_a_difference(provider: FakeStri
     assert differences() == [(checkout.pk, "amount", True)]
 
 
+def test_a_second_charge_that_was_refunded_is_none(provider: FakeStripe) -> None:
+    checkout = paid(provider)
+    second = provider.sell(500, metadata={"transaction_id": checkout.pk})
+    match()
+    after_midnight(provider)
+    provider.refund(second["id"])
+    assert match() == {"closed": 1}
+
+
 def test_another_currency_is_a_difference(provider: FakeStripe) -> None:
     transaction_id = sold_here(provider, currency="eur")
     match()
