@@ -12,7 +12,7 @@ from itertools import islice
 
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderRejected
-from billing.models import PENDING, Checkout, InvoicePayment, MatchedDay, ProviderMovement
+from billing.models import PENDING, UNPAID, Checkout, InvoicePayment, MatchedDay, ProviderMovement
 from billing.operations import checkouts, invoice_payments, payment_differences
 from billing.operations.deadlines import deadline
 from billing.queries import payment_matching as queries
@@ -104,7 +104,7 @@ def _transaction_of(
 def _match_day(provider: PaymentProvider, books: Books, day: MatchedDay, now: datetime) -> int:
     start, end = rules.bounds(day.day)
     ids = queries.moved_in(books, start, end)
-    ids |= queries.paid_in(books, start - rules.CLOCKS, end - rules.CLOCKS)
+    ids |= queries.booked_in(books, start - rules.CLOCKS, end - rules.CLOCKS)
     differing = _differing(provider, books, ids, now)
     found = sum(payment_differences.record(books, one, now=now) for one in differing)
     MatchedDay.objects.filter(pk=day.pk).update(matched_at=now)
@@ -144,7 +144,8 @@ def _converge(transaction_id: str, now: datetime) -> None:
         checkout = Checkout.objects.exclude(session_ref=None).filter(pk=transaction_id).first()
         if checkout is not None:
             checkouts.converge(checkout, now=now)
-        attempt = InvoicePayment.objects.filter(pk=transaction_id, status__in=PENDING).first()
+        undecided = InvoicePayment.objects.filter(status__in=PENDING, invoice__status__in=UNPAID)
+        attempt = undecided.filter(pk=transaction_id).first()
         if attempt is not None:
             invoice_payments.converge(attempt, now=now)
     except ProviderRejected as error:

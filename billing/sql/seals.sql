@@ -72,7 +72,8 @@ $$;
 -- billing_sealable_invoices (noun text, at timestamptz, key text, digest bytea)
 --
 -- The rows of the later nouns, as in billing_sealable above. An invoice is sealed with its lines as it is issued, and once more
--- when it is paid or void; a payment when its outcome is known. They are dated by the database's clock at that moment. Those
+-- when it is paid or void; a payment when its outcome is known. Whether a credit note is of a refund was added later, and
+-- leaves the digest of any other note as it was. They are dated by the database's clock at that moment. Those
 -- that were final before the database recorded it have no such date, and are all covered by the first seal that names them.
 CREATE OR REPLACE VIEW billing_sealable_invoices AS
 SELECT 'invoice' AS noun, coalesce(i.issue_recorded_at, i.issued_at) AS at, i.id AS key,
@@ -93,7 +94,8 @@ SELECT 'invoice payment', coalesce(p.end_recorded_at, p.checked_at, p.created_at
   FROM billing_invoice_payment p WHERE p.status IN ('succeeded', 'failed')
 UNION ALL
 SELECT 'credit note', n.created_at, n.id,
-       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at)))
+       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at))
+              || CASE WHEN n.is_refund THEN 'refund'::bytea ELSE '' END)
   FROM billing_credit_note n;
 
 

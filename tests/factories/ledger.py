@@ -115,9 +115,11 @@ def _prices(purse: Purse) -> dict[str, str]:
 
 
 def _invoices() -> dict[str, str]:
-    """Invoice seats: one paid and credited in part, one past due, one of a few cents, one that is a draft still."""
+    """Invoice seats: one paid, credited and refunded in part, one past due, one of a few cents, one that is a draft
+    still."""
     paid = invoicing.paid("org_seats", months_ago=4)
     invoicing.credit(paid, 1_000_000)
+    invoicing.record_refund(paid, 200)
     return {
         "paid_invoice": paid.pk,
         "past_due_invoice": invoicing.refused("org_seats", months_ago=3).pk,

@@ -263,6 +263,12 @@ SCHEMES: Corruptions = {
         " (SELECT id FROM billing_credit_lot WHERE source_kind = 'credit_note')",
         "DELETE FROM billing_credit_lot WHERE source_kind = 'credit_note'",
     ),
+    "a refund erased": (ONLY_A_SEAL_KNOWS, "DELETE FROM billing_credit_note WHERE is_refund"),
+    "a credit that became a refund": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_credit_note SET is_refund = true WHERE NOT is_refund",
+        "UPDATE billing_credit_lot SET source_kind = 'grant' WHERE source_kind = 'credit_note'",
+    ),
     "a role that passes guards by": (
         "guards_stand",
         "ALTER ROLE CURRENT_USER SET session_replication_role = replica",
