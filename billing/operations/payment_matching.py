@@ -107,7 +107,7 @@ def _match_day(provider: PaymentProvider, books: Books, day: MatchedDay, now: da
     ids |= queries.booked_in(books, start - rules.CLOCKS, end - rules.CLOCKS)
     differing = _differing(provider, books, ids, now)
     found = sum(payment_differences.record(books, one, now=now) for one in differing)
-    MatchedDay.objects.filter(pk=day.pk).update(matched_at=now)
+    MatchedDay.objects.filter(pk=day.pk, matched_at=None).update(matched_at=now)
     return found
 
 

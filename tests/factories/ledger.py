@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
 from billing.operations import budgets, ledger, reviews, seals
-from tests.factories import invoicing, payments
+from tests.factories import invoicing, matches, payments
 from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
 
 PICTURES = {"image": {"1024x1024/high": "40000.5", "1024x1024/low": "10000"}}
@@ -23,6 +23,7 @@ def furnish() -> dict[str, str]:
     seals.seal_until(timezone.now())
     rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse)
     rows |= _open_calls(purse, org) | _invoices()
+    matches.furnish()
     for name, one in (("purse", purse), ("org", org), ("other", other)):
         rows[f"{name}_wallet"] = Wallet.objects.get(owner_key=one.key).id
     rows["price"] = str(PriceVersion.objects.get(alias="fast").pk)

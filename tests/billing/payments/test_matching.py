@@ -217,6 +217,16 @@ def test_days_are_read_once_they_are_closed_and_again_for_late_entries(provider:
     assert times == [0, 1, 1, 0, 1, 2]
 
 
+def test_a_day_that_two_runs_match_stays_as_the_first_left_it(
+    provider: FakeStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paid(provider)
+    listed = payment_matching.queries.unmatched
+    monkeypatch.setattr(payment_matching.queries, "unmatched", lambda books: [*listed(books), *listed(books)])
+    assert match() == {"days": 1, "movements": 1}
+    assert MatchedDay.objects.get().matched_at == midnight() + timedelta(hours=3)
+
+
 def test_a_run_stops_in_time_and_compares_only_when_every_day_was_read(
     provider: FakeStripe, monkeypatch: pytest.MonkeyPatch
 ) -> None:
