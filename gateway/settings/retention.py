@@ -15,6 +15,9 @@ CI_RUN_DAYS = env.days("CI_RUN_DAYS", default=365, at_least=7, because="a provid
 JUDGEMENT_COUNT_DAYS = env.days(
     "JUDGEMENT_COUNT_DAYS", default=90, at_least=90, because="the console compares the last 90 days"
 )
+INVITATION_EMAIL_DAYS = env.days(
+    "INVITATION_EMAIL_DAYS", default=30, at_least=7, because="an invitation can be accepted for that long"
+)
 # The audit log and the operators' log. Where it is not set, for ever.
 AUDIT_DAYS = env.days_or_for_ever(
     "AUDIT_DAYS", at_least=365, because="the database refuses to delete younger entries of the audit log"

@@ -49,6 +49,7 @@ RETENTION = {
     "EXECUTION_DAYS": (1, "a repeated request is answered with its run for a day"),
     "CI_RUN_DAYS": (7, "a provider repeats its reports for days"),
     "JUDGEMENT_COUNT_DAYS": (90, "the console compares the last 90 days"),
+    "INVITATION_EMAIL_DAYS": (7, "an invitation can be accepted for that long"),
     "AUDIT_DAYS": (365, "the database refuses to delete younger entries of the audit log"),
 }
 
