@@ -5,10 +5,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from billing.rules.looks import next_look
-from billing.rules.provider_records import Payment
+from billing.rules.provider_records import CURRENCY, Payment
 from gateway.core.contract.limits import CENT_MICROUSD
 
-CURRENCY = "usd"
 CHARGE_MIN_MICROUSD = 500_000
 """The payment provider charges no less than 50 cents."""
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-CURRENCY = "usd"
+from billing.rules.provider_records import CURRENCY
+
 OURS = re.compile(r"(txn|pay)_[0-9a-z]{26}")
 """The ids of checkouts and of attempts to collect invoices. What else an account sells may name its own ids alike."""
 DAY = timedelta(days=1)
