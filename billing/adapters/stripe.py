@@ -157,7 +157,7 @@ class Stripe:
         """Verify the signature by one of the endpoint's secrets and its time, and read what the event is about."""
         verify(payload, signature, secrets)
         try:
-            return event_of(json.loads(payload))
+            return event_of(json.loads(payload), is_live=self.is_live)
         except (RecursionError, *SENSELESS) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
