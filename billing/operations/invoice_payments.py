@@ -12,7 +12,13 @@ from datetime import datetime
 from django.db import transaction
 
 from billing.adapters import configured
-from billing.adapters.base import ChargeRequest, PaymentProvider, ProviderError, ProviderRejected
+from billing.adapters.base import (
+    ChargeRequest,
+    PaymentProvider,
+    ProviderError,
+    ProviderRejected,
+    ProviderUnavailable,
+)
 from billing.models import PENDING, UNPAID, Checkout, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.operations.deadlines import deadline
 from billing.queries import invoices as queries
@@ -38,10 +44,11 @@ def collect(*, now: datetime) -> int:
             break
         try:
             begun += pay(invoice_id, now=now) is not None
-        except (ProviderError, IntegrationUnavailable) as error:
+        except (ProviderUnavailable, IntegrationUnavailable) as error:
             log.warning("invoice %s will be collected later: %s", invoice_id, error)
         except Exception:
             log.exception("invoice %s could not be collected", invoice_id)
+            _put_off(invoice_id, now)
     return begun
 
 
@@ -119,6 +126,12 @@ def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> KeptMeth
     if saved is None or saved.session_ref is None:
         return None
     return provider.kept_method(saved.session_ref)
+
+
+def _put_off(invoice_id: str, now: datetime) -> None:
+    """Leave an invoice to a later run, so that those that cannot be collected are not in the way of all others."""
+    due = Invoice.objects.filter(pk=invoice_id, status__in=UNPAID, next_attempt_at__lte=now)
+    due.update(next_attempt_at=now + rules.PUT_OFF)
 
 
 @transaction.atomic
@@ -239,10 +252,15 @@ def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: date
 
 
 def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | None, now: datetime) -> None:
-    """End an attempt, and the invoice's time: it is past due until it is paid."""
+    """End an attempt, and the invoice's time: it is past due until it is paid.
+
+    `_begin` cleared the time of the next attempt. One that is there by now came with a payment method that was saved
+    meanwhile (`invoices.hasten`), and stays.
+    """
     payment.status, payment.failure_code, payment.failure_reason = InvoicePaymentStatus.FAILED, code, reason
     failures = invoice.payments.filter(status=InvoicePaymentStatus.FAILED).count() + 1
-    invoice.status, invoice.next_attempt_at = InvoiceStatus.PAST_DUE, rules.next_attempt(failures, now)
+    invoice.status = InvoiceStatus.PAST_DUE
+    invoice.next_attempt_at = invoice.next_attempt_at or rules.next_attempt(failures, now)
     invoice.save(update_fields=["status", "next_attempt_at"])
 
 

@@ -17,6 +17,8 @@ GRACE = timedelta(days=7)
 """How long after its issue an invoice may stay unpaid where no payment method is stored."""
 RETRIES = (timedelta(days=1), timedelta(days=3), timedelta(days=5), timedelta(days=7))
 """How long after each refused attempt the next one is made; after the last, none is made by itself."""
+PUT_OFF = timedelta(hours=1)
+"""How long an invoice waits that could not be collected for a reason that will not pass by itself."""
 BETWEEN_ATTEMPTS = timedelta(minutes=1)
 """The least time between two attempts where somebody asks for them."""
 CHECK_MIN, CHECK_MAX = timedelta(seconds=45), timedelta(hours=6)

@@ -39,6 +39,7 @@ def reloaded(invoice: Invoice) -> Invoice:
 
 def attempt(invoice: Invoice, now: datetime | None = None) -> InvoicePayment:
     """Write down an attempt to collect it."""
+    Invoice.objects.filter(pk=invoice.pk).update(next_attempt_at=None)
     return InvoicePayment.objects.create(
         id=new_id("pay"),
         invoice=invoice,

@@ -6,10 +6,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from billing.models import ProviderEvent
-from billing.operations import events
-from billing.rules.invoices import KEY_KEPT
+from billing.models import Checkout, ProviderEvent
+from billing.operations import events, invoice_payments, invoices
+from billing.rules.invoices import KEY_KEPT, PUT_OFF
 from gateway.core.contract.errors import BillingPastDue
+from organizations.operations import seat_invoices
 from tests.organizations.tenant import Tenant, state
 
 pytestmark = pytest.mark.django_db
@@ -98,6 +99,39 @@ def test_a_bank_that_takes_its_time_is_followed(tenant: Tenant, refused: str) ->
     tenant.run(DAY)
     assert tenant.outcomes[0] == (refused or "succeeded")
     assert tenant.invoice.status == ("past_due" if refused else "paid")
+
+
+def test_a_method_that_is_saved_while_the_last_charge_is_under_way_is_charged_when_that_is_refused(
+    tenant: Tenant,
+) -> None:
+    method = tenant.save_method("card_declined")
+    for days in (0, 1, 3, 5):
+        tenant.run(days * DAY)
+    tenant.provider.answer_charges(method, "takes_its_time")
+    tenant.run(7 * DAY)
+    tenant.save_method()
+    tenant.provider.end_charge(str(tenant.attempts[-1].payment_ref), refused="card_declined")
+    tenant.run(DAY)
+    assert (tenant.invoice.status, tenant.outcomes) == ("paid", ["card_declined"] * 5 + ["succeeded"])
+
+
+def test_an_invoice_that_cannot_be_collected_is_not_in_the_way_of_others(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invoice_payments, "ROWS_MAX", 1)
+    tenant.save_method()
+    other = Tenant(tenant.provider, "oscar")
+    other.save_method()
+    seat_invoices.draft_all(now=tenant.now)
+    for each, minutes in ((tenant, 0), (other, 1)):
+        invoices.issue(each.invoice.pk, now=tenant.now + minutes * MINUTE)
+    saved = Checkout.objects.get(owner_key=tenant.id)
+    tenant.provider.script("forbidden", path=f"/v1/checkout/sessions/{saved.session_ref}")
+    for minutes in (2, 3):
+        invoice_payments.collect(now=tenant.now + minutes * MINUTE)
+    assert (tenant.invoice.status, other.invoice.status) == ("open", "paid")
+    invoice_payments.collect(now=tenant.now + PUT_OFF + 2 * MINUTE)
+    assert tenant.invoice.status == "paid"
 
 
 @pytest.mark.parametrize("preset", ["drop-request", "drop-answer", "error", "error-after-work", "garbage", "empty"])
