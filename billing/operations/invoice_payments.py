@@ -188,14 +188,15 @@ def _ask(provider: PaymentProvider, payment: InvoicePayment, now: datetime, *, i
 def _record(provider: PaymentProvider, payment: InvoicePayment, now: datetime, is_new: bool) -> Payment | str:
     """Return the provider's record of an attempt, making its charge where there is none; else why there is none.
 
-    A request is repeated only as long as the provider keeps its key, so that no attempt is charged twice.
+    A request is repeated only while its outcome is not known and the provider keeps its key, so that no attempt is
+    charged twice, nor once it has failed.
     """
     if payment.payment_ref is not None:
         return provider.payment(payment.payment_ref)
     found = None if is_new else provider.find_payment(payment.customer_ref, payment.id)
     if found is not None:
         return found
-    if now - payment.created_at > rules.KEY_KEPT:
+    if payment.status not in PENDING or now - payment.created_at > rules.KEY_KEPT:
         return rules.NEVER_MADE
     try:
         return provider.charge(_request_for(payment))
@@ -220,6 +221,7 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
     invoice = locked.invoice(InvoicePayment.objects.values_list("invoice_id", flat=True).get(pk=payment_id))
     payment = InvoicePayment.objects.get(pk=payment_id)
     if payment.status not in PENDING:
+        _look_for_late_success(invoice, payment, record)
         return payment
     if invoice.status not in UNPAID:
         log.critical("invoice payment %s is of an invoice that is %s; look at the provider", payment.id, invoice.status)
@@ -235,6 +237,16 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
         invoice.status, invoice.paid_at, invoice.next_attempt_at = InvoiceStatus.PAID, now, None
         invoice.save(update_fields=["status", "paid_at", "next_attempt_at"])
     return payment
+
+
+def _look_for_late_success(invoice: Invoice, payment: InvoicePayment, record: Payment | str) -> None:
+    """Raise the alarm where a charge has brought money after its attempt had failed, and charge nothing more by itself."""
+    if payment.status != InvoicePaymentStatus.FAILED or isinstance(record, str) or not record.received_microusd:
+        return
+    log.critical("invoice payment %s failed, and was paid after all; look at the provider", payment.id)
+    if invoice.status in UNPAID:
+        invoice.next_attempt_at = None
+        invoice.save(update_fields=["next_attempt_at"])
 
 
 def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: datetime) -> None:

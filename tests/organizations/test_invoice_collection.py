@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -202,14 +203,45 @@ def test_events_in_any_order_and_twice_pay_once(tenant: Tenant) -> None:
     assert not ProviderEvent.objects.filter(handled_at=None).exists()
 
 
+def test_a_charge_that_is_paid_after_it_was_refused_is_an_alarm_and_no_other_is_made(
+    tenant: Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    tenant.save_method("card_declined")
+    tenant.run()
+    [attempt] = tenant.attempts
+    tenant.provider.end_charge(str(attempt.payment_ref))
+    with caplog.at_level(logging.CRITICAL):
+        for event in tenant.provider.events_of("charge.failed", "payment_intent.succeeded"):
+            hear(tenant, event)
+    assert f"{attempt.pk} failed, and was paid after all" in caplog.text
+    tenant.run(DAY)
+    assert (tenant.invoice.status, tenant.outcomes) == ("past_due", ["card_declined"])
+
+
+def test_an_attempt_that_was_rejected_is_never_charged_by_an_event(tenant: Tenant) -> None:
+    method = tenant.save_method()
+    tenant.provider.amend(method, customer="cus_other")
+    tenant.run()
+    [attempt] = tenant.attempts
+    tenant.provider.amend(method, customer=attempt.customer_ref)
+    about = {"id": "pi_else", "object": "payment_intent", "metadata": {"transaction_id": attempt.pk}}
+    hear(tenant, {"id": "evt_1", "type": "payment_intent.created", "livemode": False, "data": {"object": about}})
+    assert (tenant.outcomes, tenant.provider.charges) == (["rejected"], [])
+
+
+def hear(tenant: Tenant, event: dict[str, Any]) -> None:
+    """Take a signed event and look into it."""
+    body, headers = tenant.provider.webhooks.signed(event)
+    stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
+    assert stored is not None
+    events.handle(stored, now=tenant.now)
+
+
 def test_an_event_that_claims_a_payment_pays_nothing(tenant: Tenant) -> None:
     tenant.save_method("takes_its_time")
     tenant.run()
     [attempt] = tenant.attempts
     claim = {**tenant.provider.events_of("payment_intent.created")[0], "type": "payment_intent.succeeded"}
     claim["data"]["object"]["status"] = "succeeded"
-    body, headers = tenant.provider.webhooks.signed({**claim, "id": "evt_claim"})
-    stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
-    assert stored is not None
-    events.handle(stored, now=tenant.now)
+    hear(tenant, {**claim, "id": "evt_claim"})
     assert (tenant.invoice.status, attempt.status) == ("open", "processing")

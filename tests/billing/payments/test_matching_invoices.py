@@ -276,3 +276,18 @@ class TestVoidInvoices:
             match()
         alarms = [record for record in caplog.records if record.levelname in ("ERROR", "CRITICAL")]
         assert [record.name for record in alarms] == ["billing.payment_matching"]
+
+
+def test_a_charge_that_was_paid_after_it_was_refused_ends_the_schedule(
+    db: None, provider: FakeStripe, caplog: pytest.LogCaptureFixture
+) -> None:
+    tenant = Tenant(provider)
+    tenant.now = timezone.now()
+    tenant.save_method("card_declined")
+    tenant.run()
+    provider.end_charge(str(tenant.attempts[0].payment_ref))
+    for _ in range(2):
+        match()
+    assert differences() == [(tenant.attempts[0].pk, "not_booked", True)]
+    assert tenant.invoice.next_attempt_at is None
+    assert [record.name for record in caplog.records if record.levelname == "CRITICAL"] == ["billing.invoice_payments"]
