@@ -40,6 +40,7 @@ INTERVAL_SECONDS = {
     "gateway.core.jobs.tasks.purge_runs": HOUR,
     "judgement.tasks.purge_answer_counts": HOUR,
     "organizations.tasks.bill_seats": 10 * MINUTE,
+    "organizations.tasks.blank_invitation_emails": HOUR,
     "organizations.tasks.follow_debts": 15.0,
     "organizations.tasks.purge_audit_log": HOUR,
 }

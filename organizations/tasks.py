@@ -4,7 +4,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from gateway.core.jobs.operations.recording import job
-from organizations.operations import audit_log, seat_invoices
+from organizations.operations import audit_log, invitations, seat_invoices
 
 
 @job("invoices")
@@ -17,6 +17,12 @@ def bill_seats() -> int:
 def purge_audit_log() -> int:
     """Delete entries of the audit log that are older than they have to be, where that is configured."""
     return audit_log.purge(now=timezone.now())
+
+
+@job("addresses")
+def blank_invitation_emails() -> int:
+    """Forget the email addresses of old invitations."""
+    return invitations.blank_emails(now=timezone.now())
 
 
 @job("organizations")

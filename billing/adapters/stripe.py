@@ -38,7 +38,15 @@ from billing.adapters.stripe_records import (
     transaction_of,
 )
 from billing.adapters.stripe_signature import verify
-from billing.rules.provider_records import ConnectedAccount, KeptMethod, Movement, Payment, Session, TakenBack
+from billing.rules.provider_records import (
+    CURRENCY,
+    ConnectedAccount,
+    KeptMethod,
+    Movement,
+    Payment,
+    Session,
+    TakenBack,
+)
 from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.outbound.redaction import redacted
 
@@ -149,7 +157,7 @@ class Stripe:
         """Verify the signature by one of the endpoint's secrets and its time, and read what the event is about."""
         verify(payload, signature, secrets)
         try:
-            return event_of(json.loads(payload))
+            return event_of(json.loads(payload), is_live=self.is_live)
         except (RecursionError, *SENSELESS) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
@@ -241,7 +249,7 @@ def _charged(request: ChargeRequest) -> dict[str, Any]:
     """Write a charge's parameters, the same at every repetition."""
     return {
         "amount": request.amount_microusd // CENT_MICROUSD,
-        "currency": "usd",
+        "currency": CURRENCY,
         "customer": request.customer_ref,
         "payment_method": request.method_ref,
         "off_session": True,
@@ -264,12 +272,12 @@ def _wanted(request: SessionRequest) -> dict[str, Any]:
         return {
             **common,
             "mode": "setup",
-            "currency": "usd",
+            "currency": CURRENCY,
             "customer_creation": "always",
             "setup_intent_data": {"metadata": metadata},
         }
     price = {
-        "currency": "usd",
+        "currency": CURRENCY,
         "unit_amount": request.amount_microusd // CENT_MICROUSD,
         "product_data": {"name": DESCRIPTION},
     }

@@ -84,8 +84,10 @@ def method_of(record: Record) -> KeptMethod | None:
     return KeptMethod(customer, method)
 
 
-def event_of(record: Record) -> Event:
-    """Read what an event is about; of what it names, only what may be ours."""
+def event_of(record: Record, *, is_live: bool) -> Event:
+    """Read what an event is about; of what it names, only what may be ours. An event of a connected account (`account`),
+    or of the other mode, concerns nobody here.
+    """
     about, kind = record["data"]["object"], _line(record["type"])
     ref = _own(text(about.get("id") or "-")) or "-"
     return Event(
@@ -94,7 +96,9 @@ def event_of(record: Record) -> Event:
         object_ref=ref,
         payment_ref=ref if about.get("object") == "payment_intent" else _own(ref_of(about.get("payment_intent"))),
         transaction_id=_own(ref_of(about.get("client_reference_id")) or transaction_of(about)),
-        is_relevant=kind.startswith(RELEVANT),
+        is_relevant=kind.startswith(RELEVANT)
+        and not record.get("account")
+        and record.get("livemode", is_live) == is_live,
     )
 
 

@@ -1,6 +1,7 @@
 """Invoices of seats: what they say, why one is not paid, and how one is corrected."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -99,10 +100,15 @@ class CreditNoteInline(ReadOnlyInline):
 
     model = CreditNote
     ordering = ("serial",)
-    fields = ("number", "created_at", "amount", "reason", "created_by")
+    fields = ("number", "created_at", "amount", "given_to", "reason", "created_by")
     readonly_fields = fields
     show_change_link = False
     hide_title = True
+
+    @display(description="Given back to")
+    def given_to(self, note: CreditNote) -> str:
+        """Return where the money went."""
+        return "The payment method" if note.is_refund else "The wallet"
 
 
 @admin.register(Invoice)
@@ -120,7 +126,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
     party_fields = ("org_id",)
     search_help_text = f"{SEARCH_HELP} Or the number of an invoice."
     ordering = ("-period_start", "-id")
-    actions_detail = ("charge_again", "credit", "void")
+    actions_detail = ("charge_again", "credit", "record_refund", "void")
     inlines = (LineInline, PaymentInline, CreditNoteInline)
     fieldsets = (
         (None, {"fields": ("title", "id", "organization", "month", "stage", "total", "due", "void_reason")}),
@@ -185,10 +191,32 @@ class InvoiceAdmin(ReadOnlyAdmin):
     )
     def credit(self, request: HttpRequest, form: CreditForm, object_id: str) -> HttpResponse:
         """Credit part of a paid invoice."""
+        return self._give_back(request, form, object_id, invoices.credit, "credited")
+
+    @action(
+        description="Record a refund",
+        icon="undo",
+        permissions=["credit"],
+        dialog=dialog(
+            "Record a refund of this invoice's charge",
+            "Make the refund in the payment provider's dashboard. This writes its credit note, so that both sides agree. "
+            "Nothing is added to the organization's wallet, and nothing is asked of the provider. This cannot be undone.",
+            "Record",
+            CreditForm,
+        ),
+    )
+    def record_refund(self, request: HttpRequest, form: CreditForm, object_id: str) -> HttpResponse:
+        """Write the credit note of a refund at the provider."""
+        return self._give_back(request, form, object_id, invoices.record_refund, "recorded a refund of")
+
+    def _give_back(
+        self, request: HttpRequest, form: CreditForm, object_id: str, give: Callable[..., CreditNote], verb: str
+    ) -> HttpResponse:
+        """Write a credit note, once for each form, and say so."""
         asked = form.cleaned_data
         is_new = not CreditNote.objects.filter(pk=asked["key"]).exists()
         try:
-            note = invoices.credit(
+            note = give(
                 object_id,
                 amount_microusd=asked["amount_microusd"],
                 reason=asked["reason"],
@@ -198,8 +226,8 @@ class InvoiceAdmin(ReadOnlyAdmin):
             )
         except invoices.NotCorrectable as refusal:
             return self.leave_dialog(request, object_id, str(refusal), messages.ERROR)
-        done = f"{'Credited' if is_new else 'Already credited'} {usd(note.amount_microusd)} as {note.number}"
-        return self.finish_dialog(request, form, object_id, done)
+        done = f"{verb if is_new else f'already {verb}'} {usd(note.amount_microusd)} as {note.number}"
+        return self.finish_dialog(request, form, object_id, done[0].upper() + done[1:])
 
     @action(
         description="Void",

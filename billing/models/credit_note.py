@@ -10,15 +10,17 @@ from billing.rules.invoices import credit_number_of
 
 
 class CreditNote(models.Model):
-    """Gives part or all of a paid invoice back, as a credit in the organization's wallet; never changed.
+    """Gives part or all of a paid invoice back; never changed. Notes have numbers of their own, without gaps.
 
-    The credit's source in the ledger is this note's id. Notes have numbers of their own, without gaps.
+    A refund (`is_refund`) goes to the payment method that was charged: an operator makes it at the provider. Any other
+    note is a credit in the organization's wallet, whose source in the ledger is this note's id.
     """
 
     id = KeyField(primary_key=True)
     invoice = models.ForeignKey(Invoice, models.PROTECT, related_name="credit_notes")
     serial = models.BigIntegerField()
     amount_microusd = MicrousdField()
+    is_refund = models.BooleanField(default=False, db_default=False)
     reason = models.TextField()
     created_by = KeyField()
     created_at = models.DateTimeField(db_default=Now())

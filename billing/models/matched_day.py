@@ -9,7 +9,8 @@ from billing.models.fields import KeyField
 class MatchedDay(models.Model):
     """A UTC day whose movements were read to the end. `reading` is 1, or 2 where late entries were read as well.
 
-    `matched_at` is set once the payments of the day were compared with ours.
+    `matched_at` is set once the payments of the day were compared with ours, and the row never changes again.
+    `recorded_at` is when the database was told so; a trigger sets it.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -20,6 +21,7 @@ class MatchedDay(models.Model):
     movements = models.IntegerField()
     read_at = models.DateTimeField(db_default=Now())
     matched_at = models.DateTimeField(null=True, blank=True)
+    recorded_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         db_table = "billing_matched_day"

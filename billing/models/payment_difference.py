@@ -21,7 +21,7 @@ class PaymentDifference(models.Model):
     """What the match found of one payment; never changed. It is open until it has a closing.
 
     `paid` is what came in, `kept` what is left of it after refunds and disputes: of the provider (`their_`) and of the
-    checkout or the invoice's payment here (`our_`).
+    checkout or the invoice's payment here (`our_`). `recorded_at` is when the database was told; a trigger sets it.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -35,6 +35,7 @@ class PaymentDifference(models.Model):
     our_paid_microusd = MicrousdField()
     our_kept_microusd = MicrousdField()
     found_at = models.DateTimeField()
+    recorded_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         db_table = "billing_payment_difference"
@@ -45,13 +46,17 @@ class PaymentDifference(models.Model):
 
 
 class DifferenceClosing(models.Model):
-    """How a difference ended, once: by itself (`closed_by` null), or by an operator, with a reason. Never changed."""
+    """How a difference ended, once: by itself (`closed_by` null), or by an operator, with a reason. Never changed.
+
+    `recorded_at` is when the database was told; a trigger sets it.
+    """
 
     id = models.BigAutoField(primary_key=True)
     difference = models.OneToOneField(PaymentDifference, models.PROTECT, related_name="closing")
     reason = models.TextField()
     closed_by = KeyField(null=True, blank=True)
     closed_at = models.DateTimeField(db_default=Now())
+    recorded_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         db_table = "billing_difference_closing"

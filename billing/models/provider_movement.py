@@ -10,7 +10,8 @@ class ProviderMovement(models.Model):
     (negative), or given back after all. Never changed.
 
     `ref` is the provider's id of it, `transaction_id` the checkout or the attempt to collect an invoice that the
-    provider keeps with the payment, whether or not there is such a row here.
+    provider keeps with the payment, whether or not there is such a row here. `recorded_at` is when the database was told;
+    a trigger sets it.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -23,6 +24,7 @@ class ProviderMovement(models.Model):
     amount_microusd = MicrousdField()
     currency = KeyField()
     moved_at = models.DateTimeField()
+    recorded_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         db_table = "billing_provider_movement"

@@ -12,7 +12,13 @@ from datetime import datetime
 from django.db import transaction
 
 from billing.adapters import configured
-from billing.adapters.base import ChargeRequest, PaymentProvider, ProviderError, ProviderRejected
+from billing.adapters.base import (
+    ChargeRequest,
+    PaymentProvider,
+    ProviderError,
+    ProviderRejected,
+    ProviderUnavailable,
+)
 from billing.models import PENDING, UNPAID, Checkout, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.operations.deadlines import deadline
 from billing.queries import invoices as queries
@@ -38,10 +44,11 @@ def collect(*, now: datetime) -> int:
             break
         try:
             begun += pay(invoice_id, now=now) is not None
-        except (ProviderError, IntegrationUnavailable) as error:
+        except (ProviderUnavailable, IntegrationUnavailable) as error:
             log.warning("invoice %s will be collected later: %s", invoice_id, error)
         except Exception:
             log.exception("invoice %s could not be collected", invoice_id)
+            _put_off(invoice_id, now)
     return begun
 
 
@@ -121,6 +128,12 @@ def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> KeptMeth
     return provider.kept_method(saved.session_ref)
 
 
+def _put_off(invoice_id: str, now: datetime) -> None:
+    """Leave an invoice to a later run, so that those that cannot be collected are not in the way of all others."""
+    due = Invoice.objects.filter(pk=invoice_id, status__in=UNPAID, next_attempt_at__lte=now)
+    due.update(next_attempt_at=now + rules.PUT_OFF)
+
+
 @transaction.atomic
 def _rest(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> None:
     """Stop trying by itself where there is still no other payment method than the one that was looked at.
@@ -175,14 +188,15 @@ def _ask(provider: PaymentProvider, payment: InvoicePayment, now: datetime, *, i
 def _record(provider: PaymentProvider, payment: InvoicePayment, now: datetime, is_new: bool) -> Payment | str:
     """Return the provider's record of an attempt, making its charge where there is none; else why there is none.
 
-    A request is repeated only as long as the provider keeps its key, so that no attempt is charged twice.
+    A request is repeated only while its outcome is not known and the provider keeps its key, so that no attempt is
+    charged twice, nor once it has failed.
     """
     if payment.payment_ref is not None:
         return provider.payment(payment.payment_ref)
     found = None if is_new else provider.find_payment(payment.customer_ref, payment.id)
     if found is not None:
         return found
-    if now - payment.created_at > rules.KEY_KEPT:
+    if payment.status not in PENDING or now - payment.created_at > rules.KEY_KEPT:
         return rules.NEVER_MADE
     try:
         return provider.charge(_request_for(payment))
@@ -207,6 +221,7 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
     invoice = locked.invoice(InvoicePayment.objects.values_list("invoice_id", flat=True).get(pk=payment_id))
     payment = InvoicePayment.objects.get(pk=payment_id)
     if payment.status not in PENDING:
+        _look_for_late_success(invoice, payment, record)
         return payment
     if invoice.status not in UNPAID:
         log.critical("invoice payment %s is of an invoice that is %s; look at the provider", payment.id, invoice.status)
@@ -224,6 +239,16 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
     return payment
 
 
+def _look_for_late_success(invoice: Invoice, payment: InvoicePayment, record: Payment | str) -> None:
+    """Raise the alarm where a charge has brought money after its attempt had failed, and charge nothing more by itself."""
+    if payment.status != InvoicePaymentStatus.FAILED or isinstance(record, str) or not record.received_microusd:
+        return
+    log.critical("invoice payment %s failed, and was paid after all; look at the provider", payment.id)
+    if invoice.status in UNPAID:
+        invoice.next_attempt_at = None
+        invoice.save(update_fields=["next_attempt_at"])
+
+
 def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: datetime) -> None:
     asked = rules.Charge(payment.id, payment.amount_microusd, payment.is_live)
     verdict, fault = rules.judge(asked, record)
@@ -239,10 +264,15 @@ def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: date
 
 
 def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | None, now: datetime) -> None:
-    """End an attempt, and the invoice's time: it is past due until it is paid."""
+    """End an attempt, and the invoice's time: it is past due until it is paid.
+
+    `_begin` cleared the time of the next attempt. One that is there by now came with a payment method that was saved
+    meanwhile (`invoices.hasten`), and stays.
+    """
     payment.status, payment.failure_code, payment.failure_reason = InvoicePaymentStatus.FAILED, code, reason
     failures = invoice.payments.filter(status=InvoicePaymentStatus.FAILED).count() + 1
-    invoice.status, invoice.next_attempt_at = InvoiceStatus.PAST_DUE, rules.next_attempt(failures, now)
+    invoice.status = InvoiceStatus.PAST_DUE
+    invoice.next_attempt_at = invoice.next_attempt_at or rules.next_attempt(failures, now)
     invoice.save(update_fields=["status", "next_attempt_at"])
 
 

@@ -7,6 +7,7 @@ never changed: one that was not paid can be made void, one that was paid can be 
 import logging
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max, Model, Sum
@@ -27,6 +28,7 @@ from billing.queries import locked
 from billing.rules.invoices import LineItem, due_of
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import CENT_MICROUSD
 from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.invoices")
@@ -122,35 +124,52 @@ def credit(
     Raises NotCorrectable where the invoice is not paid, or less than the amount is left of what was collected.
     """
     invoice = locked.invoice(invoice_id)
-    before = CreditNote.objects.filter(pk=note_id).first()
-    if before is not None:
-        return before
-    if invoice.status != InvoiceStatus.PAID:
-        raise NotCorrectable("Only an invoice that was paid can be credited. Make it void instead.")
-    left = invoice.due_microusd - credited_microusd(invoice)
-    if not 0 < amount_microusd <= left:
-        raise NotCorrectable(f"At most {usd(left)} of this invoice can be credited.")
-    note = CreditNote.objects.create(
-        id=note_id,
-        invoice=invoice,
-        serial=_next_serial(CreditNote, "numbers of credit notes"),
-        amount_microusd=amount_microusd,
-        reason=reason,
-        created_by=actor,
-        created_at=now,
-    )
-    credits.grant(
-        "organization",
-        invoice.org_id,
-        amount_microusd=amount_microusd,
-        source_kind=CREDIT_SOURCE,
-        source_key=note.id,
-    )
+    note, is_new = _note(invoice, note_id, amount_microusd, now, reason=reason, created_by=actor, is_refund=False)
+    if is_new:
+        credits.grant(
+            "organization",
+            invoice.org_id,
+            amount_microusd=amount_microusd,
+            source_kind=CREDIT_SOURCE,
+            source_key=note.id,
+        )
     return note
 
 
-def credited_microusd(invoice: Invoice) -> int:
-    """Sum up what was given back of an invoice."""
+@transaction.atomic
+def record_refund(
+    invoice_id: str, *, amount_microusd: int, reason: str, actor: str, note_id: str, now: datetime
+) -> CreditNote:
+    """Write the credit note of a refund that an operator makes at the provider, once per note id. Nothing is booked.
+
+    Raises NotCorrectable as `credit` does, and where the amount is not of whole cents, which alone can be refunded.
+    """
+    if amount_microusd % CENT_MICROUSD:
+        raise NotCorrectable("Only whole cents can be refunded. One cent is 10,000 micro-USD.")
+    invoice = locked.invoice(invoice_id)
+    note, _ = _note(invoice, note_id, amount_microusd, now, reason=reason, created_by=actor, is_refund=True)
+    return note
+
+
+def _note(
+    invoice: Invoice, note_id: str, amount_microusd: int, now: datetime, **members: Any
+) -> tuple[CreditNote, bool]:
+    """Write a credit note under the invoice's lock; return it, and whether it is new."""
+    before = CreditNote.objects.filter(pk=note_id).first()
+    if before is not None:
+        return before, False
+    if invoice.status != InvoiceStatus.PAID:
+        raise NotCorrectable("Only an invoice that was paid can be credited. Make it void instead.")
+    left = invoice.due_microusd - _credited_microusd(invoice)
+    if not 0 < amount_microusd <= left:
+        raise NotCorrectable(f"At most {usd(left)} of this invoice can be credited.")
+    serial = _next_serial(CreditNote, "numbers of credit notes")
+    made = {"invoice": invoice, "serial": serial, "amount_microusd": amount_microusd, "created_at": now}
+    return CreditNote.objects.create(id=note_id, **made, **members), True
+
+
+def _credited_microusd(invoice: Invoice) -> int:
+    """Sum up what was given back of an invoice, to the wallet or by refunds."""
     return invoice.credit_notes.aggregate(total=Sum("amount_microusd"))["total"] or 0
 
 

@@ -10,9 +10,19 @@ from collections.abc import Collection
 from datetime import datetime
 from itertools import islice
 
+from django.db.models import Q
+
 from billing.adapters import configured
 from billing.adapters.base import PaymentProvider, ProviderRejected
-from billing.models import PENDING, Checkout, InvoicePayment, MatchedDay, ProviderMovement
+from billing.models import (
+    PENDING,
+    UNPAID,
+    Checkout,
+    InvoicePayment,
+    InvoicePaymentStatus,
+    MatchedDay,
+    ProviderMovement,
+)
 from billing.operations import checkouts, invoice_payments, payment_differences
 from billing.operations.deadlines import deadline
 from billing.queries import payment_matching as queries
@@ -24,6 +34,9 @@ log = logging.getLogger("billing.payment_matching")
 
 RUN_SECONDS = 25.0
 BATCH = 500
+_UNDECIDED = Q(status__in=PENDING, invoice__status__in=UNPAID)
+# Such a charge may have been paid after it was refused: another one must not be made.
+_CHARGED_AGAIN = Q(status=InvoicePaymentStatus.FAILED, invoice__next_attempt_at__isnull=False)
 LOOKS = 2
 """How often both sides are read again before a difference is one: a refund may be made between the two."""
 
@@ -104,10 +117,10 @@ def _transaction_of(
 def _match_day(provider: PaymentProvider, books: Books, day: MatchedDay, now: datetime) -> int:
     start, end = rules.bounds(day.day)
     ids = queries.moved_in(books, start, end)
-    ids |= queries.paid_in(books, start - rules.CLOCKS, end - rules.CLOCKS)
+    ids |= queries.booked_in(books, start - rules.CLOCKS, end - rules.CLOCKS)
     differing = _differing(provider, books, ids, now)
     found = sum(payment_differences.record(books, one, now=now) for one in differing)
-    MatchedDay.objects.filter(pk=day.pk).update(matched_at=now)
+    MatchedDay.objects.filter(pk=day.pk, matched_at=None).update(matched_at=now)
     return found
 
 
@@ -144,7 +157,7 @@ def _converge(transaction_id: str, now: datetime) -> None:
         checkout = Checkout.objects.exclude(session_ref=None).filter(pk=transaction_id).first()
         if checkout is not None:
             checkouts.converge(checkout, now=now)
-        attempt = InvoicePayment.objects.filter(pk=transaction_id, status__in=PENDING).first()
+        attempt = InvoicePayment.objects.filter(_UNDECIDED | _CHARGED_AGAIN, pk=transaction_id).first()
         if attempt is not None:
             invoice_payments.converge(attempt, now=now)
     except ProviderRejected as error:

@@ -5,12 +5,14 @@ from collections.abc import Collection
 from datetime import date, datetime
 from typing import NamedTuple
 
-from django.db.models import Max, Min, QuerySet
+from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
 from billing.models import (
     Checkout,
     CheckoutKind,
     CheckoutStatus,
+    CreditNote,
     InvoicePayment,
     InvoicePaymentStatus,
     MatchedDay,
@@ -18,6 +20,8 @@ from billing.models import (
     ProviderMovement,
 )
 from billing.rules.payment_matching import DAY, READINGS, Ours, Theirs, bounds, reading_due, theirs_of
+
+_REFUNDED = Coalesce(Sum("invoice__credit_notes__amount_microusd", filter=Q(invoice__credit_notes__is_refund=True)), 0)
 
 
 class Books(NamedTuple):
@@ -64,13 +68,17 @@ def moved_in(books: Books, start: datetime, end: datetime) -> set[str]:
     return set(rows.values_list("transaction_id", flat=True))
 
 
-def paid_in(books: Books, start: datetime, end: datetime) -> set[str]:
-    """Name our payments that came in within `[start, end)`."""
+def booked_in(books: Books, start: datetime, end: datetime) -> set[str]:
+    """Name our payments that came in within `[start, end)`, and those that a refund was recorded of."""
     topped_up = _checkouts(books).filter(status=CheckoutStatus.PAID, paid_at__gte=start, paid_at__lt=end)
-    collected = InvoicePayment.objects.filter(
-        **books._asdict(), status=InvoicePaymentStatus.SUCCEEDED, checked_at__gte=start, checked_at__lt=end
+    collected = InvoicePayment.objects.filter(**books._asdict(), status=InvoicePaymentStatus.SUCCEEDED)
+    notes = CreditNote.objects.filter(is_refund=True, created_at__gte=start, created_at__lt=end)
+    found = (
+        topped_up,
+        collected.filter(checked_at__gte=start, checked_at__lt=end),
+        collected.filter(invoice__in=notes.values("invoice")),
     )
-    return {*topped_up.values_list("id", flat=True), *collected.values_list("id", flat=True)}
+    return {transaction_id for rows in found for transaction_id in rows.values_list("pk", flat=True)}
 
 
 def theirs(books: Books, ids: Collection[str]) -> dict[str, Theirs]:
@@ -88,9 +96,10 @@ def ours(books: Books, ids: Collection[str]) -> dict[str, Ours]:
     for checkout in _checkouts(books).filter(pk__in=ids):
         paid = checkout.amount_microusd or 0 if checkout.status == CheckoutStatus.PAID else 0
         found[checkout.pk] = Ours(paid, paid - checkout.taken_back_microusd, is_known=True)
-    for payment in InvoicePayment.objects.filter(**books._asdict(), pk__in=ids):
-        paid = payment.amount_microusd if payment.status == InvoicePaymentStatus.SUCCEEDED else 0
-        found[payment.pk] = Ours(paid, paid, is_known=True)
+    for payment in InvoicePayment.objects.filter(**books._asdict(), pk__in=ids).annotate(refunded_microusd=_REFUNDED):
+        is_paid = payment.status == InvoicePaymentStatus.SUCCEEDED
+        paid, refunded = (payment.amount_microusd, payment.refunded_microusd) if is_paid else (0, 0)
+        found[payment.pk] = Ours(paid, paid - refunded, is_known=True)
     return found
 
 

@@ -1,7 +1,7 @@
 """Whether what was paid may be credited by an operator's word, although it is not what was asked."""
 
-from billing.rules.checkouts import CURRENCY, Asked
-from billing.rules.provider_records import Session
+from billing.rules.checkouts import Asked
+from billing.rules.provider_records import CURRENCY, Session
 
 
 def fault_of(asked: Asked, session: Session) -> str | None:

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from billing.rules.looks import next_look
 from billing.rules.owners import Owner
-from billing.rules.provider_records import Session
+from billing.rules.provider_records import CURRENCY, Session
 
-CURRENCY = "usd"
 SESSION_MAX_AGE = timedelta(hours=25)
 """A hosted session lives a day; an hour more allows for clocks and late answers."""
 UNPAID_MAX_AGE = timedelta(days=30)

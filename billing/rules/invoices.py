@@ -5,10 +5,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from billing.rules.looks import next_look
-from billing.rules.provider_records import Payment
+from billing.rules.provider_records import CURRENCY, Payment
 from gateway.core.contract.limits import CENT_MICROUSD
 
-CURRENCY = "usd"
 CHARGE_MIN_MICROUSD = 500_000
 """The payment provider charges no less than 50 cents."""
 
@@ -18,6 +17,8 @@ GRACE = timedelta(days=7)
 """How long after its issue an invoice may stay unpaid where no payment method is stored."""
 RETRIES = (timedelta(days=1), timedelta(days=3), timedelta(days=5), timedelta(days=7))
 """How long after each refused attempt the next one is made; after the last, none is made by itself."""
+PUT_OFF = timedelta(hours=1)
+"""How long an invoice waits that could not be collected for a reason that will not pass by itself."""
 BETWEEN_ATTEMPTS = timedelta(minutes=1)
 """The least time between two attempts where somebody asks for them."""
 CHECK_MIN, CHECK_MAX = timedelta(seconds=45), timedelta(hours=6)

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
-CURRENCY = "usd"
+from billing.rules.provider_records import CURRENCY
+
 OURS = re.compile(r"(txn|pay)_[0-9a-z]{26}")
 """The ids of checkouts and of attempts to collect invoices. What else an account sells may name its own ids alike."""
 DAY = timedelta(days=1)
@@ -49,17 +50,18 @@ def theirs_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> Theirs:
 
 
 def difference_of(theirs: Theirs, ours: Ours) -> str | None:
-    """Name the kind of the difference; None where both agree, or where nothing is left of the money on either side."""
+    """Name the kind of the difference; None where both agree, where nothing is left of the money on either side, or where
+    exactly what came in beyond the payment went back.
+    """
     if theirs.kept_microusd == ours.kept_microusd == 0:
         return None
     if theirs.currencies - {CURRENCY}:
         return "currency"
-    is_same_payment = theirs.paid_microusd == ours.paid_microusd
-    if is_same_payment and theirs.kept_microusd == ours.kept_microusd:
+    if theirs.kept_microusd == ours.kept_microusd and theirs.paid_microusd >= ours.paid_microusd:
         return None
     if not ours.is_known:
         return "unknown"
-    if is_same_payment:
+    if theirs.paid_microusd == ours.paid_microusd:
         return "taken_back"
     if ours.paid_microusd == 0:
         return "not_booked"

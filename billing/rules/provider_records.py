@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+CURRENCY = "usd"
+"""The only currency that is asked for, and that is accepted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

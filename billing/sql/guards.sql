@@ -66,6 +66,9 @@ CREATE OR REPLACE TRIGGER credit_note_stays BEFORE DELETE OR UPDATE OR TRUNCATE 
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER provider_movement_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_provider_movement
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
+CREATE OR REPLACE TRIGGER matched_day_stays
+  BEFORE DELETE OR UPDATE OF id, provider, is_live, day, reading, movements, read_at OR TRUNCATE ON billing_matched_day
+  FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER payment_difference_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_payment_difference
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 CREATE OR REPLACE TRIGGER difference_closing_stays BEFORE DELETE OR UPDATE OR TRUNCATE ON billing_difference_closing

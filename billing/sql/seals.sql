@@ -54,7 +54,8 @@ SELECT 'checkout', k.paid_at, k.id,
 -- The nouns that were not sealed from the beginning. A seal names each of them, even with no rows, and covers its rows since
 -- the last seal that names it. So seals that an earlier version made stay as they are, and the next one makes up for them.
 CREATE OR REPLACE FUNCTION billing_later_nouns() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT ARRAY['invoice', 'invoice outcome', 'invoice payment', 'credit note']
+  SELECT ARRAY['invoice', 'invoice outcome', 'invoice payment', 'credit note', 'provider movement', 'matched day',
+               'payment difference', 'difference closing']
 $$;
 
 
@@ -71,8 +72,9 @@ $$;
 
 -- billing_sealable_invoices (noun text, at timestamptz, key text, digest bytea)
 --
--- The rows of the later nouns, as in billing_sealable above. An invoice is sealed with its lines as it is issued, and once more
--- when it is paid or void; a payment when its outcome is known. They are dated by the database's clock at that moment. Those
+-- Invoices, as in billing_sealable above. An invoice is sealed with its lines as it is issued, and once more
+-- when it is paid or void; a payment when its outcome is known. Whether a credit note is of a refund was added later, and
+-- leaves the digest of any other note as it was. They are dated by the database's clock at that moment. Those
 -- that were final before the database recorded it have no such date, and are all covered by the first seal that names them.
 CREATE OR REPLACE VIEW billing_sealable_invoices AS
 SELECT 'invoice' AS noun, coalesce(i.issue_recorded_at, i.issued_at) AS at, i.id AS key,
@@ -93,8 +95,38 @@ SELECT 'invoice payment', coalesce(p.end_recorded_at, p.checked_at, p.created_at
   FROM billing_invoice_payment p WHERE p.status IN ('succeeded', 'failed')
 UNION ALL
 SELECT 'credit note', n.created_at, n.id,
-       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at)))
+       sha256(record_send(ROW(n.id, n.invoice_id, n.serial, n.amount_microusd, n.reason, n.created_by, n.created_at))
+              || CASE WHEN n.is_refund THEN 'refund'::bytea ELSE '' END)
   FROM billing_credit_note n;
+
+
+-- billing_sealable_matches (noun text, at timestamptz, key text, digest bytea)
+--
+-- What the match with the provider's balance read, found and closed, likewise: dated by the database's clock, and those that were
+-- there before it recorded that by their own dates.
+CREATE OR REPLACE VIEW billing_sealable_matches AS
+SELECT 'provider movement' AS noun, coalesce(m.recorded_at, m.moved_at) AS at, m.id::text AS key,
+       sha256(record_send(ROW(m.id, m.provider, m.is_live, m.ref, m.transaction_id, m.payment_ref, m.is_payment,
+                              m.amount_microusd, m.currency, m.moved_at))) AS digest
+  FROM billing_provider_movement m
+UNION ALL
+SELECT 'matched day', coalesce(d.recorded_at, d.matched_at), d.id::text,
+       sha256(record_send(ROW(d.id, d.provider, d.is_live, d.day, d.reading, d.movements, d.read_at, d.matched_at)))
+  FROM billing_matched_day d WHERE d.matched_at IS NOT NULL
+UNION ALL
+SELECT 'payment difference', coalesce(f.recorded_at, f.found_at), f.id::text,
+       sha256(record_send(ROW(f.id, f.provider, f.is_live, f.transaction_id, f.payment_ref, f.kind, f.their_paid_microusd,
+                              f.their_kept_microusd, f.our_paid_microusd, f.our_kept_microusd, f.found_at)))
+  FROM billing_payment_difference f
+UNION ALL
+SELECT 'difference closing', coalesce(c.recorded_at, c.closed_at), c.id::text,
+       sha256(record_send(ROW(c.id, c.difference_id, c.reason, c.closed_by, c.closed_at)))
+  FROM billing_difference_closing c;
+
+
+-- billing_sealable_later (noun text, at timestamptz, key text, digest bytea): the rows of all later nouns.
+CREATE OR REPLACE VIEW billing_sealable_later AS
+SELECT * FROM billing_sealable_invoices UNION ALL SELECT * FROM billing_sealable_matches;
 
 
 -- billing_seal_chain(p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
@@ -128,7 +160,7 @@ BEGIN
                            sha256(string_agg(x.digest, ''::bytea ORDER BY x.key COLLATE "C")), 'hex')) AS said
             FROM (SELECT * FROM billing_sealable s WHERE s.at >= v_last.ends_at AND s.at < p_ends_at
                   UNION ALL
-                  SELECT s.* FROM billing_sealable_invoices s
+                  SELECT s.* FROM billing_sealable_later s
                    WHERE s.at >= v_since AND s.at < p_ends_at AND s.at >= billing_noun_sealed_until(s.noun)) x
            GROUP BY x.noun) n;
   IF v_contents IS NULL THEN

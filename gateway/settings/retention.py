@@ -21,6 +21,9 @@ LEDGER_HOT_DAYS = env.days(
     at_least=35,
     because="reviews are decided, keys free and seals made by then",
 )
+INVITATION_EMAIL_DAYS = env.days(
+    "INVITATION_EMAIL_DAYS", default=30, at_least=7, because="an invitation can be accepted for that long"
+)
 # The audit log and the operators' log. Where it is not set, for ever.
 AUDIT_DAYS = env.days_or_for_ever(
     "AUDIT_DAYS", at_least=365, because="the database refuses to delete younger entries of the audit log"

@@ -12,7 +12,8 @@ from organizations.rules.roles import Role
 class Invitation(models.Model):
     """A role for the person who presents the token within seven days, once. Only the token's SHA-256 is kept.
 
-    `email` is a note for people; it never authorizes or links an identity. SPEC: Organization-related resources.
+    `email` is a note for people, blanked some time after; it never authorizes or links an identity. SPEC:
+    Organization-related resources.
     """
 
     LIFETIME = timedelta(days=7)
@@ -35,6 +36,9 @@ class Invitation(models.Model):
                 condition=models.Q(accepted_by__isnull=True) | models.Q(revoked_at__isnull=True),
                 name="invitation_accepted_or_revoked",
             ),
+        ]
+        indexes = [
+            models.Index(fields=["created_at"], name="invitation_with_email", condition=models.Q(email__isnull=False)),
         ]
 
     def __str__(self) -> str:

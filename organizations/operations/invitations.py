@@ -6,11 +6,14 @@ by an invitation of their own.
 
 import hashlib
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from django.conf import settings
 
 from accounts.models import Account
 from gateway.core.contract.errors import Forbidden, InvitationUnavailable, NotFound
 from gateway.core.contract.ids import new_id
+from gateway.core.database.purge import blank
 from organizations.models import Invitation, Membership
 from organizations.operations.changes import Change, changing, joining
 from organizations.queries import invitations
@@ -73,6 +76,15 @@ def accept(*, token: str, account: Account) -> Membership:
 def look_at(*, token: str, now: datetime) -> Invitation:
     """Return the invitation that a token would accept; every reason that it cannot is the same InvitationUnavailable."""
     return invitations.acceptable_at(digest(token), now)
+
+
+def blank_emails(*, now: datetime) -> int:
+    """Forget the addresses of invitations made more than `INVITATION_EMAIL_DAYS` ago; return how many there were.
+
+    Nobody can accept those any more, and only open ones are shown to their organization.
+    """
+    before = now - timedelta(days=settings.INVITATION_EMAIL_DAYS)
+    return blank(Invitation.objects.filter(created_at__lt=before).order_by("created_at"), "email")
 
 
 def digest(token: str) -> bytes:

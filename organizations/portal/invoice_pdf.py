@@ -87,7 +87,8 @@ def _foot(invoice: Invoice) -> list[Flowable]:
     if invoice.void_reason:
         words.append("This invoice is void. Nothing is owed for it.")
     words += [
-        f"Credit note {note.number} of {note.created_at:%d %B %Y}: {usd(note.amount_microusd)} added to the wallet."
+        f"Credit note {note.number} of {note.created_at:%d %B %Y}: {usd(note.amount_microusd)} "
+        + ("refunded to the payment method." if note.is_refund else "added to the wallet.")
         for note in invoice.credit_notes.order_by("serial")
     ]
     words.append(

@@ -85,7 +85,7 @@ class InvoiceMachine(RuleBasedStateMachine):
         """Begin to charge an invoice that is owed, where no other charge is under way."""
         assume(invoice.is_owed and not invoice.pending)
         row = invoicing.attempt(Invoice.objects.get(pk=invoice.id), self.now)
-        invoice.attempts[row.pk] = "creating"
+        invoice.attempts[row.pk], invoice.next_attempt_at = "creating", None
 
     @rule(invoice=known, which=st.integers(0, 3), outcome=outcomes)
     def hear(self, invoice: InvoiceModel, which: int, outcome: str) -> None:

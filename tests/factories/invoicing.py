@@ -10,6 +10,7 @@ from billing.rules.invoices import LineItem
 from billing.rules.months import month_around, month_before
 from billing.rules.provider_records import Payment
 from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import CENT_MICROUSD
 
 PRICE = 20_000_000
 
@@ -38,6 +39,7 @@ def reloaded(invoice: Invoice) -> Invoice:
 
 def attempt(invoice: Invoice, now: datetime | None = None) -> InvoicePayment:
     """Write down an attempt to collect it."""
+    Invoice.objects.filter(pk=invoice.pk).update(next_attempt_at=None)
     return InvoicePayment.objects.create(
         id=new_id("pay"),
         invoice=invoice,
@@ -90,6 +92,18 @@ def credit(invoice: Invoice, amount: int) -> None:
         actor="did:web:localhost:operator",
         note_id=new_id("cn"),
         now=timezone.now(),
+    )
+
+
+def record_refund(invoice: Invoice, cents: int, now: datetime | None = None) -> None:
+    """Record a refund of part of a paid invoice's charge."""
+    invoices.record_refund(
+        invoice.pk,
+        amount_microusd=cents * CENT_MICROUSD,
+        reason="Too many seats",
+        actor="did:web:localhost:operator",
+        note_id=new_id("cn"),
+        now=now or timezone.now(),
     )
 
 

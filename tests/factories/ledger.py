@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from billing.models import PriceVersion, Transfer, Wallet
 from billing.operations import budgets, ledger, reviews, seals
-from tests.factories import invoicing, payments
+from tests.factories import invoicing, matches, payments
 from tests.factories.billing import ANSWER, Purse, release, review, settle, used_for
 
 PICTURES = {"image": {"1024x1024/high": "40000.5", "1024x1024/low": "10000"}}
@@ -23,6 +23,7 @@ def furnish() -> dict[str, str]:
     seals.seal_until(timezone.now())
     rows |= _calls(purse) | _calls_of_organization(org) | _prices(purse)
     rows |= _open_calls(purse, org) | _invoices()
+    matches.furnish()
     for name, one in (("purse", purse), ("org", org), ("other", other)):
         rows[f"{name}_wallet"] = Wallet.objects.get(owner_key=one.key).id
     rows["price"] = str(PriceVersion.objects.get(alias="fast").pk)
@@ -115,9 +116,11 @@ def _prices(purse: Purse) -> dict[str, str]:
 
 
 def _invoices() -> dict[str, str]:
-    """Invoice seats: one paid and credited in part, one past due, one of a few cents, one that is a draft still."""
+    """Invoice seats: one paid, credited and refunded in part, one past due, one of a few cents, one that is a draft
+    still."""
     paid = invoicing.paid("org_seats", months_ago=4)
     invoicing.credit(paid, 1_000_000)
+    invoicing.record_refund(paid, 200)
     return {
         "paid_invoice": paid.pk,
         "past_due_invoice": invoicing.refused("org_seats", months_ago=3).pk,

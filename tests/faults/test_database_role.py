@@ -43,6 +43,7 @@ FORBIDDEN = [
     "UPDATE billing_credit_note SET amount_microusd = 1",
     "UPDATE billing_seat_price SET price_microusd = 1",
     "UPDATE billing_provider_movement SET amount_microusd = 1",
+    "DELETE FROM billing_matched_day",
     "DELETE FROM billing_payment_difference",
     "DELETE FROM billing_difference_closing",
     "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')",

@@ -64,6 +64,26 @@ def test_a_paid_one_is_credited_once_per_form_and_at_most_in_full(operator: Clie
     assert audit.findings() == []
 
 
+def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_wallet(operator: Client) -> None:
+    invoice, asked = invoicing.paid("org_acme"), {"amount_microusd": 15_000_000, "reason": "late", "key": new_id("cn")}
+    for _ in range(2):
+        act(operator, "record_refund", invoice, **asked)
+    note = CreditNote.objects.get()
+    assert (note.amount_microusd, note.is_refund, note.created_by) == (15_000_000, True, "did:web:localhost:operator")
+    assert wallets.view(("organization", "org_acme"), timezone.now()).credits_microusd == 0
+    assert said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited."
+    again = {**asked, "key": new_id("cn")}
+    assert said(act(operator, "record_refund", invoice, **again | {"amount_microusd": 1}))[-1].startswith("Only whole")
+    assert said(act(operator, "record_refund", invoice, **again))[-1].startswith("At most $5.00")
+    assert [text for _, text in logged()] == [
+        "Recorded a refund of $15.00 as CN-000001: late",
+        "Already recorded a refund of $15.00 as CN-000001: late",
+    ]
+    page = operator.get(address("billing_invoice_change", invoice.pk)).content.decode()
+    assert "The payment method" in page
+    assert audit.findings() == []
+
+
 @pytest.mark.parametrize("amount", ["0", "-1", "1.5", "x", "", str(10**30)])
 def test_an_amount_that_makes_no_sense_credits_nothing(operator: Client, amount: str) -> None:
     invoice = invoicing.paid("org_acme")
@@ -73,7 +93,10 @@ def test_an_amount_that_makes_no_sense_credits_nothing(operator: Client, amount:
 
 
 def test_an_unpaid_one_is_not_credited(operator: Client) -> None:
-    assert credit(operator, invoicing.refused("org_acme"), 1).status_code == 403
+    invoice = invoicing.refused("org_acme")
+    assert credit(operator, invoice, 1).status_code == 403
+    asked = {"amount_microusd": 10_000, "reason": "r", "key": new_id("cn")}
+    assert act(operator, "record_refund", invoice, **asked).status_code == 403
     assert not CreditNote.objects.exists()
 
 
@@ -109,6 +132,7 @@ def test_only_operators_with_the_right_correct(operator: Client) -> None:
     assert act(reader, "void", unpaid, reason="r").status_code == 403
     assert act(reader, "charge_again", unpaid, reason="r").status_code == 403
     assert credit(reader, paid, 1).status_code == 403
+    assert act(reader, "record_refund", paid, amount_microusd=10_000, reason="r", key=new_id("cn")).status_code == 403
     assert (status(unpaid), status(paid)) == ("past_due", "paid")
     assert clerk(name="nobody").get(address("billing_invoice_changelist")).status_code == 403
 

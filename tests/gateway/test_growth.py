@@ -26,19 +26,22 @@ from accounts.models import (
 )
 from billing.models import ProviderEvent, StoredReplay
 from gateway.celery import app
+from gateway.core.contract.ids import new_id
 from gateway.schedule import INTERVAL_SECONDS
 from gateway.settings import retention
 from inference.models import StoredResponse
 from integrations.models import CIProvider, CIRun, EvolutionJob, Project, SandboxRun
 from judgement.models import AnswerCount
-from organizations.models import AuditEntry, Organization
+from organizations.models import AuditEntry, Invitation, Membership, Organization
 from tests.contract.test_docs import rows_of
 from tests.factories.accounts import make_account
 from tests.factories.billing import ANSWER, Purse, settle
+from tests.factories.organizations import Team
 from tests.integrations.test_projects import project
 
 pytestmark = pytest.mark.django_db
 
+BLANKS = "organizations.tasks.blank_invitation_emails"
 LONG = timedelta(days=400)
 KEY = "kept"
 SIGN_IN: dict[str, Any] = {"client_id": "https://app.example", "redirect_uri": "https://app.example/cb", "scopes": []}
@@ -149,6 +152,21 @@ def sandbox_run(at: datetime, name: str) -> None:
     SandboxRun.objects.create(id=name, project=of, status="failed", created_at=at, finished_at=at)
 
 
+def invitation(at: datetime) -> Invitation:
+    host = Membership.objects.first() or Team()["olivia"]
+    name = new_id("inv")
+    return Invitation.objects.create(
+        id=name,
+        organization=host.organization,
+        role="member",
+        email="guest@example.com",
+        token_sha256=name.encode(),
+        invited_by=host,
+        created_at=at,
+        expires_at=at + Invitation.LIFETIME,
+    )
+
+
 FILL: dict[str, Callable[[datetime, str], object]] = {
     "accounts_limit": lambda at, name: Limit.objects.create(digest=name.encode(), used=1, ends_at=at),
     "accounts_cache_entry": lambda at, name: CacheEntry.objects.create(key=name, value="", expires_at=at),
@@ -220,7 +238,8 @@ def test_the_page_lists_every_table() -> None:
 
 
 def test_the_page_names_every_setting() -> None:
-    named = {name for _, _, words, _ in code_of_page("What is purged") for name in words}
+    headings = ("What is purged", "What is blanked")
+    named = {name for heading in headings for _, _, words, _ in code_of_page(heading) for name in words}
     named |= {name for [name], _ in code_of_page("Old months")}
     assert named == {name for name in vars(retention) if name.isupper()}
 
@@ -239,7 +258,24 @@ def test_its_job_empties(table: str) -> None:
     assert model._default_manager.count() == 1
 
 
-@pytest.mark.parametrize("job", sorted(set(jobs().values())))
+def test_the_page_lists_what_is_blanked() -> None:
+    rows = [(table, column, job) for [table], [column], _, [job] in code_of_page("What is blanked")]
+    assert rows == [("organizations_invitation", "email", BLANKS)]
+    assert {job for job in INTERVAL_SECONDS if "blank" in job} == {BLANKS}
+
+
+def test_invitations_keep_their_row_and_lose_their_address() -> None:
+    invitations = [invitation(timezone.now() - timedelta(days=days)) for days in (400, 31, 29, 0)]
+    assert run(BLANKS) == 2
+    found = {one.pk: one for one in Invitation.objects.all()}
+    assert [found[one.pk].email for one in invitations] == [None, None, "guest@example.com", "guest@example.com"]
+    for one in invitations:
+        one.email = found[one.pk].email
+        assert {**vars(found[one.pk]), "_state": None} == {**vars(one), "_state": None}
+    assert run(BLANKS) == 0
+
+
+@pytest.mark.parametrize("job", sorted({*jobs().values(), BLANKS}))
 def test_a_purge_reads_an_index_in_its_order(job: str) -> None:
     """Nothing is read but what is deleted, however large the table. With few rows only a forbidden scan shows it."""
     with CaptureQueriesContext(connection) as queries:

@@ -122,15 +122,15 @@ def test_each_batch_is_committed_by_itself(purse: Purse, monkeypatch: pytest.Mon
     now = timezone.now()
     answered(purse, "a", "b", "c", now=now - DAY)
     rows = StoredReplay.objects.filter(expires_at__lte=now).order_by("expires_at")
-    deleted = purging._delete
+    ended = purging._end_batch
 
-    def fails_the_second_time(rows: Any, batch: int) -> int:
+    def fails_the_second_time(*asked: Any) -> int:
         if StoredReplay.objects.count() < 3:
             raise DatabaseError("the worker was killed")
-        return deleted(rows, batch)
+        return ended(*asked)
 
     with monkeypatch.context() as patch:
-        patch.setattr(purging, "_delete", fails_the_second_time)
+        patch.setattr(purging, "_end_batch", fails_the_second_time)
         with pytest.raises(DatabaseError):
             purging.purge(rows, batch=1)
     assert len(stored()) == 2

@@ -50,6 +50,7 @@ RETENTION = {
     "CI_RUN_DAYS": (7, "a provider repeats its reports for days"),
     "JUDGEMENT_COUNT_DAYS": (90, "the console compares the last 90 days"),
     "LEDGER_HOT_DAYS": (35, "reviews are decided, keys free and seals made by then"),
+    "INVITATION_EMAIL_DAYS": (7, "an invitation can be accepted for that long"),
     "AUDIT_DAYS": (365, "the database refuses to delete younger entries of the audit log"),
 }
 

@@ -2,14 +2,16 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from billing.models import ProviderEvent
-from billing.operations import events
-from billing.rules.invoices import KEY_KEPT
+from billing.models import Checkout, ProviderEvent
+from billing.operations import events, invoice_payments, invoices
+from billing.rules.invoices import KEY_KEPT, PUT_OFF
 from gateway.core.contract.errors import BillingPastDue
+from organizations.operations import seat_invoices
 from tests.organizations.tenant import Tenant, state
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +102,39 @@ def test_a_bank_that_takes_its_time_is_followed(tenant: Tenant, refused: str) ->
     assert tenant.invoice.status == ("past_due" if refused else "paid")
 
 
+def test_a_method_that_is_saved_while_the_last_charge_is_under_way_is_charged_when_that_is_refused(
+    tenant: Tenant,
+) -> None:
+    method = tenant.save_method("card_declined")
+    for days in (0, 1, 3, 5):
+        tenant.run(days * DAY)
+    tenant.provider.answer_charges(method, "takes_its_time")
+    tenant.run(7 * DAY)
+    tenant.save_method()
+    tenant.provider.end_charge(str(tenant.attempts[-1].payment_ref), refused="card_declined")
+    tenant.run(DAY)
+    assert (tenant.invoice.status, tenant.outcomes) == ("paid", ["card_declined"] * 5 + ["succeeded"])
+
+
+def test_an_invoice_that_cannot_be_collected_is_not_in_the_way_of_others(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invoice_payments, "ROWS_MAX", 1)
+    tenant.save_method()
+    other = Tenant(tenant.provider, "oscar")
+    other.save_method()
+    seat_invoices.draft_all(now=tenant.now)
+    for each, minutes in ((tenant, 0), (other, 1)):
+        invoices.issue(each.invoice.pk, now=tenant.now + minutes * MINUTE)
+    saved = Checkout.objects.get(owner_key=tenant.id)
+    tenant.provider.script("forbidden", path=f"/v1/checkout/sessions/{saved.session_ref}")
+    for minutes in (2, 3):
+        invoice_payments.collect(now=tenant.now + minutes * MINUTE)
+    assert (tenant.invoice.status, other.invoice.status) == ("open", "paid")
+    invoice_payments.collect(now=tenant.now + PUT_OFF + 2 * MINUTE)
+    assert tenant.invoice.status == "paid"
+
+
 @pytest.mark.parametrize("preset", ["drop-request", "drop-answer", "error", "error-after-work", "garbage", "empty"])
 def test_an_answer_that_is_lost_is_found_again_and_charged_once(tenant: Tenant, preset: str) -> None:
     tenant.save_method()
@@ -168,14 +203,45 @@ def test_events_in_any_order_and_twice_pay_once(tenant: Tenant) -> None:
     assert not ProviderEvent.objects.filter(handled_at=None).exists()
 
 
+def test_a_charge_that_is_paid_after_it_was_refused_is_an_alarm_and_no_other_is_made(
+    tenant: Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    tenant.save_method("card_declined")
+    tenant.run()
+    [attempt] = tenant.attempts
+    tenant.provider.end_charge(str(attempt.payment_ref))
+    with caplog.at_level(logging.CRITICAL):
+        for event in tenant.provider.events_of("charge.failed", "payment_intent.succeeded"):
+            hear(tenant, event)
+    assert f"{attempt.pk} failed, and was paid after all" in caplog.text
+    tenant.run(DAY)
+    assert (tenant.invoice.status, tenant.outcomes) == ("past_due", ["card_declined"])
+
+
+def test_an_attempt_that_was_rejected_is_never_charged_by_an_event(tenant: Tenant) -> None:
+    method = tenant.save_method()
+    tenant.provider.amend(method, customer="cus_other")
+    tenant.run()
+    [attempt] = tenant.attempts
+    tenant.provider.amend(method, customer=attempt.customer_ref)
+    about = {"id": "pi_else", "object": "payment_intent", "metadata": {"transaction_id": attempt.pk}}
+    hear(tenant, {"id": "evt_1", "type": "payment_intent.created", "livemode": False, "data": {"object": about}})
+    assert (tenant.outcomes, tenant.provider.charges) == (["rejected"], [])
+
+
+def hear(tenant: Tenant, event: dict[str, Any]) -> None:
+    """Take a signed event and look into it."""
+    body, headers = tenant.provider.webhooks.signed(event)
+    stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
+    assert stored is not None
+    events.handle(stored, now=tenant.now)
+
+
 def test_an_event_that_claims_a_payment_pays_nothing(tenant: Tenant) -> None:
     tenant.save_method("takes_its_time")
     tenant.run()
     [attempt] = tenant.attempts
     claim = {**tenant.provider.events_of("payment_intent.created")[0], "type": "payment_intent.succeeded"}
     claim["data"]["object"]["status"] = "succeeded"
-    body, headers = tenant.provider.webhooks.signed({**claim, "id": "evt_claim"})
-    stored = events.receive(body, headers["Stripe-Signature"], now=timezone.now())
-    assert stored is not None
-    events.handle(stored, now=tenant.now)
+    hear(tenant, {**claim, "id": "evt_claim"})
     assert (tenant.invoice.status, attempt.status) == ("open", "processing")

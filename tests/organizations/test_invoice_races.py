@@ -55,12 +55,16 @@ def void(tenant: Tenant) -> str:
     return "void"
 
 
-def credit(tenant: Tenant, amount: int, note_id: str = "") -> str:
+def credit(tenant: Tenant, amount: int, note_id: str = "", give: Callable[..., CreditNote] = invoices.credit) -> str:
     asked = {"amount_microusd": amount, "reason": "r", "actor": "did:op", "note_id": note_id or new_id("cn")}
     try:
-        return invoices.credit(tenant.invoice.pk, now=timezone.now(), **asked).pk  # type: ignore[arg-type]
+        return give(tenant.invoice.pk, now=timezone.now(), **asked).pk
     except NotCorrectable as refusal:
         return str(refusal)
+
+
+def record_refund(tenant: Tenant, amount: int) -> str:
+    return credit(tenant, amount, give=invoices.record_refund)
 
 
 def deliver(tenant: Tenant, event: Any) -> bool:
@@ -163,6 +167,15 @@ def test_credit_notes_at_once_give_back_at_most_what_was_paid(tenant: Tenant) ->
     assert sorted(CreditNote.objects.values_list("serial", flat=True)) == [1, 2]
     assert wallets.view(("organization", tenant.id), timezone.now()).credits_microusd == TOTAL // 2 + 1 + TOTAL // 4
     assert tenant.invoice.status == "paid"
+
+
+def test_credits_and_refunds_at_once_give_back_at_most_what_was_paid(tenant: Tenant) -> None:
+    tenant.save_method()
+    collect(tenant)
+    calls = [partial(credit, amount=TOTAL // 2 + 10_000), partial(record_refund, amount=TOTAL // 2 + 10_000)] * 2
+    results = race(*calls, tenant=tenant)
+    assert sum(str(result).startswith("cn_") for result in results) == 1
+    assert CreditNote.objects.get().amount_microusd == TOTAL // 2 + 10_000
 
 
 def test_a_charge_in_review_that_becomes_right_while_it_is_made_void_ends_once(tenant: Tenant) -> None:

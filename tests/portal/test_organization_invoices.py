@@ -1,5 +1,6 @@
 """An organization's invoices in the portal: who sees them, what they say, the PDF, and Pay now."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -105,6 +106,16 @@ def test_one_says_what_a_month_cost_and_that_it_is_paid(tenant: Tenant) -> None:
     assert "Pay now" not in words
 
 
+def test_one_says_what_was_given_back_of_it_and_how(tenant: Tenant) -> None:
+    tenant.save_method()
+    tenant.run()
+    invoicing.credit(tenant.invoice, 1_000_000)
+    invoicing.record_refund(tenant.invoice, 200)
+    assert re.search(
+        r"CN-000001 \S+ \S+ \S+ Wallet \$1.00 CN-000002 .{8,12} Payment method \$2.00", text_of(opened(tenant))
+    )
+
+
 @pytest.mark.parametrize(
     ("code", "why"),
     [
@@ -180,11 +191,23 @@ class TestPdf:
         tenant.save_method()
         tenant.run()
         invoicing.credit(tenant.invoice, 1_000_000)
+        invoicing.record_refund(tenant.invoice, 200)
         answer = opened(tenant, "pdf")
         assert answer["Content-Type"] == "application/pdf"
         assert answer["Content-Disposition"] == 'attachment; filename="INV-000001.pdf"'
         assert answer.content.startswith(b"%PDF-")
-        for word in ("INV-000001", "Gateway", "Street", tenant.id, "Studio", "$40.00", "CN-000001", "Paid"):
+        for word in (
+            "INV-000001",
+            "Gateway",
+            "Street",
+            tenant.id,
+            "Studio",
+            "$40.00",
+            "CN-000001",
+            "wallet",
+            "refunded",
+            "Paid",
+        ):
             assert word in shown(answer.content)
         assert opened(tenant, "pdf").content == answer.content
 

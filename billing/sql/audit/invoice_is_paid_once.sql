@@ -1,5 +1,5 @@
--- An invoice is paid when, and only when, one charge brought exactly what is due; what was credited of it is at most that,
--- and is in the wallet of its organization as one credit for each note.
+-- An invoice is paid when, and only when, one charge brought exactly what is due; what was given back of it is at most
+-- that: refunds, which are of whole cents, and what is in the wallet of its organization as one credit for each other note.
 SELECT coalesce(i.id, p.invoice_id), format('status %s, due %s, paid %s by %s charges', i.status, i.due_microusd,
                                             coalesce(p.paid, 0), coalesce(p.charges, 0))
   FROM billing_invoice i
@@ -12,10 +12,13 @@ SELECT n.invoice_id, format('status %s, due %s, credited %s', i.status, i.due_mi
   LEFT JOIN billing_invoice i ON i.id = n.invoice_id
  WHERE i.status IS DISTINCT FROM 'paid' OR n.credited > i.due_microusd
 UNION ALL
-SELECT coalesce(n.id, l.source_key), format('note of %s for %s, credit of %s for %s', n.amount_microusd, i.org_id,
+SELECT coalesce(n.id, l.source_key), format('%s of %s for %s, credit of %s for %s',
+                                            CASE WHEN n.is_refund THEN 'refund' ELSE 'note' END, n.amount_microusd, i.org_id,
                                             l.granted_microusd, w.owner_key)
   FROM billing_credit_note n
   JOIN billing_invoice i ON i.id = n.invoice_id
   FULL JOIN (SELECT * FROM billing_credit_lot WHERE source_kind = 'credit_note') l ON l.source_key = n.id
   LEFT JOIN billing_wallet w ON w.id = l.wallet_id
- WHERE (n.amount_microusd, 'organization', i.org_id) IS DISTINCT FROM (l.granted_microusd, w.owner_kind, w.owner_key)
+ WHERE CASE WHEN n.is_refund THEN l.id IS NOT NULL OR n.amount_microusd % 10000 <> 0
+            ELSE (n.amount_microusd, 'organization', i.org_id)
+                 IS DISTINCT FROM (l.granted_microusd, w.owner_kind, w.owner_key) END

@@ -19,7 +19,7 @@ WITH chained AS (
    WHERE x.at >= (SELECT begins_at FROM bounds) AND x.at < (SELECT ends_at FROM bounds)
   UNION ALL
   SELECT x.noun, x.key, x.digest, l.ids[1 + width_bucket(x.at, l.ends)]
-    FROM billing_sealable_invoices x JOIN later l ON l.noun = x.noun AND x.at >= l.begins_at
+    FROM billing_sealable_later x JOIN later l ON l.noun = x.noun AND x.at >= l.begins_at
    WHERE x.at >= (SELECT min(begins_at) FROM later) AND x.at < (SELECT ends_at FROM bounds)
 ), found AS (
   SELECT x.noun, x.seal_id, count(*) AS rows,

@@ -1,7 +1,8 @@
-"""Deletes rows whose time is over, without getting in anybody's way."""
+"""Deletes or blanks rows whose time is over, without getting in anybody's way."""
 
 import logging
 import time
+from collections.abc import Callable
 from typing import Any
 
 from django.db import OperationalError, connections, transaction
@@ -12,6 +13,7 @@ log = logging.getLogger("gateway.purge")
 
 BATCH = 1000
 RUN_SECONDS = 20.0
+Action = Callable[[QuerySet[Any]], object]
 _LIMITS = "SET LOCAL lock_timeout = '500ms'; SET LOCAL statement_timeout = '10s'"
 
 
@@ -22,13 +24,12 @@ def purge(rows: QuerySet[Any], *, batch: int = BATCH) -> int:
     A row that somebody else has locked is passed over, also by a second run at the same time. What is left after
     RUN_SECONDS, or where a table is locked, is left to the next run.
     """
-    end = time.monotonic() + RUN_SECONDS
-    deleted = 0
-    while True:
-        found = _purge_some(rows, batch)
-        deleted += found
-        if found < batch or time.monotonic() >= end:
-            return deleted
+    return _in_batches(rows, batch, lambda found: found.delete())
+
+
+def blank(rows: QuerySet[Any], column: str) -> int:
+    """Set a column of these rows to null, as `purge` deletes rows; return how many. The rows are those where it is not."""
+    return _in_batches(rows.filter(**{f"{column}__isnull": False}), BATCH, lambda found: found.update(**{column: None}))
 
 
 def oldest_of(rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -38,10 +39,20 @@ def oldest_of(rows: QuerySet[Any]) -> QuerySet[Any]:
     return rows.filter(pk__in=lowest).order_by("pk")
 
 
-def _purge_some(rows: QuerySet[Any], batch: int) -> int:
+def _in_batches(rows: QuerySet[Any], batch: int, end_them: Action) -> int:
+    until = time.monotonic() + RUN_SECONDS
+    ended = 0
+    while True:
+        found = _end_some(rows, batch, end_them)
+        ended += found
+        if found < batch or time.monotonic() >= until:
+            return ended
+
+
+def _end_some(rows: QuerySet[Any], batch: int, end_them: Action) -> int:
     try:
         with transaction.atomic(using=rows.db):
-            return _delete(rows, batch)
+            return _end_batch(rows, batch, end_them)
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable | QueryCanceled):
             raise
@@ -49,10 +60,10 @@ def _purge_some(rows: QuerySet[Any], batch: int) -> int:
         return 0
 
 
-def _delete(rows: QuerySet[Any], batch: int) -> int:
+def _end_batch(rows: QuerySet[Any], batch: int, end_them: Action) -> int:
     with connections[rows.db].cursor() as cursor:
         cursor.execute(_LIMITS)
     free = rows.select_for_update(skip_locked=True, of=("self",))
     found = list(free.values_list("pk", flat=True)[:batch])
-    rows.model._default_manager.filter(pk__in=found).delete()  # noqa: SLF001 (documented)
+    end_them(rows.model._default_manager.filter(pk__in=found))  # noqa: SLF001 (documented)
     return len(found)

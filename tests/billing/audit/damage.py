@@ -253,6 +253,18 @@ DAMAGE: Corruptions = {
         "invoice_is_paid_once",
         "UPDATE billing_credit_note SET amount_microusd = 20010000",
     ),
+    "a credit called a refund": (
+        "invoice_is_paid_once",
+        "UPDATE billing_credit_note SET is_refund = true WHERE NOT is_refund",
+    ),
+    "a refund called a credit": (
+        "invoice_is_paid_once",
+        "UPDATE billing_credit_note SET is_refund = false WHERE is_refund",
+    ),
+    "a refund of less than a cent": (
+        "invoice_is_paid_once",
+        "UPDATE billing_credit_note SET amount_microusd = 1999999 WHERE is_refund",
+    ),
     "a credit note lost": ("invoice_is_paid_once", "DELETE FROM billing_credit_note"),
     "a number left out": (
         "invoice_numbers_have_no_gaps",
@@ -263,5 +275,8 @@ DAMAGE: Corruptions = {
         "UPDATE billing_invoice SET serial = NULL, issued_at = NULL, status = 'draft', next_attempt_at = NULL"
         " WHERE id = :past_due_invoice",
     ),
-    "the first credit note left out": ("invoice_numbers_have_no_gaps", "UPDATE billing_credit_note SET serial = 2"),
+    "the first credit note left out": (
+        "invoice_numbers_have_no_gaps",
+        "UPDATE billing_credit_note SET serial = 3 WHERE serial = 1",
+    ),
 }

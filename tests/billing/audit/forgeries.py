@@ -265,6 +265,65 @@ SCHEMES: Corruptions = {
         " (SELECT id FROM billing_credit_lot WHERE source_kind = 'credit_note')",
         "DELETE FROM billing_credit_lot WHERE source_kind = 'credit_note'",
     ),
+    "a refund erased": (ONLY_A_SEAL_KNOWS, "DELETE FROM billing_credit_note WHERE is_refund"),
+    "a credit that became a refund": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_credit_note SET is_refund = true WHERE NOT is_refund",
+        "UPDATE billing_credit_lot SET source_kind = 'grant' WHERE source_kind = 'credit_note'",
+    ),
+    "an open difference erased": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_payment_difference d"
+        " WHERE NOT EXISTS (SELECT FROM billing_difference_closing c WHERE c.difference_id = d.id)",
+    ),
+    "a difference erased with its closing": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_difference_closing WHERE closed_by IS NOT NULL",
+        "DELETE FROM billing_payment_difference WHERE transaction_id LIKE 'txn_1%'",
+    ),
+    "a difference of less": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_payment_difference SET their_kept_microusd = 0 WHERE transaction_id LIKE 'txn_0%'",
+    ),
+    "a difference of another payment": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_payment_difference SET transaction_id = 'txn_9' WHERE transaction_id LIKE 'txn_0%'",
+    ),
+    "a difference slipped in behind a seal": (
+        ONLY_A_SEAL_KNOWS,
+        "INSERT INTO billing_payment_difference (provider, is_live, transaction_id, kind, their_paid_microusd,"
+        " their_kept_microusd, our_paid_microusd, our_kept_microusd, found_at, recorded_at)"
+        " SELECT provider, is_live, 'txn_9', kind, 1, 1, 0, 0, found_at, recorded_at FROM billing_payment_difference"
+        " WHERE transaction_id LIKE 'txn_0%'",
+    ),
+    "a difference opened again": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_difference_closing WHERE closed_by IS NOT NULL",
+    ),
+    "a difference that the match closed, and nobody": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_difference_closing SET closed_by = NULL WHERE closed_by IS NOT NULL",
+    ),
+    "a difference closed for another reason": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_difference_closing SET reason = 'Refunded' WHERE closed_by IS NOT NULL",
+    ),
+    "a movement of the provider's balance erased": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_provider_movement WHERE transaction_id LIKE 'txn_0%'",
+    ),
+    "a movement of the provider's balance lowered": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_provider_movement SET amount_microusd = 1 WHERE transaction_id LIKE 'txn_0%'",
+    ),
+    "a day that was matched erased": (
+        ONLY_A_SEAL_KNOWS,
+        "DELETE FROM billing_matched_day WHERE matched_at IS NOT NULL",
+    ),
+    "a day that was matched with less in it": (
+        ONLY_A_SEAL_KNOWS,
+        "UPDATE billing_matched_day SET movements = 0 WHERE matched_at IS NOT NULL",
+    ),
     "a role that passes guards by": (
         "guards_stand",
         "ALTER ROLE CURRENT_USER SET session_replication_role = replica",

@@ -23,6 +23,7 @@ MONEY = [
     "credit_note",
     "seat_price",
     "provider_movement",
+    "matched_day",
     "payment_difference",
     "difference_closing",
     "seal",
@@ -115,6 +116,9 @@ BACKWARDS = [
     "UPDATE billing_invoice_payment SET status = 'succeeded', failure_code = NULL WHERE status = 'failed'",
     "UPDATE billing_invoice_payment SET payment_ref = 'pi_other' WHERE invoice_id = :paid_invoice",
     "UPDATE billing_invoice_payment SET amount_microusd = amount_microusd + 1",
+    "UPDATE billing_matched_day SET matched_at = now() WHERE matched_at IS NOT NULL",
+    "UPDATE billing_matched_day SET matched_at = NULL",
+    "UPDATE billing_matched_day SET movements = 0 WHERE matched_at IS NULL",
     "INSERT INTO billing_invoice_line (invoice_id, product, price_microusd, seat_days, amount_microusd)"
     " VALUES (:paid_invoice, 'courier', 1, 1, 1)",
     "INSERT INTO billing_invoice (id, org_id, status, serial, issued_at, period_start, period_end, total_microusd,"

@@ -10,17 +10,21 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from billing.models import Seal
-from billing.operations import finality, invoice_payments, invoices, seals
+from billing.models import MatchedDay, Seal
+from billing.operations import finality, invoice_payments, invoices, payment_differences, seals
 from billing.queries import audit
-from tests.factories import invoicing
+from gateway.core.contract.ids import new_id
+from tests.factories import invoicing, matches
 from tests.factories.billing import Purse, release, settle
 from tests.support.database import connect
 from tests.support.unguarded import unguarded
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AT_ONCE = timedelta(0)
-NO_INVOICES = {"invoice": 0, "invoice outcome": 0, "invoice payment": 0, "credit note": 0}
+NONE_LATER = {
+    **dict.fromkeys(("invoice", "invoice outcome", "invoice payment", "credit note"), 0),
+    **dict.fromkeys(("provider movement", "matched day", "payment difference", "difference closing"), 0),
+}
 
 
 @pytest.fixture
@@ -38,22 +42,22 @@ def named(*, since: datetime | None = None) -> list[str]:
     return [f"{finding.invariant}: {finding.subject}" for finding in audit.findings(since=since)]
 
 
-def take_invoices_out_of_the_last_seal() -> None:
-    """Make it what an earlier version would have made, which knew no invoices."""
+def take_out_of_the_last_seal(nouns: str = "billing_later_nouns()") -> None:
+    """Make it what an earlier version would have made, which did not know these."""
     with unguarded(), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE billing_seal s SET contents = n.contents, chain = billing_seal_chain("
             "  coalesce((SELECT b.chain FROM billing_seal b WHERE b.id = s.id - 1), ''), s.id, s.begins_at, s.ends_at,"
             "  n.contents)"
-            " FROM (SELECT id, contents - billing_later_nouns() AS contents FROM billing_seal) n"
+            f" FROM (SELECT id, contents - {nouns}::text[] AS contents FROM billing_seal) n"
             " WHERE n.id = s.id AND s.id = (SELECT max(id) FROM billing_seal)"
         )
 
 
-def forge(statement: str) -> None:
+def forge(statement: str, rows: int | None = 1) -> None:
     with unguarded(), connection.cursor() as cursor:
         cursor.execute(statement)
-        assert cursor.rowcount == 1
+        assert rows in (None, cursor.rowcount)
 
 
 def seal_in_a_thread() -> str | None:
@@ -77,12 +81,12 @@ def test_counts_what_became_final() -> None:
         "price": 1,
         "wallet": 1,
         "checkout": 1,
-        **NO_INVOICES,
+        **NONE_LATER,
     }
     assert seals.seal(margin=AT_ONCE) is None
     settle(purse.call(10), 10)
     seals.seal(margin=AT_ONCE)
-    assert [rows_of(seal) for seal in Seal.objects.order_by("id")[1:]] == [{"call": 1, "transfer": 1, **NO_INVOICES}]
+    assert [rows_of(seal) for seal in Seal.objects.order_by("id")[1:]] == [{"call": 1, "transfer": 1, **NONE_LATER}]
     assert audit.findings() == []
 
 
@@ -90,13 +94,13 @@ def test_counts_invoices_as_they_are_issued_paid_refused_and_credited() -> None:
     paid, refused = (invoicing.issued("org_seats", months_ago=months) for months in (2, 1))
     invoicing.drafted("org_other")
     seals.seal(margin=AT_ONCE)
-    assert rows_of(Seal.objects.latest("id")) == NO_INVOICES | {"invoice": 2}
+    assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"invoice": 2}
     attempts = [invoicing.attempt(invoice) for invoice in (paid, refused)]
     assert seals.seal(margin=AT_ONCE) is None
     invoicing.end(attempts[0], "succeeded")
     invoicing.end(attempts[1], "requires_payment_method")
     seals.seal(margin=AT_ONCE)
-    assert rows_of(Seal.objects.latest("id")) == NO_INVOICES | {"invoice outcome": 1, "invoice payment": 2}
+    assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"invoice outcome": 1, "invoice payment": 2}
     invoicing.credit(paid, 1_000_000)
     invoices.void(refused.pk, reason="Never used", now=timezone.now())
     seals.seal(margin=AT_ONCE)
@@ -105,6 +109,48 @@ def test_counts_invoices_as_they_are_issued_paid_refused_and_credited() -> None:
     assert audit.findings() == []
     forge("UPDATE billing_invoice SET void_reason = 'Lost' WHERE status = 'void'")
     assert named() == ["seals_hold: seal 3"]
+
+
+def test_counts_what_the_match_read_found_and_closed() -> None:
+    matches.furnish()
+    seals.seal(margin=AT_ONCE)
+    counted = {"provider movement": 3, "matched day": 1, "payment difference": 3, "difference closing": 2}
+    assert rows_of(Seal.objects.get()) == NONE_LATER | counted
+    MatchedDay.objects.filter(matched_at=None).update(matched_at=timezone.now())
+    payment_differences.close(matches.BOOKS, matches.OPEN, now=timezone.now())
+    seals.seal(margin=AT_ONCE)
+    assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"matched day": 1, "difference closing": 1}
+    assert audit.findings() == []
+
+
+def test_seals_what_a_wrong_clock_found() -> None:
+    """A run dates what it finds by its own clock, and movements by the provider's."""
+    for days in (-400, 400):
+        found = matches.unknown(new_id("txn"))
+        payment_differences.record(matches.BOOKS, found, now=timezone.now() + timedelta(days=days))
+        payment_differences.close(matches.BOOKS, found.transaction_id, now=timezone.now() + timedelta(days=days))
+        seals.seal(margin=AT_ONCE)
+    assert [sum(rows_of(seal).values()) for seal in Seal.objects.order_by("id")] == [2, 2]
+    assert audit.findings() == []
+
+
+def test_the_first_seal_that_knows_the_match_covers_what_was_there_before_it_was_dated() -> None:
+    invoicing.issued("org_seats", months_ago=2)
+    matches.furnish()
+    tables = ("provider_movement", "matched_day", "payment_difference", "difference_closing")
+    for table in tables:
+        forge(f"UPDATE billing_{table} SET recorded_at = NULL", rows=None)
+    seals.seal(margin=AT_ONCE)
+    take_out_of_the_last_seal("'{provider movement,matched day,payment difference,difference closing}'")
+    assert rows_of(Seal.objects.get()) == {"invoice": 1, "invoice outcome": 0, "invoice payment": 0, "credit note": 0}
+    assert audit.findings() == []
+    invoicing.issued("org_seats", months_ago=1)
+    seals.seal(margin=AT_ONCE)
+    counted = {"provider movement": 3, "matched day": 1, "payment difference": 3, "difference closing": 2}
+    assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"invoice": 1} | counted
+    assert audit.findings() == []
+    forge("DELETE FROM billing_difference_closing WHERE closed_by IS NOT NULL")
+    assert named() == ["seals_hold: seal 2"]
 
 
 def test_seals_what_a_slow_job_dates_back() -> None:
@@ -127,12 +173,12 @@ def test_the_first_seal_that_knows_invoices_covers_all_that_were_there() -> None
     invoicing.credit(paid, 1_000_000)
     Purse().pay(1000)
     seals.seal(margin=AT_ONCE)
-    take_invoices_out_of_the_last_seal()
+    take_out_of_the_last_seal()
     assert audit.findings() == []
     invoicing.issued("org_seats", months_ago=2)
     upgraded_at = timezone.now()
     seals.seal(margin=AT_ONCE)
-    assert rows_of(Seal.objects.latest("id")) == {
+    assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {
         "invoice": 2,
         "invoice outcome": 1,
         "invoice payment": 1,
@@ -140,7 +186,7 @@ def test_the_first_seal_that_knows_invoices_covers_all_that_were_there() -> None
     }
     invoicing.issued("org_seats", months_ago=1)
     seals.seal(margin=AT_ONCE)
-    assert rows_of(Seal.objects.latest("id")) == NO_INVOICES | {"invoice": 1}
+    assert rows_of(Seal.objects.latest("id")) == NONE_LATER | {"invoice": 1}
     assert audit.findings() == audit.findings(since=upgraded_at) == []
     forge("UPDATE billing_credit_note SET reason = 'Goodwill'")
     assert named() == named(since=upgraded_at) == ["seals_hold: seal 2"]
@@ -154,7 +200,7 @@ def test_a_seal_covers_the_invoices_that_an_earlier_version_left_out() -> None:
         since = timezone.now()
         seals.seal(margin=AT_ONCE)
         if months == 3:
-            take_invoices_out_of_the_last_seal()
+            take_out_of_the_last_seal()
         assert audit.findings() == audit.findings(since=since) == []
     assert [rows_of(seal).get("invoice") for seal in Seal.objects.order_by("id")] == [1, None, 2]
     forge("UPDATE billing_invoice SET org_id = 'org_other' WHERE serial = 2")

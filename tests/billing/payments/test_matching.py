@@ -180,6 +180,15 @@ def test_a_second_charge_for_the_same_payment_is_a_difference(provider: FakeStri
     assert differences() == [(checkout.pk, "amount", True)]
 
 
+def test_a_second_charge_that_was_refunded_is_none(provider: FakeStripe) -> None:
+    checkout = paid(provider)
+    second = provider.sell(500, metadata={"transaction_id": checkout.pk})
+    match()
+    after_midnight(provider)
+    provider.refund(second["id"])
+    assert match() == {"closed": 1}
+
+
 def test_another_currency_is_a_difference(provider: FakeStripe) -> None:
     transaction_id = sold_here(provider, currency="eur")
     match()
@@ -206,6 +215,16 @@ def test_days_are_read_once_they_are_closed_and_again_for_late_entries(provider:
     paid(provider)
     times = [match(timedelta(hours=hours)).get("days", 0) for hours in (1, 2, 26, 47, 48, 72)]
     assert times == [0, 1, 1, 0, 1, 2]
+
+
+def test_a_day_that_two_runs_match_stays_as_the_first_left_it(
+    provider: FakeStripe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paid(provider)
+    listed = payment_matching.queries.unmatched
+    monkeypatch.setattr(payment_matching.queries, "unmatched", lambda books: [*listed(books), *listed(books)])
+    assert match() == {"days": 1, "movements": 1}
+    assert MatchedDay.objects.get().matched_at == midnight() + timedelta(hours=3)
 
 
 def test_a_run_stops_in_time_and_compares_only_when_every_day_was_read(

@@ -217,6 +217,17 @@ def test_an_event_that_cannot_concern_us_is_answered_and_forgotten(payer: Payer,
     assert stored(event) == []
 
 
+@pytest.mark.parametrize("members", [{"account": "acct_1partner"}, {"livemode": True}])
+def test_an_event_of_a_connected_account_or_of_the_other_mode_is_answered_and_forgotten(
+    payer: Payer, provider: FakeStripe, begun: Checkout, members: dict[str, Any]
+) -> None:
+    """Whoever is connected may name our transactions in the metadata of what they sell."""
+    asked = len(provider.asked)
+    event = completed(provider) | members
+    assert provider.webhooks.deliver(event) == [200]
+    assert (stored(event), len(provider.asked), status(begun)) == ([], asked, "open")
+
+
 def test_a_payment_of_somebody_elses_is_looked_at_once(payer: Payer, provider: FakeStripe) -> None:
     """The account may sell other things than top-ups."""
     with provider.store.lock:

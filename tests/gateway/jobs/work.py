@@ -31,13 +31,13 @@ from gateway.core.jobs.models import JobRun
 from inference.metering import recovery
 from inference.metering.journal import Journal
 from integrations.models import SandboxRun, SandboxSettings
-from organizations.models import Organization
+from organizations.models import Invitation, Organization
 from organizations.operations import seat_invoices
 from tests.billing.payments.matching import begun
 from tests.factories import invoicing
 from tests.factories.accounts import make_account
 from tests.factories.billing import Purse, review, settle
-from tests.gateway.test_growth import FILL, KEY, LONG
+from tests.gateway.test_growth import FILL, KEY, LONG, invitation
 from tests.integrations.test_projects import project
 from tests.organizations.tenant import Tenant
 from tests.support.sandbox_runner import sandbox_runner
@@ -286,6 +286,12 @@ WORK = {
         lambda: list(Invoice.objects.values_list("status", flat=True)),
         ["draft"],
         1,
+    ),
+    "organizations.tasks.blank_invitation_emails": Work(
+        lambda stage: [invitation(timezone.now() - LONG * (number > 0)) for number in range(ROWS + 1)],
+        Invitation.objects.filter(email="guest@example.com").count,
+        1,
+        ROWS,
     ),
     "organizations.tasks.follow_debts": Work(
         debtor, lambda: list(Organization.objects.values_list("is_past_due", flat=True)), [True], 1
