@@ -12,7 +12,7 @@ FOREIGN_KEY = "organizations_seatinterval_seat_id_30c66328"
 
 
 class Migration(migrations.Migration):
-    dependencies = [("organizations", "0003_audit_log")]
+    dependencies = [("organizations", "0004_index_invitations_with_email")]
 
     operations = [
         migrations.RunSQL(
