@@ -36,12 +36,17 @@ class EncryptedTextField(models.TextField):
 
 def encrypt(text: str) -> str:
     """Return the text encrypted with the newest key."""
-    return _cipher().encrypt(text.encode()).decode()
+    return encrypt_bytes(text.encode()).decode()
 
 
 def decrypt(token: str) -> str:
     """Return what `encrypt` was given, under any configured key; raises InvalidToken where none fits."""
     return decrypt_bytes(token.encode()).decode()
+
+
+def encrypt_bytes(data: bytes) -> bytes:
+    """Return bytes, such as text in UTF-8, encrypted with the newest key, as the ASCII of a token."""
+    return _cipher().encrypt(data)
 
 
 def decrypt_bytes(token: bytes) -> bytes:
