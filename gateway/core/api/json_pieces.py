@@ -51,7 +51,11 @@ def _sorted(names: Collection[str]) -> list[str]:
     have their turn."""
     if sum(map(len, names)) <= SORTED_CHARACTERS:
         return sorted(names)
-    return sorted(names, key=cmp_to_key(lambda name, other: 1 if name > other else -1))
+    return sorted(names, key=cmp_to_key(_compared))
+
+
+def _compared(name: str, other: str) -> int:
+    return 1 if name > other else -1
 
 
 def _write_array(text: bytearray, elements: list[Any], sort_names: bool) -> None:
