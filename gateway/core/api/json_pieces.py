@@ -51,10 +51,10 @@ def _sorted(names: Collection[str]) -> list[str]:
     have their turn."""
     if sum(map(len, names)) <= SORTED_CHARACTERS:
         return sorted(names)
-    return sorted(names, key=cmp_to_key(_order))
+    return sorted(names, key=cmp_to_key(_compared))
 
 
-def _order(name: str, other: str) -> int:
+def _compared(name: str, other: str) -> int:
     return 1 if name > other else -1
 
 

@@ -123,12 +123,12 @@ def test_a_response_that_is_too_long_is_answered_and_not_stored(
 def test_a_response_that_cannot_be_kept_is_answered_and_does_not_say_that_it_was(
     caller: Caller, alias: str, monkeypatch: pytest.MonkeyPatch, streams: bool
 ) -> None:
-    def encrypt(text: str) -> str:
-        if '"object":"response"' in text:
+    def encrypt_bytes(data: bytes) -> bytes:
+        if b'"object":"response"' in data:
             raise ValueError("no key")
-        return fields.encrypt(text)
+        return fields.encrypt_bytes(data)
 
-    monkeypatch.setattr(record, "encrypt", encrypt)
+    monkeypatch.setattr(record, "encrypt_bytes", encrypt_bytes)
     told = respond(caller, ask(alias, stream=streams))
     assert told.status_code == 200
     response = orjson.loads(told.content) if not streams else last_event(told.text)["response"]
