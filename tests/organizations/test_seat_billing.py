@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing.rules.seat_prices import price_of_month
@@ -115,6 +115,7 @@ def months_of_a_product(draw: st.DrawFn) -> tuple[ProductModel, datetime]:
     )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine that stalls fails no test
 @given(months_of_a_product())
 def test_agrees_with_looking_at_every_instant(drawn: tuple[ProductModel, datetime]) -> None:
     model, month = drawn
