@@ -58,7 +58,9 @@ def add_tables(month: date) -> bool:
             _execute(_LIMITS_OF_TABLES)
             return bool(call("billing_add_month", lambda row: row[0], month=month).run())
     except OperationalError as error:
-        raise _busy(error) from error
+        if not _is_busy(error):
+            raise
+        raise LedgerBusy(str(error).strip()) from error
 
 
 def move(month: date, *, before: datetime) -> Iterator[Batch]:
@@ -95,9 +97,11 @@ def _batches(month: date, before: datetime, *, is_trial: bool) -> Iterator[Batch
             batch = _batch(month, before, after, size, is_trial)
         except OperationalError as error:
             failures += 1
+            if not _is_busy(error):
+                raise
             if failures == ATTEMPTS:
-                raise _busy(error) from error
-            log.warning("a batch of %d calls is tried again: %s", size, _busy(error))
+                raise LedgerBusy(str(error).strip()) from error
+            log.warning("a batch of %d calls is tried again: %s", size, error)
             size = max(BATCH_MIN, size // 2)
             time.sleep(PAUSE_SECONDS)
             continue
@@ -127,9 +131,9 @@ def _next_size(size: int, seconds: float) -> int:
     return max(BATCH_MIN, min(BATCH_MAX, 2 * size, int(size * BATCH_SECONDS / max(seconds, 0.001))))
 
 
-def _busy(error: OperationalError) -> Exception:
-    """Return what to raise for an error: LedgerBusy for a limit that passed, else itself."""
-    return LedgerBusy(str(error).strip()) if isinstance(error.__cause__, LockNotAvailable | QueryCanceled) else error
+def _is_busy(error: OperationalError) -> bool:
+    """Return whether a limit has passed, on the wait for a lock or on a statement."""
+    return isinstance(error.__cause__, LockNotAvailable | QueryCanceled)
 
 
 def _execute(statement: str) -> None:

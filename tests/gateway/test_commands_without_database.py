@@ -31,9 +31,20 @@ def manage(*arguments: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("command", ["audit_ledger", "rotate_signing_keys", "reencrypt", "migrate", "prepare", "apply"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "audit_ledger",
+        "rotate_signing_keys",
+        "reencrypt",
+        "migrate",
+        "prepare",
+        "apply",
+        "move_ledger_month 2025-10",
+    ],
+)
 def test_a_command_says_in_one_line_that_the_database_is_away(command: str) -> None:
-    code, _, told = manage(command)
+    code, _, told = manage(*command.split())
     assert code == 1
     [line] = told.splitlines()
     assert "The database at 127.0.0.1:" in line

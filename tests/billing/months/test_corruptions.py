@@ -55,6 +55,11 @@ CORRUPTIONS: dict[str, tuple[Any, ...]] = {
         " created_at) SELECT kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at"
         f" FROM {CHARGE} WHERE source = :paid",
     ),
+    "a key of a moved call used twice": (
+        {"key_is_kept_for_a_day", "seals_hold"},
+        "UPDATE billing_reservation SET idempotency_key = 'key 1', created_at = '2025-10-17 12:00Z',"
+        " closed_at = '2025-10-17 12:00Z' WHERE id = :recent",
+    ),
     "a call in another month": (
         {"months_stand"},
         "SELECT billing_add_month('2025-09-01')",
@@ -132,7 +137,7 @@ def test_is_named(moved: Old, corruption: str) -> None:
     invariants, *statements = CORRUPTIONS[corruption]
     with unguarded(), connection.cursor() as cursor:
         for statement in statements:
-            for name in ("paid", "released"):
+            for name in ("paid", "released", "recent"):
                 statement = statement.replace(f":{name}", f"'{moved[name]}'")
             cursor.execute(statement)
             assert cursor.rowcount != 0, statement

@@ -1,6 +1,7 @@
 """The hot tables let go of nothing but what moved, and a month's tables take nothing else and change nothing."""
 
 import pytest
+from django.core.management import call_command
 from django.db import Error, IntegrityError, connection, transaction
 
 from billing.operations import ledger_months
@@ -169,6 +170,16 @@ def test_every_migrate_mends_the_tables_of_months(old: Old, damage: str) -> None
     assert ledger_months.tend() in {1, 2}
     assert unsound() == []
     assert ledger_months.tend() == 0
+
+
+def test_migrate_tends_the_tables_of_months(old: Old) -> None:
+    move()
+    run("SET CONSTRAINTS ALL IMMEDIATE")
+    run(f"ALTER TABLE {CALL} DISABLE TRIGGER month_stays")
+    run("DROP INDEX transfer_posted_once_2025_10")
+    assert unsound() != []
+    call_command("migrate", verbosity=0)
+    assert unsound() == []
 
 
 def test_an_index_that_the_hot_table_lost_goes_from_its_months(old: Old) -> None:
