@@ -80,8 +80,10 @@ END $$;
 
 
 -- A month's table takes only rows that stand in the hot table, equal in every column, down to the bytes (`*=`): calls that
--- may move, and what belongs to a call that stands in the month already.
-CREATE OR REPLACE FUNCTION billing_month_admits() RETURNS trigger LANGUAGE plpgsql AS $$
+-- may move, and what belongs to a call that stands in the month already. This guard and the next read other tables, and a
+-- temporary table must not stand in for one of them: without a search_path of their own it would be found first.
+CREATE OR REPLACE FUNCTION billing_month_admits() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_final timestamptz := billing_final_until();
   v_table record;
@@ -108,7 +110,8 @@ END $$;
 
 
 -- The hot table lets go only of rows that stand in their month's table, equal in every column, down to the bytes.
-CREATE OR REPLACE FUNCTION billing_only_moves() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION billing_only_moves() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_key text := CASE TG_TABLE_NAME WHEN 'billing_reservation' THEN 'id' WHEN 'billing_transfer' THEN 'source'
                                    ELSE 'reservation_id' END;

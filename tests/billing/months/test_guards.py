@@ -45,6 +45,10 @@ LOST = [
     "TRUNCATE ONLY billing_transfer",
     "WITH gone AS (DELETE FROM ONLY billing_usage_record RETURNING *) SELECT count(*) FROM gone",
     "MERGE INTO ONLY billing_transfer t USING (SELECT 1) o ON t.source = :paid WHEN MATCHED THEN DELETE",
+    # Temporary tables have the names of those that the guard reads.
+    f"CREATE TEMP TABLE {CHARGE} AS SELECT t.* FROM ONLY billing_transfer t; CREATE TEMP TABLE pg_inherits AS"
+    f" SELECT 'pg_temp.{CHARGE}'::regclass::oid AS inhrelid, 'billing_transfer'::regclass::oid AS inhparent;"
+    " DELETE FROM ONLY billing_transfer WHERE source = :paid",
     # Its copy is there, but another row goes with it.
     f"{COPY}; DELETE FROM ONLY billing_reservation WHERE id IN (:paid, :recent)",
 ]
@@ -64,6 +68,8 @@ SMUGGLED = [
     " FROM ONLY billing_transfer t WHERE t.source = :paid",
     f"{COPY}; INSERT INTO {CHARGE} SELECT (jsonb_populate_record(t, '{{\"id\": -1}}')).*"
     " FROM ONLY billing_transfer t WHERE t.source = :paid",
+    f"{COPY}; CREATE TEMP TABLE billing_transfer AS SELECT (jsonb_populate_record(t, '{{\"amount_microusd\": 1}}')).*"
+    f" FROM public.billing_transfer t WHERE t.source = :paid; INSERT INTO {CHARGE} SELECT * FROM pg_temp.billing_transfer",
     f"{COPY}; {COPY}",
     f"{COPY} ON CONFLICT (id) DO NOTHING; {COPY} ON CONFLICT (id) DO UPDATE SET charge_microusd = 1",
 ]
