@@ -40,6 +40,8 @@ def _walk(patterns: Sequence[URLPattern | URLResolver], prefix: str) -> Iterator
             continue
         view, actions = getattr(pattern.callback, "cls", None), getattr(pattern.callback, "actions", {})
         for method, action in actions.items():
+            if method == "head":  # the framework adds it beside GET, with a route's first request
+                continue
             access = declared_access(view, action) if view else None
             assert access is not None, f"{method} {path} declares no access"
             yield MappedRoute(method.upper(), path, access)
