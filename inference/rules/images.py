@@ -15,6 +15,7 @@ CHAT_TYPES = STILL_TYPES | {"image/gif"}
 _HEAD = re.compile(r"data:image/[a-z0-9.+-]+;base64,", re.IGNORECASE)
 _HEAD_MAX_CHARACTERS = 100
 PIECE_CHARACTERS = 64 * 1024  # a multiple of four
+_PADDING_MAX = 4  # stays with the characters before it
 _TOLD = {"image/png": "PNG", "image/jpeg": "JPEG", "image/webp": "WebP", "image/gif": "GIF"}
 
 
@@ -69,12 +70,14 @@ def _decoded(text: str) -> bytes:
 
     Raises binascii.Error, or ValueError for a character beyond ASCII.
     """
-    data = bytearray()
-    for at in range(0, len(text), PIECE_CHARACTERS):
-        piece = text[at : at + PIECE_CHARACTERS]
-        if piece.endswith("=") and at + PIECE_CHARACTERS < len(text):
+    data, at = bytearray(), 0
+    while at < len(text):
+        end = at + PIECE_CHARACTERS if len(text) - at > PIECE_CHARACTERS + _PADDING_MAX else len(text)
+        piece = text[at:end]
+        if piece.endswith("=") and end < len(text):
             raise binascii.Error("padding before the end")
         data += base64.b64decode(piece, validate=True)
+        at = end
     return bytes(data)
 
 

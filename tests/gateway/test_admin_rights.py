@@ -41,6 +41,7 @@ ACTIONS = (
     "charge",
     "release",
     "credit",
+    "record_refund",
     "dismiss",
     "rotate",
 )
@@ -97,7 +98,7 @@ def row_of(table: tuple[str, str], kind: str = "") -> Any:
     waiting = {
         "reservation": {"state": "review"},
         "checkout": {"status": "review"},
-        "invoice": {"status": "paid" if kind == "credit" else "past_due"},
+        "invoice": {"status": "paid" if kind in ("credit", "record_refund") else "past_due"},
     }
     return rows(table).filter(**waiting.get(table[1], {})).first()
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import ImageRejected
@@ -72,6 +72,7 @@ def decoded(text: str) -> bytes | None:
 
 
 @given(st.integers(0, 9), st.text("A=+/-é", max_size=4), st.integers(0, 9))
+@example(5, "=", 0)
 def test_base64_in_pieces_is_as_strict_as_in_one(before: int, middle: str, after: int) -> None:
     start = base64.b64encode(PNG).decode().rstrip("=")
     data = start + "A" * (PIECE_CHARACTERS - len(start) - 5 + before) + middle + "A" * after

@@ -144,7 +144,8 @@ def test_a_payment_here_without_one_at_the_provider_is_a_difference_until_it_is_
     checkout = paid(provider)
     late = movement(provider, checkout)
     del provider.store._objects[late["id"]]
-    assert match() == {"days": 1, "differences": 1, "open differences": 1}
+    # A payment of a day's last hour is awaited with the next day.
+    assert match(DAY) == {"days": 2, "differences": 1, "open differences": 1}
     assert differences() == [(checkout.pk, "not_there", True)]
     provider.store._objects[late["id"]] = late
     assert match(2 * DAY) == {"days": 2, "movements": 1, "closed": 1}

@@ -15,13 +15,13 @@ Cells = Mapping[str, Mapping[str, str]]
 
 PAGE = """# What becomes of a call whose upstream misbehaves
 
-Every metered route is tried against these, over real sockets, by `tests/inference/misbehaviour`. A cell has the status that the
-client gets, the code of the error, which a stream that has begun carries in an event, and what becomes of the hold. Bytes that
-are handed on as they come cannot carry an error: **cut** says that their connection ends without their end.
+`tests/inference/misbehaviour` tries every metered route against all of these, over real sockets. A cell has the status that the
+client gets, the error code (if a stream has already begun, the code is in an event), and what becomes of the hold. A response of
+plain bytes cannot carry an error once it has begun: **cut** means that its connection is closed before its end.
 
 - **settled**: the usage is charged, never more than the hold
 - **released**: nothing is charged
-- **review**: the hold stands until it is [reconciled](metering.md#reconciliation)
+- **review**: the hold stays until it is [reconciled](metering.md#reconciliation)
 
 <!-- Written by `python -m tests.inference.misbehaviour --write`; a test compares it. -->
 
