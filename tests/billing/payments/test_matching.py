@@ -145,10 +145,10 @@ def test_a_payment_here_without_one_at_the_provider_is_a_difference_until_it_is_
     late = movement(provider, checkout)
     del provider.store._objects[late["id"]]
     # A payment of a day's last hour is awaited with the next day.
-    assert match(DAY) == {"days": 2, "differences": 1, "open differences": 1}
+    assert match(DAY + timedelta(hours=3)) == {"days": 2, "differences": 1, "open differences": 1}
     assert differences() == [(checkout.pk, "not_there", True)]
     provider.store._objects[late["id"]] = late
-    assert match(2 * DAY) == {"days": 2, "movements": 1, "closed": 1}
+    assert match(2 * DAY) == {"days": 1, "movements": 1, "closed": 1}
 
 
 def test_a_payment_just_before_midnight_here_is_awaited_with_the_next_day(provider: FakeStripe) -> None:
