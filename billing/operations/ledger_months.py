@@ -72,7 +72,7 @@ def move(month: date, *, before: datetime) -> Iterator[Batch]:
 
 
 def preview(month: date, *, before: datetime) -> Iterator[Batch]:
-    """Say what `move` would do, and do nothing."""
+    """Report what `move` would do, without doing it."""
     return _batches(month, before, is_trial=True)
 
 
@@ -82,7 +82,7 @@ def analyze() -> None:
 
 
 def tend() -> int:
-    """Give the months' tables the indexes and guards that the hot ones have now; return how many differed."""
+    """Repair indexes and guards of the months' tables after those of the hot ones; return how many differed."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         names = [name for (name,) in cursor.fetchall()]

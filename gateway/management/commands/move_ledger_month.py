@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="say what would move and what would stay")
 
     def handle(self, *args: Any, months: list[str], dry_run: bool, **options: Any) -> None:
-        """Say of each month what moved and what stays, or that there is nothing to move."""
+        """Print for each month what moved and what stays, or that there is nothing to move."""
         before = timezone.now() - timedelta(days=settings.LEDGER_HOT_DAYS)
         for month in [_read(name, before) for name in months]:
             try:
