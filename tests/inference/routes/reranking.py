@@ -34,12 +34,3 @@ def ask(stage: Stage, adapter: str = "voyage", *, fields: Any = None, **members:
     """Rerank with a new caller and a new model; return the caller and the answer."""
     alias, caller = model_at(stage, adapter, **(fields or {})), stage.caller()
     return caller, caller.post(rerank(alias, **members), path=PATH)
-
-
-def assert_refused(stage: Stage, caller: Caller, answer: Any, status: int, code: str, param: str | None) -> None:
-    """Check the error, and that nothing was held and nothing sent."""
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error["param"]) == (status, code, param)
-    assert caller.calls == []
-    assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
-    assert len(stage.upstream.ledger) == 0

@@ -7,6 +7,7 @@ import pytest
 
 from billing.models import UsageRecord
 from billing.queries import audit
+from tests.inference.routes.refusals import assert_refused
 from tests.support.stage import Caller, Stage
 from tests.support.upstream import LEAKS, Behaviour
 from tests.support.upstream.images import data_of
@@ -30,14 +31,6 @@ def model_at(stage: Stage, price: Any = None, **fields: Any) -> str:
 def ask(stage: Stage, price: Any = None, *, fields: Any = None, **members: Any) -> tuple[Caller, Any]:
     alias, caller = model_at(stage, price, **(fields or {})), stage.caller()
     return caller, caller.post(draw(alias, **members), path=PATH)
-
-
-def assert_refused(stage: Stage, caller: Caller, answer: Any, status: int, code: str, param: str | None) -> None:
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"], error["param"]) == (status, code, param)
-    assert caller.calls == []
-    assert caller.wallet == {"balance": 1_000_000, "held": 0, "debt": 0}
-    assert len(stage.upstream.ledger) == 0
 
 
 def assert_charged(caller: Caller, answer: Any, *, hold: int, charge: int) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from billing.models import UsageRecord
 from billing.queries import audit
-from tests.inference.routes.reranking import DOCUMENTS, PATH, QUERY, TEXT_BYTES, ask, assert_refused, model_at, rerank
+from tests.inference.routes.refusals import assert_refused
+from tests.inference.routes.reranking import DOCUMENTS, PATH, QUERY, TEXT_BYTES, ask, model_at, rerank
 from tests.support.stage import Stage
 
 

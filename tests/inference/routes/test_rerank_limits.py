@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from inference.queries import catalogue
-from tests.inference.routes.reranking import PATH, QUERY, ask, assert_refused, model_at, rerank, row
+from tests.inference.routes.refusals import assert_refused
+from tests.inference.routes.reranking import PATH, QUERY, ask, model_at, rerank, row
 from tests.support.stage import Stage
 
 
