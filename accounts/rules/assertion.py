@@ -5,6 +5,7 @@ SPEC: Trusted server exchange. Built like the JWT grant of RFC 7523. Every refus
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -89,7 +90,7 @@ def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
     )
 
 
-def _check_type(header: dict[str, Any]) -> None:
+def _check_type(header: Mapping[str, Any]) -> None:
     typ = header.get("typ", "JWT")
     if not isinstance(typ, str) or typ.lower() in _OTHER_TYPES:
         raise AssertionRefused("typ is that of another kind of token")
@@ -102,7 +103,7 @@ def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
         raise AssertionRefused(str(error)) from None
 
 
-def _select_key(header: dict[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
+def _select_key(header: Mapping[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
     """Find the key by `kid`; a single key needs none, and a key without a `kid` matches any."""
     kid = header.get("kid")
     if len(keys) == 1 and (kid is None or "kid" not in keys[0]):

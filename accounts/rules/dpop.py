@@ -7,20 +7,20 @@ recorded.
 
 import hashlib
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from accounts.rules import htu, jwk, jwt
 from gateway.core.contract.errors import InvalidDpopProof
 from gateway.core.contract.limits import PROOF_JTI_MAX_CHARACTERS, PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_SECONDS
+from gateway.core.contract.values import value_class
 
 PROOF_MAX_BYTES = 8192
 PROOF_TYPE = "dpop+jwt"
 LATEST_DATE = 2**53  # larger numbers are not exact in every JSON reader
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ProofTicket:
     """What is recorded of a proof so that it serves once: `digest` names the proof key and the `jti` (32 bytes).
 
@@ -32,7 +32,7 @@ class ProofTicket:
     expires_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Proof:
     """A proof with a valid signature and valid claims. `ath` is the claim as sent, None where there is none."""
 
@@ -78,7 +78,7 @@ def check_access_token_hash(proof: Proof, expected: str | None) -> None:
         raise _refused("ath does not match the access token" if expected else "ath belongs to an access token")
 
 
-def _proof_key(header: dict[str, Any]) -> jwk.PublicKey:
+def _proof_key(header: Mapping[str, Any]) -> jwk.PublicKey:
     if header.get("typ") != PROOF_TYPE:
         raise jwt.JwtError("typ is not dpop+jwt")
     if "jwk" not in header:
