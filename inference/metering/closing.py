@@ -83,8 +83,7 @@ async def close(entry: Entry, closing: Closing[Row]) -> Row | None:
     """Close a call and wait a moment for it. None where that is still being tried when this returns."""
     entry.closing(closing.note)
     try:
-        async with asyncio.timeout(CLIENT_WAIT_SECONDS):
-            return await _attempt(entry, closing)
+        return await _attempt(entry, closing, CLIENT_WAIT_SECONDS)
     except Exception as error:  # noqa: BLE001 - whatever it was, it is looked at where it is tried again
         log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.note)
         spawn(_persist(entry, closing))
@@ -111,8 +110,8 @@ async def _persist(entry: Entry, closing: Closing[Any]) -> None:
             return
 
 
-async def _attempt(entry: Entry, closing: Closing[Row]) -> Row:
-    row = await database.run(closing.element)
+async def _attempt(entry: Entry, closing: Closing[Row], wait_seconds: float | None = None) -> Row:
+    row = await database.run(closing.element, wait_seconds)
     entry.done()
     return row
 

@@ -11,24 +11,30 @@ Thing = TypeVar("Thing")
 class PerLoop(Generic[Thing]):
     """One thing for each running loop, made at its first use and forgotten with its loop.
 
-    What refers to its loop keeps it alive in here, as connections do: such a thing goes when another loop begins.
+    What refers to its loop keeps it alive in here, as connections do: such a thing goes when another loop begins. So does
+    the thing that was asked for last.
     """
 
     def __init__(self, make: Callable[[], Thing]) -> None:
         self._make = make
         self._things: WeakKeyDictionary[asyncio.AbstractEventLoop, Thing] = WeakKeyDictionary()
+        self._latest: tuple[asyncio.AbstractEventLoop, Thing] | None = None  # of the loop that asked last
 
     def get(self) -> Thing:
         """Return the running loop's."""
-        loop = asyncio.get_running_loop()
+        loop, latest = asyncio.get_running_loop(), self._latest
+        if latest is not None and latest[0] is loop:
+            return latest[1]
         thing = self._things.get(loop)
         if thing is None:
             self._forget_closed_loops()
             thing = self._things[loop] = self._make()
+        self._latest = loop, thing
         return thing
 
     def pop(self) -> Thing | None:
         """Take the running loop's away, for whoever closes it; None where there is none."""
+        self._latest = None
         return self._things.pop(asyncio.get_running_loop(), None)
 
     def _forget_closed_loops(self) -> None:

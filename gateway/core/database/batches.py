@@ -13,17 +13,19 @@ are not run again, and their callers are told.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
 
 from psycopg import DataError, IntegrityError, InternalError, ProgrammingError
 from psycopg.errors import DeadlockDetected, LockNotAvailable, ReadOnlySqlTransaction
 from psycopg_pool import PoolTimeout
 
 from gateway.core.api.background import spawn
+from gateway.core.api.per_loop import PerLoop
+from gateway.core.contract.values import value_class
 from gateway.core.database.connection import Unanswered
 from gateway.core.database.pool import ledger_connection
 from gateway.core.database.values import Blobs, Elements
@@ -57,7 +59,7 @@ class BatchFunction(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Element(Generic[Row]):
     """One call's part of a batch. `arguments` is a JSON object; `read` takes the answer's object and body."""
 
@@ -71,12 +73,8 @@ class Element(Generic[Row]):
 @dataclass(eq=False, slots=True)
 class _Waiting:
     element: Element[Any]
-    answer: "asyncio.Future[Any]" = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    answer: "asyncio.Future[Any]"
     is_begun: bool = False  # as long as nobody knows what became of a statement that holds it
-
-    @property
-    def owner(self) -> Hashable:
-        return self.element.owner
 
     @property
     def size_bytes(self) -> int:
@@ -85,7 +83,7 @@ class _Waiting:
     def give_up(self) -> None:
         kind = Unanswered if self.is_begun else PoolTimeout
         if not self.answer.done():
-            self.answer.set_exception(kind(f"the ledger has not answered within {WAIT_SECONDS:g} s"))
+            self.answer.set_exception(kind("the ledger has not answered in time"))
 
 
 _Batch = list[_Waiting]
@@ -101,15 +99,17 @@ class Batches:
         self._held_up: deque[_Batch] = deque()
         self._lanes, self._held_up_lanes = LANES, HELD_UP_LANES
 
-    async def run(self, element: Element[Row]) -> Row:
+    async def run(self, element: Element[Row], wait_seconds: float | None = None) -> Row:
         """Run an element and return what it reads.
 
-        Raises the database's error, or PoolTimeout, where nothing was done; Unanswered where nobody knows.
+        Raises the database's error, or PoolTimeout, where nothing was done; Unanswered where nobody knows. One of the two
+        is raised where there is no answer within `wait_seconds`, which are WAIT_SECONDS where none are given.
         """
-        waiting = _Waiting(element)
+        loop = asyncio.get_running_loop()
+        waiting = _Waiting(element, loop.create_future())
         self._enqueue(waiting)
         self._start()
-        timer = asyncio.get_running_loop().call_later(WAIT_SECONDS, waiting.give_up)
+        timer = loop.call_later(WAIT_SECONDS if wait_seconds is None else wait_seconds, waiting.give_up)
         try:
             answer, body = await waiting.answer
         finally:
@@ -117,14 +117,17 @@ class Batches:
         return element.read(answer, body)
 
     def _enqueue(self, waiting: _Waiting) -> None:
-        self._queues.setdefault(waiting.owner, deque()).append(waiting)
-        if waiting.owner not in self._under_way:
-            self._ready[waiting.owner] = None
+        owner = waiting.element.owner
+        if (queue := self._queues.get(owner)) is None:
+            queue = self._queues[owner] = deque()
+        queue.append(waiting)
+        if owner not in self._under_way:
+            self._ready[owner] = None
 
     def _start(self) -> None:
-        while self._lanes and (batch := self._next()):
+        while self._lanes and self._ready:
             self._lanes -= 1
-            spawn(self._run(batch))
+            spawn(self._run(self._next()))
         while self._held_up_lanes and self._held_up:
             self._held_up_lanes -= 1
             spawn(self._run_held_up(self._held_up.popleft()))
@@ -148,15 +151,15 @@ class Batches:
     async def _run(self, batch: _Batch) -> None:
         held_up: dict[Hashable, _Batch] = {}
         for waiting in await _execute(batch, wait=False):
-            held_up.setdefault(waiting.owner, []).append(waiting)
+            held_up.setdefault(waiting.element.owner, []).append(waiting)
         self._held_up.extend(held_up.values())
         self._lanes += 1
-        self._leave({waiting.owner for waiting in batch} - held_up.keys())
+        self._leave({waiting.element.owner for waiting in batch} - held_up.keys())
 
     async def _run_held_up(self, batch: _Batch) -> None:
         await _execute(batch, wait=True)
         self._held_up_lanes += 1
-        self._leave({batch[0].owner})
+        self._leave({batch[0].element.owner})
 
     def _leave(self, owners: Iterable[Hashable]) -> None:
         self._under_way.difference_update(owners)
@@ -164,21 +167,17 @@ class Batches:
         self._start()
 
 
-async def run(element: Element[Row]) -> Row:
+async def run(element: Element[Row], wait_seconds: float | None = None) -> Row:
     """Run an element in the running loop's next batch, as `Batches.run`."""
-    loop = asyncio.get_running_loop()
-    batches = _batches.get(loop)
-    if batches is None:
-        batches = _batches[loop] = Batches()
-    return await batches.run(element)
+    return await _batches.get().run(element, wait_seconds)
 
 
-_batches: WeakKeyDictionary[asyncio.AbstractEventLoop, Batches] = WeakKeyDictionary()
+_batches = PerLoop(Batches)
 
 
 async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
     """Run a batch and answer its elements, whatever happens; return those whose wallet was busy."""
-    batch = sorted((waiting for waiting in batch if not waiting.answer.done()), key=lambda it: it.element.function)
+    batch = sorted([waiting for waiting in batch if not waiting.answer.done()], key=attrgetter("element.function"))
     for waiting in batch:
         waiting.is_begun = True
     try:
@@ -207,11 +206,11 @@ async def _query(elements: list[Element[Any]], *, wait: bool) -> list[tuple[Any,
         return []
     names: list[str] = []
     parameters: list[Any] = [wait]
-    for function, group in groupby(elements, lambda element: element.function):
+    for function, group in groupby(elements, attrgetter("function")):
         part = list(group)
         names.append(function.name)
-        parameters.append(Elements(element.arguments for element in part))
-        parameters.append(Blobs(element.body for element in part))
+        parameters.append(Elements([element.arguments for element in part]))
+        parameters.append(Blobs([element.body for element in part]))
     async with ledger_connection() as connection:
         return await connection.run(_select(tuple(names)), parameters)
 

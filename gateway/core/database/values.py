@@ -47,7 +47,7 @@ def _element(item: str) -> bytes:
 
 def _blobs(value: Blobs) -> bytes | None:
     """Write PostgreSQL's binary form of an array: dimensions, whether there are NULLs, type, length, lower bound."""
-    if all(item is None for item in value):
+    if value.count(None) == len(value):
         return None
     parts = [struct.pack("!5i", 1, 1, _BYTEA, len(value), 1)]
     for item in value:
