@@ -7,12 +7,10 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.http.request import HttpHeaders
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
@@ -25,11 +23,12 @@ from accounts.rules.jwk import PublicKey
 from accounts.rules.principal import Principal
 from gateway.core.api.challenges import challenge, challenged
 from gateway.core.contract.errors import InvalidDpopProof, InvalidToken
+from gateway.core.contract.values import value_class
 
 _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Verified:
     """A caller whose proof and token are valid, and the ticket with which the proof is recorded later."""
 
@@ -169,6 +168,6 @@ def _token(credentials: str | None) -> str:
 def _header(headers: Mapping[Any, Any], name: str) -> str | None:
     """Read a header from a mapping of text or of bytes."""
     value = headers.get(name)
-    if value is None and not isinstance(headers, HttpHeaders):  # Django's own mapping contains only text
+    if value is None and isinstance(headers, dict):  # Django's own mapping, which is none, contains only text
         value = headers.get(name.encode("ascii"))
     return value.decode("latin-1") if isinstance(value, bytes) else value

@@ -5,7 +5,6 @@ the amounts, so that whoever finds it written down can close the call too.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
@@ -13,6 +12,7 @@ import orjson
 from billing.operations.ledger import AMOUNT_MAX_MICROUSD, CloseOutcome, Release, Replay, Settlement
 from billing.operations.statement import Statement
 from billing.rules.owners import Owner
+from gateway.core.contract.values import value_class
 from gateway.core.database import BatchFunction, Element
 
 CLOSE = BatchFunction(0, "billing_close_calls")
@@ -43,7 +43,7 @@ class OpenCall(NamedTuple):
     takeover: Takeover | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Closing(Generic[Row]):
     """One closing. `note` is what of it fits into a journal."""
 

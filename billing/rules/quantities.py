@@ -1,7 +1,9 @@
 """What a call used, as counts that can be trusted."""
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import fields
+from operator import attrgetter
+
+from gateway.core.contract.values import value_class
 
 # No call within the body limits comes near it; a larger number must count something else.
 QUANTITY_MAX = 2 * 10**9
@@ -12,7 +14,7 @@ class MalformedUsage(ValueError):
     another."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@value_class(frozen=True, slots=True, kw_only=True)
 class Quantities:
     """Metered quantities of one call; None where a quantity was not metered.
 
@@ -34,8 +36,9 @@ class Quantities:
     image_kind: str | None = None
 
     def __post_init__(self) -> None:
-        for name in QUANTITY_NAMES:
-            _check_count(name, getattr(self, name))
+        for value in _counts_of(self):
+            if value is not None and (type(value) is not int or not 0 <= value <= QUANTITY_MAX):
+                raise self._malformed()
         if (self.cached_input_tokens or 0) + (self.input_audio_tokens or 0) > (self.input_tokens or 0):
             raise MalformedUsage("cached and audio input tokens exceed the input tokens")
         if (self.output_audio_tokens or 0) > (self.output_tokens or 0):
@@ -43,16 +46,18 @@ class Quantities:
 
     def counts(self) -> dict[str, int]:
         """Return the metered quantities by the names of the usage record's columns."""
-        return {name: value for name in QUANTITY_NAMES if (value := getattr(self, name)) is not None}
+        named = zip(QUANTITY_NAMES, _counts_of(self), strict=True)
+        return {name: value for name, value in named if value is not None}
+
+    def _malformed(self) -> MalformedUsage:
+        """Say which quantity is no valid count, and why."""
+        for name, value in self.counts().items():
+            if type(value) is not int:  # a bool is an int to isinstance
+                return MalformedUsage(f"{name} is not a whole number")
+            if not 0 <= value <= QUANTITY_MAX:
+                return MalformedUsage(f"{name} is out of range")
+        raise AssertionError("all counts are valid")
 
 
 QUANTITY_NAMES = tuple(field.name for field in fields(Quantities) if field.name != "image_kind")
-
-
-def _check_count(name: str, value: Any) -> None:
-    if value is None:
-        return
-    if type(value) is not int:  # a bool is an int to isinstance
-        raise MalformedUsage(f"{name} is not a whole number")
-    if not 0 <= value <= QUANTITY_MAX:
-        raise MalformedUsage(f"{name} is out of range")
+_counts_of = attrgetter(*QUANTITY_NAMES)

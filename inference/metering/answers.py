@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from cryptography.fernet import InvalidToken
@@ -14,6 +13,7 @@ from gateway.core.api.logs import RecurringLog
 from gateway.core.api.offload import LARGE_BODY_BYTES, offload
 from gateway.core.contract.errors import IdempotencyKeyReused
 from gateway.core.contract.headers import CHARGE, HOLD, IDEMPOTENT_REPLAYED, USAGE_ID
+from gateway.core.contract.values import value_class
 
 log = logging.getLogger("inference.replays")
 _unreadable = RecurringLog("inference.replays", logging.ERROR)
@@ -22,7 +22,7 @@ REPLAY_MAX_BYTES = 16 * 1024 * 1024
 """A longer answer is not stored: a repeated request then learns that the call was charged, and nothing runs twice."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class WholeAnswer:
     """An answer in one piece."""
 
@@ -39,7 +39,7 @@ class Events(Protocol):
     async def aclose(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class StreamedAnswer:
     """An answer that comes in pieces."""
 

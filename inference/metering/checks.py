@@ -5,7 +5,7 @@ repeated request gets its first answer, whatever else is wrong with it by now.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +17,7 @@ from gateway.core.api.access import require_scope
 from gateway.core.api.offload import offload
 from gateway.core.contract.errors import ApiError, ConsentRequired, InvalidRequest, ModelNotFound, ModelUnavailable
 from gateway.core.contract.ids import new_id
+from gateway.core.contract.values import value_class
 from inference.metering.route import Body, Headers, MeteredRequest, MeteredRoute, PendingRequest
 from inference.queries import catalogue
 from inference.rules.model import PriceVersion, ServedModel
@@ -25,7 +26,7 @@ from inference.rules.request import BoundedRequest
 from inference.rules.terms import Terms
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Arrival:
     """A request whose proof and token hold."""
 
@@ -39,7 +40,7 @@ class Arrival:
         return self.verified.principal
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Identified(Arrival):
     """A request of which it is known what it asks for, and by what a repeated one is recognised."""
 
@@ -48,7 +49,7 @@ class Identified(Arrival):
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Checked(Identified):
     """A request that passed every check of the process: what is held, and what is sent."""
 
@@ -64,7 +65,7 @@ class Checked(Identified):
         return self.route.prepare is not None and self.request.needs_preparing
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Refused:
     """A request that failed, and before which step of the database's own checks that was."""
 
@@ -95,7 +96,7 @@ async def check(arrival: Arrival) -> Checked | Refused:
         price = _price_of(able, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
-    return _bounded(replace(identified, model=able), request, price)
+    return _bounded(identified if able is model else replace(identified, model=able), request, price)
 
 
 async def _find_model(arrival: Arrival, name: str) -> ServedModel:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.core.contract.values import value_class
+
 EVENT_STREAM_TYPE = "text/event-stream"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Answer:
     """A complete 2xx. `body` is of the route's own kind: a JSON object, or bytes.
 
@@ -36,7 +38,7 @@ class Chunk:
     events: tuple[Mapping[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Content:
     """A whole answer as the client gets it. Under an event stream's media type, its terminator is in it."""
 

@@ -1,11 +1,12 @@
 """A request for representations with its hold, as every route of them has it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
+from gateway.core.contract.values import value_class
 from inference.rules.answer import Answer
 from inference.rules.json_body import BoundedJson
 from inference.rules.representation import Representation
@@ -16,7 +17,7 @@ INPUT_OVERHEAD_TOKENS = 32
 padding of a short query. Vendors use 2 to 32."""
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedRepresentation(BoundedJson):
     """A request whose answer carries a manifest. `bound` is the most that its input can count."""
 

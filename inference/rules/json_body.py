@@ -1,18 +1,18 @@
 """Requests and answers that are JSON objects, as most routes have them."""
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gateway.core.api.json import dumps
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.contract.values import value_class
 from inference.rules.answer import Answer, Content
 from inference.rules.request import BoundedRequest
 
 JSON_TYPE = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class JsonBody:
     """A strictly parsed body. `size_bytes` and the SHA-256 `digest` are those of its compact form, its names sorted."""
 
@@ -30,7 +30,7 @@ class JsonBody:
         return name
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedJson(BoundedRequest):
     """A request that is sent as JSON and answered with it. `is_large` where writing it would keep the event loop
     long."""

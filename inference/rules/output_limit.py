@@ -1,16 +1,17 @@
 """How much output a caller's maximum buys, on routes whose answers are text."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from billing.rules.prices import PICO_PER_MICRO, PriceBook, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.contract.values import value_class
 from inference.rules.model import ServedModel
 from inference.rules.terms import within
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class OutputLimit:
     """The most that each of a call's `choices` may produce, in tokens, and what the call is held for with it."""
 

@@ -1,11 +1,12 @@
 """What a metered call may try: the deployments of its alias, and everything that an attempt at one of them needs."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import UPSTREAM_CONNECT_MAX_SECONDS
+from gateway.core.contract.values import value_class
 from inference.rules.upstream import Attempt, Endpoint, Sent, UpstreamTarget
 
 Endpoints = Mapping[str | tuple[str, Route], Endpoint[Any]]
@@ -23,7 +24,7 @@ def stream_seconds(timeout_seconds: float) -> float:
     return max(timeout_seconds, STREAM_MIN_SECONDS)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class DeploymentTarget:
     """One model at one upstream that serves an alias. The lowest priority goes first; equals share by weight."""
 
@@ -34,7 +35,7 @@ class DeploymentTarget:
     weight: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class CallPlan(Generic[Sent]):
     """One call and where it may go: its route's `endpoints`, and deployments. See `Attempt` for the rest."""
 

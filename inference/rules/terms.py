@@ -1,16 +1,16 @@
 """What a caller states about a metered call, in two headers (SPEC: General rules), and what it allows."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from gateway.core.contract.errors import IdempotencyKeyRequired, InvalidRequest, MaxCostExceeded, MaxCostRequired
 from gateway.core.contract.headers import IDEMPOTENCY_KEY, MAX_COST
 from gateway.core.contract.limits import IDEMPOTENCY_KEY_MAX_CHARACTERS, MAX_COST_MAX_MICROUSD, MAX_COST_MIN_MICROUSD
+from gateway.core.contract.values import value_class
 
 _KEY, _COST = IDEMPOTENCY_KEY.lower().encode(), MAX_COST.lower().encode()
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Terms:
     """What the caller states about a call: the key that makes it repeatable, and the most it may cost.
 
@@ -51,8 +51,8 @@ def within(cost_microusd: int, max_cost_microusd: int) -> int:
 
 def _idempotency_key(sent: list[bytes]) -> str:
     key = sent[0].decode("latin-1").strip(" \t")
-    printable = all(" " <= character <= "~" for character in key)
-    if len(sent) > 1 or not printable or not 1 <= len(key) <= IDEMPOTENCY_KEY_MAX_CHARACTERS:
+    is_printable = key.isascii() and key.isprintable()
+    if len(sent) > 1 or not is_printable or not 1 <= len(key) <= IDEMPOTENCY_KEY_MAX_CHARACTERS:
         raise InvalidRequest(
             f"Idempotency-Key must be one value of 1 to {IDEMPOTENCY_KEY_MAX_CHARACTERS} printable ASCII characters.",
             param=IDEMPOTENCY_KEY,

@@ -6,11 +6,12 @@ be sure of is `Ambiguous`.
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError
+from gateway.core.contract.values import value_class
 from inference.rules.answer import Answer, Chunk
 from inference.rules.request import BoundedRequest
 
@@ -21,7 +22,7 @@ GENERATIONS = "generations"
 """The one kind of record that is looked up: what aggregators keep of a call, at `<base_url>/generation?id=`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class UpstreamTarget:
     """Where an attempt goes: an upstream's row as a process caches it. Times are seconds. `fetches_images`: it may be sent
     the URL of an image. `routes` are those that it knows; None: all that its adapter has."""
@@ -42,7 +43,7 @@ class UpstreamTarget:
         return self.adapter == "openai" and self.options.get("looks_up") == GENERATIONS
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Attempt(Generic[Sent]):
     """One attempt. `request` is the route's own, and only its endpoints look into it; `model` is the upstream's name.
 
@@ -62,7 +63,7 @@ class Attempt(Generic[Sent]):
     on_generation: Callable[[str], None] = field(default=lambda generation_id: None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Alarm:
     """What only the operator can mend. `cause` is a short name that is the same at every call, such as "401"; `text` is one
     line for the log and the console, without secrets."""
@@ -71,7 +72,7 @@ class Alarm:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Rejected:
     """A complete refusal that cost nothing: released, and the client gets `error`. `alarm` asks for the operator."""
 
@@ -79,7 +80,7 @@ class Rejected:
     alarm: Alarm | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Overloaded:
     """An overload (429, or 503 that says so): may be retried, elsewhere too. `retry_after` in seconds; `cause` is for the
     log. `is_explicit`: the answer names an overload in its body, so that another model may take the call over where its
@@ -91,14 +92,14 @@ class Overloaded:
     is_explicit: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Unreachable:
     """Nothing was sent (refused, DNS, TLS): may be retried, elsewhere too."""
 
     cause: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Failed:
     """A complete error status that may not be retried; the upstream may have worked for it where it bills errors.
     `cause` is for the log."""
@@ -108,7 +109,7 @@ class Failed:
     cause: str | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Ambiguous:
     """Nobody knows whether work was done (timeout after sending, cut, malformed): review, and the client gets `error`."""
 

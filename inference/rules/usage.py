@@ -21,6 +21,6 @@ def read_total(usage: Mapping[str, Any], name: str) -> Any:
 def read_part(usage: Mapping[str, Any], group: str, name: str) -> Any:
     """Read an optional part of a count (`prompt_tokens_details.cached_tokens`), None where it is absent."""
     details = usage.get(group)
-    if details is None or isinstance(details, Mapping):
+    if details is None or isinstance(details, dict):
         return details.get(name) if details else None
     raise MalformedUsage(f"{group} is not an object")

@@ -3,18 +3,17 @@
 Three things can happen to a hold: it is settled, all of it is released, or it stands for review until somebody knows.
 """
 
-from dataclasses import dataclass
-
 from billing.rules.prices import PriceBook, PriceError, cost_microusd
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.contract.errors import ApiError, UpstreamError, UpstreamInvalid, UpstreamOverloaded
+from gateway.core.contract.values import value_class
 from inference.rules.answer import Answer, Content
 from inference.rules.request import BoundedRequest
 from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
 from inference.rules.usage import MissingUsage
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Settle:
     """The upstream answered, and what it used is known and has a price."""
 
@@ -23,7 +22,7 @@ class Settle:
     cost_microusd: int
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Release:
     """The upstream took nothing."""
 
@@ -31,7 +30,7 @@ class Release:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Review:
     """Work may have been done: the hold stands. The client gets the answer where there is one, else the error."""
 

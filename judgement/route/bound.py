@@ -1,13 +1,14 @@
 """A judgement with its hold, and how its usage is read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
 from gateway.core.api.json import dumps
 from gateway.core.contract.limits import JUDGEMENT_BRANCH_MAX_TOKENS
+from gateway.core.contract.values import value_class
 from inference.rules.answer import Answer, Content
 from inference.rules.fallback import Fallback
 from inference.rules.images import Image
@@ -23,7 +24,7 @@ FRAME_TOKENS = 1024
 """What a backend may put around one question and its state, or a vendor around the messages of a chat."""
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class Valid:
     """A valid request, and who may take it over."""
 
@@ -36,7 +37,7 @@ class Valid:
         return self.asked.is_large
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedJudgement(BoundedJson):
     """A judgement as it is sent to one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
 

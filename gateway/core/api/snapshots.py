@@ -65,11 +65,14 @@ class Snapshot(Generic[Value]):
 
     async def current(self) -> Value:
         """Return a value that can be used, or raise NotReady."""
-        if not self.is_usable:
+        latest = self._latest
+        age_seconds = time.monotonic() - latest[0] if latest else float("inf")
+        if latest is None or age_seconds > self._usable_seconds():
             await self.renewed()
-        elif self.age_seconds > self._fresh_seconds():
+            return self.at_hand()
+        if age_seconds > self._fresh_seconds():
             self._begin()
-        return self.at_hand()
+        return latest[1]
 
     async def renewed(self) -> None:
         """Wait for the snapshot that is being taken, or begun now, whatever becomes of it."""

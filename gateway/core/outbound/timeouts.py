@@ -1,5 +1,7 @@
 """A named timeout for every phase of an outbound call, in seconds."""
 
+from functools import lru_cache
+
 import aiohttp
 from django.conf import settings
 
@@ -31,7 +33,13 @@ def idle_seconds(first_byte_seconds: float) -> float:
 
 def _phases(*, silence: float, whole: float) -> aiohttp.ClientTimeout:
     """Add time for connecting on top, so that a connection that never came is never taken for a lost answer."""
-    connect = min(settings.UPSTREAM_CONNECT_SECONDS, UPSTREAM_CONNECT_MAX_SECONDS, silence)
+    return _with_connecting(
+        min(settings.UPSTREAM_CONNECT_SECONDS, UPSTREAM_CONNECT_MAX_SECONDS, silence), silence, whole
+    )
+
+
+@lru_cache
+def _with_connecting(connect: float, silence: float, whole: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(
         total=whole + connect, connect=connect, sock_connect=connect, sock_read=silence, ceil_threshold=whole + 60
     )

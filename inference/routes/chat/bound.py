@@ -1,12 +1,12 @@
 """A chat request with its hold: its output limit, and how its usage is read."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import Quantities
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.contract.values import value_class
 from inference.routes.chat.request import ChatRequest
 from inference.routes.chat.stream import ChatFormat, whole_as_events
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk, Content
@@ -21,7 +21,7 @@ SPOKEN_MARGIN = 4
 """Sound may have so many times fewer tokens than it is estimated to have; then its stream is not cut too early."""
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedChat(BoundedJson):
     """A chat request whose body has its output limit. `output_tokens` is the most that all choices may produce."""
 

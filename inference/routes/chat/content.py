@@ -1,11 +1,11 @@
 """What a chat request puts in: how much text, and which parts are not text."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gateway.core.api.json import written
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.contract.values import value_class
 from inference.rules.images import is_inline
 from inference.rules.members import refuse_media
 
@@ -13,7 +13,7 @@ TEXT_PARTS = ("text", "refusal")
 OTHER_PARTS = ("image_url", "input_audio", "file")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ChatContent:
     """`text_bytes` of messages and tools; `other_part` is the path of the first part that is not text, `other_parts`
     their number; `has_audio` says whether one of them is sound."""

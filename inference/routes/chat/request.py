@@ -1,11 +1,11 @@
 """What a chat request asks for, and how much its input can count."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.quantities import QUANTITY_MAX
 from gateway.core.contract.errors import InvalidRequest
+from gateway.core.contract.values import value_class
 from inference.routes.chat.content import read_content
 from inference.routes.chat.images import ImageAt, read_images, with_urls
 from inference.routes.chat.members import CHAT_MEMBERS
@@ -19,7 +19,7 @@ CHOICES_MAX = 128
 LIMITS = ("max_completion_tokens", "max_tokens")
 
 
-@dataclass(frozen=True, slots=True)
+@value_class(frozen=True, slots=True)
 class ChatRequest:
     """A valid chat request. `input_bound` is the most that its input can count, `input_estimate` what it probably counts.
 

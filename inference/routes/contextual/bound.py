@@ -1,15 +1,14 @@
 """A request for contextual embeddings with its hold."""
 
-from dataclasses import dataclass
-
 from billing.rules.prices import cost_microusd
+from gateway.core.contract.values import value_class
 from inference.routes.contextual.request import ContextualRequest
 from inference.rules.bounded_representation import BoundedRepresentation
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.terms import within
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedContextual(BoundedRepresentation):
     """A request for contextual embeddings as it is sent."""
 

@@ -1,9 +1,10 @@
 """An embedding request with its hold, and how its usage is read."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
+from gateway.core.contract.values import value_class
 from inference.routes.embeddings.represented_bound import BoundedRepresented, bound_represented
 from inference.routes.embeddings.represented_request import RepresentedRequest
 from inference.routes.embeddings.request import EmbeddingRequest
@@ -14,7 +15,7 @@ from inference.rules.terms import within
 from inference.rules.usage import read_total
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedEmbeddings(BoundedJson):
     """An embedding request as it is sent."""
 

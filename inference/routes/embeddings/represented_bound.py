@@ -1,9 +1,10 @@
 """A request for representations with its hold."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from billing.rules.prices import PriceBook, PriceError, cost_microusd
 from billing.rules.quantities import QUANTITY_MAX, Quantities
+from gateway.core.contract.values import value_class
 from inference.routes.embeddings.items import images_of
 from inference.routes.embeddings.represented_request import RepresentedRequest
 from inference.rules.bounded_representation import BoundedRepresentation
@@ -14,7 +15,7 @@ IMAGE_COMPONENTS = frozenset({"input_item", "input_token", "request"})
 """Any of these gives an image a price; its bytes have none."""
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedRepresented(BoundedRepresentation):
     """A request for representations as it is sent."""
 

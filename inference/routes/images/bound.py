@@ -1,11 +1,11 @@
 """A request for images with its hold, and how its answer is counted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
+from gateway.core.contract.values import value_class
 from inference.routes.images.events import events_of
 from inference.routes.images.kinds import dearest, kind_of
 from inference.routes.images.meter import ImageMeter
@@ -24,7 +24,7 @@ PARTIAL_IMAGE_TOKENS = 100
 """What the vendor counts for a partial image."""
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedImages(BoundedJson):
     """A request as it is sent. `image_tokens` is the most output tokens of one image, its partial images included."""
 

@@ -1,15 +1,14 @@
 """A request for late interaction with its hold."""
 
-from dataclasses import dataclass
-
 from billing.rules.prices import cost_microusd
+from gateway.core.contract.values import value_class
 from inference.routes.late_interaction.request import LateInteractionRequest
 from inference.rules.bounded_representation import BoundedRepresentation
 from inference.rules.model import PriceVersion, ServedModel
 from inference.rules.terms import within
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedLateInteraction(BoundedRepresentation):
     """A request for late interaction as it is sent."""
 

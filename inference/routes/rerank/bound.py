@@ -1,9 +1,10 @@
 """A rerank request with its hold, and what an answer to it cost."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import Quantities
+from gateway.core.contract.values import value_class
 from inference.routes.rerank.request import RerankRequest
 from inference.rules.answer import Answer
 from inference.rules.json_body import BoundedJson
@@ -12,7 +13,7 @@ from inference.rules.terms import within
 from inference.rules.usage import read_total
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedRerank(BoundedJson):
     """A rerank request as it is sent."""
 

@@ -1,12 +1,12 @@
 """A response with its hold: its output limit, how its usage is read, and what is kept of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from billing.rules.prices import PriceBook
 from billing.rules.quantities import MalformedUsage, Quantities
 from gateway.core.api.json import dumps
+from gateway.core.contract.values import value_class
 from inference.routes.responses.events import events_of, render
 from inference.routes.responses.progress import Progress
 from inference.routes.responses.request import ResponseRequest
@@ -20,7 +20,7 @@ from inference.rules.token_meter import TokenMeter
 from inference.rules.usage import MissingUsage, read_part, read_total
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedResponse(BoundedJson):
     """A request whose body has its output limit, of which `output_tokens` are the most that may come."""
 

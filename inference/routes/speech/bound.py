@@ -1,9 +1,8 @@
 """A request for speech with its hold."""
 
-from dataclasses import dataclass
-
 from billing.rules.prices import cost_microusd
 from billing.rules.quantities import Quantities
+from gateway.core.contract.values import value_class
 from inference.routes.speech.request import MEDIA_TYPES, SpeechRequest
 from inference.routes.speech.stream import SoundFormat, SpeechEventFormat, SpeechMeter, whole_as_events
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
@@ -13,7 +12,7 @@ from inference.rules.request import StreamedRequest
 from inference.rules.terms import within
 
 
-@dataclass(frozen=True)
+@value_class(frozen=True)
 class BoundedSpeech(BoundedJson, StreamedRequest):
     """A request as it is sent. The characters are known before anything is said, so its hold is its charge."""
 

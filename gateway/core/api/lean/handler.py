@@ -124,7 +124,10 @@ class LeanRequest(ASGIRequest):
     @property
     def has_origin(self) -> bool:
         """Return whether a browser's page sent this."""
-        return any(name == b"origin" for name, _ in self.raw_headers)
+        for name, _ in self.raw_headers:  # noqa: SIM110 - any() takes three times as long
+            if name == b"origin":
+                return True
+        return False
 
     async def read_body(self, limit_bytes: int) -> bytes:
         """Read the body (once), and watch from then on whether the client stays."""
