@@ -2,9 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable, Hashable, Iterator
+from collections.abc import AsyncIterator, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 from weakref import WeakValueDictionary
@@ -63,14 +63,17 @@ class Share:
 _shares: PerLoop[WeakValueDictionary[Hashable, Share]] = PerLoop(WeakValueDictionary)
 
 
-@contextmanager
-def on_behalf_of(account: Hashable) -> Iterator[None]:
-    """Count what is fetched meanwhile as this account's."""
-    token = _account.set(account)
-    try:
-        yield
-    finally:
-        _account.reset(token)
+class on_behalf_of:  # noqa: N801 - used as a statement
+    """Counts what is fetched meanwhile as this account's."""
+
+    def __init__(self, account: Hashable) -> None:
+        self._account = account
+
+    def __enter__(self) -> None:
+        self._token = _account.set(self._account)
+
+    def __exit__(self, *exc: object) -> None:
+        _account.reset(self._token)
 
 
 def current_share() -> Share:
