@@ -44,6 +44,20 @@ def test_the_fully_specified_name_of_eddsa_is_taken() -> None:
     assert jws.alg == "EdDSA"
 
 
+@pytest.mark.parametrize("kid", ["k1", "k" * jwt.SHORT_HEADER_CHARACTERS])
+def test_a_header_that_was_seen_before_is_read_as_at_first(signer: Signer, kid: str) -> None:
+    first, again = (jwt.parse(jwt.sign({"kid": kid}, {"n": n}, signer.private)) for n in (1, 2))
+    jwt.verify(again, signer.public)
+    assert (first.header, first.alg) == (again.header, again.alg) == ({"alg": signer.alg, "kid": kid}, signer.alg)
+    assert (first.claims, again.claims) == ({"n": 1}, {"n": 2})
+
+
+def test_a_long_header_is_not_remembered(signer: Signer) -> None:
+    remembered = jwt._short_header.cache_info().currsize
+    jwt.parse(jwt.sign({"kid": "k" * jwt.SHORT_HEADER_CHARACTERS}, CLAIMS, signer.private))
+    assert jwt._short_header.cache_info().currsize == remembered
+
+
 def test_another_key_does_not_verify(signer: Signer) -> None:
     with pytest.raises(jwt.JwtError, match="does not verify"):
         jwt.verify(jwt.parse(signer.sign({}, CLAIMS)), Signer(signer.alg).public)
