@@ -30,6 +30,9 @@ Scope = dict[str, Any]
 
 REMEMBERED_PATH_MAX_CHARACTERS = 256
 
+DEFAULT_HEADERS = ((b"vary", b"origin"), (b"cache-control", b"no-store"))
+_REQUEST_ID = REQUEST_ID.lower().encode("ascii")
+
 
 class LeanHandler:
     """Serves a URLconf of coroutine views without leaving the event loop."""
@@ -58,8 +61,10 @@ class LeanHandler:
         """Answer one request. A client that leaves cancels its view, also where no stream is open."""
         watch, memory = DisconnectWatch(receive), BodyMemory(self.large_bodies)
         try:
-            response = await self._answer(scope, receive, watch, memory)
-            await send_response(send, response)
+            request_id = request_id_of_scope(scope)
+            response = await self._answer(scope, receive, watch, memory, request_id)
+            # Not set on the response: Django looks at each header's characters several times.
+            await send_response(send, response, [*DEFAULT_HEADERS, (_REQUEST_ID, request_id.encode("ascii"))])
         except ClientLeft:
             pass
         except Incomplete:
@@ -73,9 +78,8 @@ class LeanHandler:
             memory.release()
 
     async def _answer(
-        self, scope: Scope, receive: Receive, watch: DisconnectWatch, memory: BodyMemory
+        self, scope: Scope, receive: Receive, watch: DisconnectWatch, memory: BodyMemory, request_id: str
     ) -> HttpResponseBase:
-        request_id = request_id_of_scope(scope)
         try:
             edge.check(scope["path"], *_texts(scope))
             request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, watch, request_id)
@@ -85,12 +89,9 @@ class LeanHandler:
         except ClientLeft:
             raise
         except UnicodeDecodeError:
-            response = error_response(InvalidRequest("The query is not UTF-8."), request_id)
+            return error_response(InvalidRequest("The query is not UTF-8."), request_id)
         except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
-            response = error_response(answered(error), request_id)
-        response.headers.setdefault("Vary", "origin")
-        response[REQUEST_ID] = request_id
-        response["Cache-Control"] = "no-store"
+            return error_response(answered(error), request_id)
         return response
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:

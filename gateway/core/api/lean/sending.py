@@ -1,6 +1,6 @@
 """Sends Django's response objects over ASGI."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from django.http.response import HttpResponse, HttpResponseBase
@@ -10,14 +10,20 @@ from gateway.core.api.lean.streams import StreamedResponse
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
+Headers = Sequence[tuple[bytes, bytes]]
+"""Headers as ASGI has them: names in lower case."""
+
 CUT = "gateway.cut"
 """The server's own extension of a scope: closes the connection behind what was sent."""
 
 
-async def send_response(send: Send, response: HttpResponseBase) -> None:
-    """Send a whole answer or a stream. If the client does not read it, the server drops the connection. Raises Incomplete
-    as the stream does."""
-    start = {"type": "http.response.start", "status": response.status_code, "headers": headers_of(response)}
+async def send_response(send: Send, response: HttpResponseBase, defaults: Headers = ()) -> None:
+    """Send a whole answer or a stream, with those of the default headers that it does not have itself. If the client does
+    not read it, the server drops the connection. Raises Incomplete as the stream does."""
+    headers = headers_of(response)
+    names = {name for name, _ in headers}
+    headers += [header for header in defaults if header[0] not in names]
+    start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
     if isinstance(response, StreamedResponse):
         await _send_stream(send, start, response)
         return
