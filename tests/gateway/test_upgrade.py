@@ -160,5 +160,6 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
         "billing_reserve",
         "billing_unwind_budgets",
         "billing_unwind_lots",
+        "inference_lock_owners",
         "inference_open_admitted",
     }
