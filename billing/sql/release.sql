@@ -26,7 +26,7 @@ CREATE OR REPLACE FUNCTION billing_release_locked(
   OUT outcome text, OUT hold_microusd bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_call billing_reservation;
+  v_call record;
   v_now timestamptz;
 BEGIN
   v_now := coalesce(p_now, clock_timestamp());
@@ -34,7 +34,8 @@ BEGIN
   UPDATE ONLY billing_reservation r
      SET state = 'released', closed_at = v_now, replayable = false, resolution = p_resolution
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.closed_at IS NULL
-  RETURNING r.* INTO v_call;
+  RETURNING r.id, r.wallet_id, r.org_id, r.product, r.membership_id, r.hold_microusd, r.cash_held_microusd,
+            r.lot_ids, r.lot_amounts_microusd INTO v_call;
   IF NOT FOUND THEN
     SELECT CASE r.state WHEN 'released' THEN 'already' WHEN 'settled' THEN 'settled' ELSE 'conflict' END,
            r.hold_microusd

@@ -29,37 +29,47 @@ CREATE OR REPLACE FUNCTION billing_hold(
 LANGUAGE plpgsql AS $$
 DECLARE
   v_call record;
-  v_digest bytea;
-  v_wallet billing_wallet;
-  v_now timestamptz;
-  v_month date;
-  v_left bigint;
-  v_lot record;
-  v_lot_ids text[];
-  v_lot_amounts bigint[];
 BEGIN
   SELECT c.* INTO v_call FROM json_to_record(p_call) AS c (
     usage_id text, owner_kind text, owner_key text, did text, product text, client_id text, route text, model text,
     request_id text, key text, digest text, hold bigint, max_cost bigint, price_version bigint,
     deadline_seconds double precision, is_trial boolean);
-  v_digest := decode(v_call.digest, 'hex');
-  v_left := v_call.hold;
+  PERFORM billing_lock_wallet(v_call.owner_kind, v_call.owner_key);
+  SELECT h.* INTO outcome, usage_id, available_microusd, budget_id, replay_status, replay_headers, replay_body
+    FROM billing_hold_locked(v_call, p_membership_id, p_now) h;
+END $$;
 
-  SELECT w.* INTO v_wallet FROM billing_wallet w
-   WHERE w.owner_kind = v_call.owner_kind AND w.owner_key = v_call.owner_key
-     FOR NO KEY UPDATE;
-  IF NOT FOUND THEN
-    v_wallet := billing_lock_wallet(v_call.owner_kind, v_call.owner_key);
-  END IF;
-  v_now := coalesce(p_now, clock_timestamp());
 
-  IF v_call.key IS NOT NULL AND EXISTS (
-    SELECT FROM ONLY billing_reservation r
-     WHERE r.wallet_id = v_wallet.id AND r.route = v_call.route AND r.idempotency_key = v_call.key AND r.replayable)
-  THEN
+-- The same for a caller that has read the call, and has locked the wallet of its owner in an earlier statement: under that
+-- lock each statement here sees the wallet, its lots and its calls as they are. p_call may have more members.
+CREATE OR REPLACE FUNCTION billing_hold_locked(
+  p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL,
+  OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
+  OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_digest bytea := decode(p_call.digest, 'hex');
+  v_now timestamptz := coalesce(p_now, clock_timestamp());
+  v_wallet record;
+  v_month date;
+  v_left bigint := p_call.hold;
+  v_lot record;
+  v_lot_ids text[];
+  v_lot_amounts bigint[];
+BEGIN
+  SELECT w.id, w.balance_microusd - w.held_microusd AS free, w.debt_microusd > 0 AS is_in_debt,
+         p_call.key IS NOT NULL AND EXISTS (
+           SELECT FROM ONLY billing_reservation r
+            WHERE r.wallet_id = w.id AND r.route = p_call.route AND r.idempotency_key = p_call.key AND r.replayable)
+           AS is_key_taken
+    INTO v_wallet
+    FROM billing_wallet w
+   WHERE w.owner_kind = p_call.owner_kind AND w.owner_key = p_call.owner_key;
+
+  IF v_wallet.is_key_taken THEN
     SELECT k.outcome, k.usage_id, k.replay_status, k.replay_headers, k.replay_body
       INTO outcome, usage_id, replay_status, replay_headers, replay_body
-      FROM billing_key_holder(v_wallet.id, v_call.route, v_call.key, v_digest, v_now) k;
+      FROM billing_key_holder(v_wallet.id, p_call.route, p_call.key, v_digest, v_now) k;
     IF outcome <> 'fresh' THEN
       RETURN;
     END IF;
@@ -67,16 +77,16 @@ BEGIN
       UPDATE ONLY billing_reservation r SET replayable = false WHERE r.id = usage_id;
     END IF;
   END IF;
-  usage_id := v_call.usage_id;
+  usage_id := p_call.usage_id;
 
-  IF v_call.owner_kind = 'organization' THEN
+  IF p_call.owner_kind = 'organization' THEN
     v_month := date_trunc('month', v_now AT TIME ZONE 'UTC')::date;
     SELECT b.id INTO budget_id FROM billing_budget b
      WHERE b.wallet_id = v_wallet.id AND b.disabled_at IS NULL
-       AND (b.product IS NULL OR b.product = v_call.product)
+       AND (b.product IS NULL OR b.product = p_call.product)
        AND (b.membership_id IS NULL OR b.membership_id = p_membership_id)
        AND CASE WHEN b.period_start < v_month THEN 0 ELSE b.spent_microusd END
-           + b.held_microusd + v_call.hold > b.limit_microusd
+           + b.held_microusd + p_call.hold > b.limit_microusd
      ORDER BY b.id LIMIT 1;
     IF FOUND THEN
       outcome := 'budget_exceeded';
@@ -89,7 +99,7 @@ BEGIN
      WHERE l.wallet_id = v_wallet.id AND l.closed_at IS NULL
        AND l.remaining_microusd > l.held_microusd
        AND (l.expires_at IS NULL OR l.expires_at > v_now)
-       AND (l.product IS NULL OR l.product = v_call.product)
+       AND (l.product IS NULL OR l.product = p_call.product)
      ORDER BY l.product IS NULL, l.expires_at NULLS LAST, l.id
      LIMIT 64
   LOOP
@@ -99,14 +109,13 @@ BEGIN
     v_left := v_left - least(v_lot.free, v_left);
   END LOOP;
 
-  IF v_wallet.debt_microusd > 0 OR v_left > v_wallet.balance_microusd - v_wallet.held_microusd THEN
+  IF v_wallet.is_in_debt OR v_left > v_wallet.free THEN
     outcome := 'insufficient_funds';
-    available_microusd := CASE WHEN v_wallet.debt_microusd > 0 THEN 0
-      ELSE v_call.hold - v_left + v_wallet.balance_microusd - v_wallet.held_microusd END;
+    available_microusd := CASE WHEN v_wallet.is_in_debt THEN 0 ELSE p_call.hold - v_left + v_wallet.free END;
     RETURN;
   END IF;
 
-  IF v_call.is_trial THEN
+  IF p_call.is_trial THEN
     outcome := 'fresh';
     usage_id := NULL;
     RETURN;
@@ -117,10 +126,10 @@ BEGIN
     request_digest, replayable, state, max_cost_microusd, hold_microusd, cash_held_microusd, lot_ids,
     lot_amounts_microusd, price_version_id, created_at, dispatched_at, deadline_at, overrun_microusd)
   VALUES (
-    v_call.usage_id, v_wallet.id, v_call.did, CASE WHEN v_call.owner_kind = 'organization' THEN v_call.owner_key END,
-    p_membership_id, v_call.product, v_call.client_id, v_call.route, v_call.model, v_call.request_id, v_call.key, v_digest, v_call.key IS NOT NULL,
-    'dispatched', v_call.max_cost, v_call.hold, v_left, v_lot_ids, v_lot_amounts, v_call.price_version, v_now, v_now,
-    v_now + make_interval(secs => v_call.deadline_seconds), 0);
+    p_call.usage_id, v_wallet.id, p_call.did, CASE WHEN p_call.owner_kind = 'organization' THEN p_call.owner_key END,
+    p_membership_id, p_call.product, p_call.client_id, p_call.route, p_call.model, p_call.request_id, p_call.key, v_digest,
+    p_call.key IS NOT NULL, 'dispatched', p_call.max_cost, p_call.hold, v_left, v_lot_ids, v_lot_amounts,
+    p_call.price_version, v_now, v_now, v_now + make_interval(secs => p_call.deadline_seconds), 0);
 
   IF v_left > 0 THEN
     UPDATE billing_wallet w SET held_microusd = w.held_microusd + v_left WHERE w.id = v_wallet.id;
@@ -129,10 +138,10 @@ BEGIN
     UPDATE billing_credit_lot l SET held_microusd = l.held_microusd + v_lot_amounts[v_index]
      WHERE l.id = v_lot_ids[v_index];
   END LOOP;
-  IF v_call.owner_kind = 'organization' THEN
-    UPDATE billing_budget b SET held_microusd = b.held_microusd + v_call.hold
+  IF p_call.owner_kind = 'organization' THEN
+    UPDATE billing_budget b SET held_microusd = b.held_microusd + p_call.hold
      WHERE b.wallet_id = v_wallet.id
-       AND (b.product IS NULL OR b.product = v_call.product)
+       AND (b.product IS NULL OR b.product = p_call.product)
        AND (b.membership_id IS NULL OR b.membership_id = p_membership_id);
   END IF;
 

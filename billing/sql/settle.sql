@@ -40,7 +40,7 @@ CREATE OR REPLACE FUNCTION billing_settle_locked(
   OUT outcome text, OUT charge_microusd bigint, OUT hold_microusd bigint, OUT overrun_microusd bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_call billing_reservation;
+  v_call record;
   v_now timestamptz;
   v_left bigint;
 BEGIN
@@ -51,7 +51,8 @@ BEGIN
          overrun_microusd = greatest(p_cost - r.hold_microusd, 0), resolution = p_resolution,
          deployment = coalesce(p_deployment, r.deployment)
    WHERE r.id = p_usage_id AND r.state = ANY (p_expected) AND r.state IN ('dispatched', 'review')
-  RETURNING r.* INTO v_call;
+  RETURNING r.id, r.wallet_id, r.org_id, r.product, r.membership_id, r.review_reason, r.hold_microusd,
+            r.cash_held_microusd, r.charge_microusd, r.overrun_microusd, r.lot_ids, r.lot_amounts_microusd INTO v_call;
   IF NOT FOUND THEN
     SELECT CASE r.state WHEN 'settled' THEN 'already' WHEN 'released' THEN 'released' ELSE 'conflict' END,
            r.charge_microusd, r.hold_microusd, r.overrun_microusd

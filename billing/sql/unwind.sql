@@ -1,36 +1,37 @@
--- billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz) RETURNS bigint
+-- billing_unwind_lots(p_call record, p_charge bigint, p_now timestamptz) RETURNS bigint
 --
 -- Ends a closing call's hold on its lots: spends p_charge from them in the order in which they were held, gives the rest
 -- back, posts one transfer a lot that paid, and says how much the lots paid. What comes free of a payment that was taken
 -- back meanwhile repays the debt at once (billing_repay_from_lots). The caller holds the wallet's lock.
 --
 -- Lot by lot: a join with the lots would be a few microseconds cheaper for many, but dearer for one, which is the rule.
-CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)
+CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call record, p_charge bigint, p_now timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-  v_part record;
+  v_lot_id text;
+  v_amount bigint;
   v_spent bigint;
   v_paid bigint := 0;
   v_payment text;
   v_payments text[];
 BEGIN
-  FOR v_part IN
-    SELECT p.* FROM unnest(p_call.lot_ids, p_call.lot_amounts_microusd) WITH ORDINALITY AS p (lot_id, amount, position)
-  LOOP
-    v_spent := least(v_part.amount, p_charge - v_paid);
+  FOR v_index IN 1 .. cardinality(p_call.lot_ids) LOOP
+    v_lot_id := p_call.lot_ids[v_index];
+    v_amount := p_call.lot_amounts_microusd[v_index];
+    v_spent := least(v_amount, p_charge - v_paid);
     UPDATE billing_credit_lot l
-       SET held_microusd = l.held_microusd - v_part.amount, remaining_microusd = l.remaining_microusd - v_spent,
+       SET held_microusd = l.held_microusd - v_amount, remaining_microusd = l.remaining_microusd - v_spent,
            closed_at = CASE WHEN l.remaining_microusd = v_spent THEN p_now END
-     WHERE l.id = v_part.lot_id
+     WHERE l.id = v_lot_id
     RETURNING CASE l.source_kind WHEN 'payment' THEN split_part(l.source_key, '/', 1) END INTO v_payment;
-    IF v_payment IS NOT NULL AND v_part.amount > v_spent THEN
+    IF v_payment IS NOT NULL AND v_amount > v_spent THEN
       v_payments := v_payments || v_payment;
     END IF;
     IF v_spent > 0 THEN
       INSERT INTO billing_transfer (
         kind, source, seq, debit_account, credit_account, amount_microusd, wallet_id, created_at)
       VALUES (
-        'charge', p_call.id, v_part.position, 'lot:' || v_part.lot_id, 'platform:revenue', v_spent, p_call.wallet_id,
+        'charge', p_call.id, v_index, 'lot:' || v_lot_id, 'platform:revenue', v_spent, p_call.wallet_id,
         p_now);
       v_paid := v_paid + v_spent;
     END IF;
@@ -42,11 +43,11 @@ BEGIN
 END $$;
 
 
--- billing_unwind_budgets(p_call billing_reservation, p_charge bigint, p_now timestamptz) RETURNS void
+-- billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz) RETURNS void
 --
 -- Ends a closing call's hold on its organization's budgets and counts p_charge as spent in the month of p_now. A
 -- budget's month only ever moves forward; a charge that is dated in an earlier one is that month's and not counted.
-CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call billing_reservation, p_charge bigint, p_now timestamptz)
+CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_month date := date_trunc('month', p_now AT TIME ZONE 'UTC')::date;
@@ -61,3 +62,8 @@ BEGIN
      AND (b.product IS NULL OR b.product = p_call.product)
      AND (b.membership_id IS NULL OR b.membership_id = p_call.membership_id);
 END $$;
+
+
+-- The same with other parameters, which only functions called.
+DROP FUNCTION IF EXISTS billing_unwind_lots(billing_reservation, bigint, timestamptz);
+DROP FUNCTION IF EXISTS billing_unwind_budgets(billing_reservation, bigint, timestamptz);

@@ -1,7 +1,7 @@
 """What the first statement of a metered call is asked, as one value from the checked request to SQL.
 
-`inference_open_calls` documents every member. A new one of the hold is added here, to `billing_hold`, and to the
-reservation's model.
+`inference_open_calls` documents every member. A new one of the hold is added here, to the type
+`inference_call` by a migration, to `billing_hold`, and to the reservation's model.
 """
 
 from typing import Any, NamedTuple

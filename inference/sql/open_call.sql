@@ -2,7 +2,8 @@
 --
 -- The first round trip of metered calls, several in one transaction, one row out for each call in, in the same order:
 -- takes each caller's proof, answers a repeated request, asks for the live access of an organization's token, places the
--- hold. A call is an object with these members, absent ones being null (p_bodies is not used):
+-- hold. A call is an object with these members, absent ones being null (p_bodies is not used).
+-- They are the attributes of the type inference_call: a new one is added to it by a migration.
 --
 --   proof (hex), proof_issued_at, proof_expires_at (Unix seconds), did, session_id: as accounts_admit takes them
 --   is_admitted: a trial of the same request has taken the proof; account and session must still be live
@@ -26,35 +27,26 @@
 CREATE OR REPLACE FUNCTION inference_open_calls(p_calls json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
+  v_calls inference_call[] := ARRAY(SELECT c FROM json_populate_recordset(NULL::inference_call, p_calls) c);
   v_busy text[];
-  v_members json[];
-  v_owner_kinds text[];
-  v_stops text[];
   v_admissions text[];
   v_call record;
   v_opened record;
 BEGIN
-  IF json_array_length(p_calls) = 1 THEN
-    v_opened := inference_open_alone(p_calls->0, p_wait);
+  IF cardinality(v_calls) = 1 THEN
+    v_opened := inference_open_alone(v_calls[1], p_wait);
     answer := v_opened.answer;
     body := v_opened.body;
     RETURN NEXT;
     RETURN;
   END IF;
 
-  v_busy := inference_lock_owners(p_calls, p_wait);
+  v_busy := inference_lock_owners(v_calls, p_wait);
   FOR v_call IN
-    SELECT c.* FROM ROWS FROM (
-             json_array_elements(p_calls),
-             json_to_recordset(p_calls) AS (
-               proof text, proof_issued_at double precision, proof_expires_at double precision, did text,
-               session_id text, is_admitted boolean, owner_kind text, owner_key text, stop_before text)
-           ) WITH ORDINALITY c (members)
-     ORDER BY c.proof, c.ordinality
+    SELECT c.proof, c.proof_issued_at, c.proof_expires_at, c.did, c.session_id, c.is_admitted, c.owner_kind, c.owner_key,
+           c.stop_before, c.ordinality
+      FROM unnest(v_calls) WITH ORDINALITY c ORDER BY c.proof, c.ordinality
   LOOP
-    v_members[v_call.ordinality] := v_call.members;
-    v_owner_kinds[v_call.ordinality] := v_call.owner_kind;
-    v_stops[v_call.ordinality] := v_call.stop_before;
     v_admissions[v_call.ordinality] := CASE
       WHEN v_call.stop_before IS NULL AND v_call.owner_kind || ' ' || v_call.owner_key = ANY (v_busy) THEN 'busy'
       WHEN v_call.is_admitted THEN accounts_liveness(v_call.did, v_call.session_id)
@@ -64,15 +56,15 @@ BEGIN
     END;
   END LOOP;
 
-  FOR v_index IN 1 .. cardinality(v_members) LOOP
+  FOR v_index IN 1 .. cardinality(v_calls) LOOP
     IF v_admissions[v_index] = 'busy' THEN
       answer := json_build_object('outcome', 'busy');
       body := NULL;
-    ELSIF v_admissions[v_index] <> 'ok' OR v_stops[v_index] = 'idempotency' THEN
+    ELSIF v_admissions[v_index] <> 'ok' OR v_calls[v_index].stop_before = 'idempotency' THEN
       answer := json_build_object('admission', v_admissions[v_index]);
       body := NULL;
     ELSE
-      v_opened := inference_open_admitted(v_members[v_index], v_stops[v_index], v_owner_kinds[v_index]);
+      v_opened := inference_open_admitted(v_calls[v_index]);
       answer := v_opened.answer;
       body := v_opened.body;
     END IF;
@@ -82,44 +74,39 @@ END $$;
 
 
 -- The same for one call: in the same steps, without the order that several of them need.
-CREATE OR REPLACE FUNCTION inference_open_alone(p_call json, p_wait boolean, OUT answer json, OUT body bytea)
+CREATE OR REPLACE FUNCTION inference_open_alone(p_call inference_call, p_wait boolean, OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
-  v_call record;
   v_admission text;
   v_opened record;
 BEGIN
-  SELECT c.* INTO v_call FROM json_to_record(p_call) AS c (
-    proof text, proof_issued_at double precision, proof_expires_at double precision, did text, session_id text,
-    is_admitted boolean, owner_kind text, owner_key text, stop_before text);
-
-  IF v_call.stop_before IS NULL AND NOT inference_lock_owner(v_call.owner_kind, v_call.owner_key, p_wait) THEN
+  IF p_call.stop_before IS NULL AND NOT inference_lock_owner(p_call.owner_kind, p_call.owner_key, p_wait) THEN
     answer := json_build_object('outcome', 'busy');
     RETURN;
   END IF;
 
   v_admission := CASE
-    WHEN v_call.is_admitted THEN accounts_liveness(v_call.did, v_call.session_id)
+    WHEN p_call.is_admitted THEN accounts_liveness(p_call.did, p_call.session_id)
     ELSE accounts_admit(
-      decode(v_call.proof, 'hex'), to_timestamp(v_call.proof_issued_at), to_timestamp(v_call.proof_expires_at),
-      v_call.did, v_call.session_id)
+      decode(p_call.proof, 'hex'), to_timestamp(p_call.proof_issued_at), to_timestamp(p_call.proof_expires_at),
+      p_call.did, p_call.session_id)
   END;
-  IF v_admission <> 'ok' OR v_call.stop_before = 'idempotency' THEN
+  IF v_admission <> 'ok' OR p_call.stop_before = 'idempotency' THEN
     answer := json_build_object('admission', v_admission);
     RETURN;
   END IF;
 
-  v_opened := inference_open_admitted(p_call, v_call.stop_before, v_call.owner_kind);
+  v_opened := inference_open_admitted(p_call);
   answer := v_opened.answer;
   body := v_opened.body;
 END $$;
 
 
--- inference_lock_owners(p_calls json, p_wait boolean) RETURNS text[]
+-- inference_lock_owners(p_calls inference_call[], p_wait boolean) RETURNS text[]
 --
 -- Locks the wallets of calls that ask for a hold, opening those that are missing, and names the owners whose wallets
 -- somebody else has locked. Wallets are opened in the order of their owners.
-CREATE OR REPLACE FUNCTION inference_lock_owners(p_calls json, p_wait boolean) RETURNS text[]
+CREATE OR REPLACE FUNCTION inference_lock_owners(p_calls inference_call[], p_wait boolean) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE
   v_owner record;
@@ -127,7 +114,7 @@ DECLARE
 BEGIN
   FOR v_owner IN
     SELECT DISTINCT c.owner_kind, c.owner_key
-      FROM json_to_recordset(p_calls) AS c (owner_kind text, owner_key text, stop_before text)
+      FROM unnest(p_calls) c
      WHERE c.stop_before IS NULL
      ORDER BY 1, 2
   LOOP
@@ -158,25 +145,22 @@ BEGIN
 END $$;
 
 
--- Opens one call whose proof was taken. Only the owner's kind and the step to stop before are read here of most calls.
-CREATE OR REPLACE FUNCTION inference_open_admitted(
-  p_call json, p_stop_before text, p_owner_kind text, OUT answer json, OUT body bytea)
+-- Opens one call whose proof was taken and, where it asks for a hold, whose owner's wallet is locked.
+CREATE OR REPLACE FUNCTION inference_open_admitted(p_call inference_call, OUT answer json, OUT body bytea)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_reason text;
   v_membership_id text;
   v_found record;
 BEGIN
-  IF p_owner_kind = 'organization' AND p_stop_before IS DISTINCT FROM 'access' THEN
+  IF p_call.owner_kind = 'organization' AND p_call.stop_before IS DISTINCT FROM 'access' THEN
     SELECT a.reason, a.membership_id INTO v_reason, v_membership_id
-      FROM json_to_record(p_call) AS c (owner_key text, did text, product text),
-           organizations_access(c.owner_key, c.did, c.product) a;
+      FROM organizations_access(p_call.owner_key, p_call.did, p_call.product) a;
   END IF;
 
-  IF p_stop_before IS NOT NULL OR v_reason <> 'allowed' THEN
-    SELECT f.* INTO v_found
-      FROM json_to_record(p_call) AS c (owner_key text, route text, key text, digest text),
-           billing_find_replay(p_owner_kind, c.owner_key, c.route, c.key, decode(c.digest, 'hex')) f;
+  IF p_call.stop_before IS NOT NULL OR v_reason <> 'allowed' THEN
+    v_found := billing_find_replay(
+      p_call.owner_kind, p_call.owner_key, p_call.route, p_call.key, decode(p_call.digest, 'hex'));
     IF v_found.outcome = 'fresh' AND v_reason <> 'allowed' THEN
       answer := json_build_object('admission', 'ok', 'outcome', 'denied', 'reason', v_reason);
     ELSE
@@ -188,7 +172,7 @@ BEGIN
     RETURN;
   END IF;
 
-  v_found := billing_hold(p_call, v_membership_id);
+  v_found := billing_hold_locked(p_call, v_membership_id);
   answer := json_build_object(
     'admission', 'ok', 'outcome', v_found.outcome, 'usage_id', v_found.usage_id,
     'available_microusd', v_found.available_microusd, 'budget_id', v_found.budget_id,
@@ -198,5 +182,8 @@ END $$;
 
 
 -- The same with other parameters, which only the functions above called.
+DROP FUNCTION IF EXISTS inference_open_alone(json, boolean);
+DROP FUNCTION IF EXISTS inference_lock_owners(json, boolean);
+DROP FUNCTION IF EXISTS inference_open_admitted(json, text, text);
 DROP FUNCTION IF EXISTS inference_open_admitted(
   text, text, text, text, text, text, text, text, text, text, text, text, bytea, bigint, bigint, bigint, interval);

@@ -158,5 +158,8 @@ def test_processes_of_the_version_before_find_what_they_ask_for(before: Database
     assert {name.partition("(")[0] for (name,) in gone} == {  # which only functions called, or tests
         "billing_dispatch",
         "billing_reserve",
+        "billing_unwind_budgets",
+        "billing_unwind_lots",
+        "inference_lock_owners",
         "inference_open_admitted",
     }

@@ -201,8 +201,8 @@ SCHEMES: Corruptions = {
     ),
     "settling rewritten": (
         "guards_stand",
-        "CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call billing_reservation, p_charge bigint, p_now timestamptz)"
-        " RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'",
+        "CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call record, p_charge bigint, p_now timestamptz)"
+        " RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN 0; END'",
     ),
     "a month without its tables": ("months_stand", "INSERT INTO billing_ledger_month (month) VALUES ('2025-01-01')"),
     "a table that slips transfers in": ("months_stand", "CREATE TABLE billing_more () INHERITS (billing_transfer)"),
