@@ -2,7 +2,7 @@
 --
 -- A proof is kept until it expires. Whatever removes an unexpired one (a DELETE or a TRUNCATE by hand) moves the epoch
 -- to the latest expiry among the lost, and proofs that expire no later are refused from then on. Purging what has
--- expired moves nothing.
+-- expired moves nothing. The triggers have a search_path of their own: a temporary table must not take the epoch's place.
 
 -- Starts the epoch where there is none. With accounts about, even the epoch was lost: whatever can have been taken
 -- until now is refused. The longest that a proof can live from now on is its age limit plus twice the clocks'
@@ -21,7 +21,7 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION accounts_proofs_deleted() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_latest timestamptz;
 BEGIN
@@ -32,7 +32,7 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION accounts_proofs_truncated() RETURNS trigger
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
     v_latest timestamptz;
 BEGIN

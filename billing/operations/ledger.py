@@ -50,11 +50,13 @@ class CloseOutcome(StrEnum):
 
 
 class Replay(NamedTuple):
-    """An answer to give again: status, headers as (name, value) pairs, body. Stored, it is as `replays.encrypted` has it."""
+    """An answer to give again: status, headers as (name, value) pairs, body. Stored, it is as `replays.encrypted` has it, and
+    names its call."""
 
     status: int
     headers: Any
     body: bytes
+    usage_id: str | None = None
 
 
 class Hold(NamedTuple):
@@ -250,9 +252,9 @@ def repay_debts(*, limit: int = 100, now: datetime | None = None) -> Statement[A
     return call("billing_repay_debts", _whole, limit=limit, **_at(now))
 
 
-def read_replay(status: int | None, headers: Any, body: bytes | None) -> Replay | None:
-    """Read a stored answer's three columns."""
-    return None if status is None or body is None else Replay(status, headers, bytes(body))
+def read_replay(usage_id: str | None, status: int | None, headers: Any, body: bytes | None) -> Replay | None:
+    """Read a stored answer's four columns."""
+    return None if status is None or body is None else Replay(status, headers, bytes(body), usage_id)
 
 
 def _at(now: datetime | None) -> dict[str, datetime]:

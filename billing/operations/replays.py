@@ -33,21 +33,22 @@ _ENCRYPTED = "encrypted"
 _COMPRESSED = "compressed"
 
 
-def encrypted(replay: Replay) -> Replay:
-    """Return an answer as it is stored."""
-    if _repeats_itself(replay.body):
-        compressed = zlib.compress(replay.body, _FASTEST)
-        return Replay(replay.status, {_COMPRESSED: replay.headers}, stored_bytes.encrypt(compressed))
-    return Replay(replay.status, {_ENCRYPTED: replay.headers}, stored_bytes.encrypt(replay.body))
+def encrypted(replay: Replay, usage_id: str) -> Replay:
+    """Return an answer as it is stored, which can be read as the answer of this call alone."""
+    name, body = _ENCRYPTED, replay.body
+    if _repeats_itself(body):
+        name, body = _COMPRESSED, zlib.compress(body, _FASTEST)
+    return Replay(replay.status, {name: replay.headers}, stored_bytes.encrypt(body, _place(usage_id)), usage_id)
 
 
 def decrypted(stored: Replay) -> Replay:
-    """Return a stored answer as it was given. Raises InvalidToken where no key fits."""
+    """Return a stored answer as it was given. Raises InvalidToken where no key fits, or it is another call's."""
     if not isinstance(stored.headers, dict):
         return stored
+    body = stored_bytes.decrypt(stored.body, _place(stored.usage_id))
     if is_compressed(stored):
-        return Replay(stored.status, stored.headers[_COMPRESSED], zlib.decompress(stored_bytes.decrypt(stored.body)))
-    return Replay(stored.status, stored.headers[_ENCRYPTED], stored_bytes.decrypt(stored.body))
+        return Replay(stored.status, stored.headers[_COMPRESSED], zlib.decompress(body), stored.usage_id)
+    return Replay(stored.status, stored.headers[_ENCRYPTED], body, stored.usage_id)
 
 
 def is_compressed(stored: Replay) -> bool:
@@ -84,9 +85,14 @@ def _reencrypt_after(last: str) -> list[StoredReplay]:
     batch = list(rows.order_by("pk")[:REENCRYPT_BATCH])
     for row in batch:
         with suppress(InvalidToken):
-            row.body = stored_bytes.encrypt(stored_bytes.decrypt(bytes(row.body)))
+            place = _place(row.pk)
+            row.body = stored_bytes.encrypt(stored_bytes.decrypt(bytes(row.body), place), place)
             row.save(update_fields=["body"])
     return batch
+
+
+def _place(usage_id: str | None) -> str:
+    return f"billing_stored_replay.body:{usage_id}"
 
 
 def _repeats_itself(body: bytes) -> bool:

@@ -3,10 +3,13 @@
 --
 -- They also record when a row became final, by the database's clock: seals go by it (seals.sql). The dates that a job sets
 -- are of the instant at which it began, which may be long ago.
+--
+-- Those that read other tables have a search_path of their own, so that no temporary table stands in for one of them.
 
 -- The next number is the last one's successor. Whoever issues holds the lock until the transaction ends, so that a number
 -- that was given and rolled back is given again.
-CREATE OR REPLACE FUNCTION billing_invoice_only_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION billing_invoice_only_goes_on() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     IF NEW.status <> 'draft' THEN
@@ -48,7 +51,8 @@ CREATE OR REPLACE TRIGGER invoice_only_goes_on BEFORE INSERT OR UPDATE ON billin
   FOR EACH ROW EXECUTE FUNCTION billing_invoice_only_goes_on();
 
 
-CREATE OR REPLACE FUNCTION billing_invoice_line_of_draft() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION billing_invoice_line_of_draft() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN
   IF (SELECT i.status FROM billing_invoice i WHERE i.id = NEW.invoice_id) IS DISTINCT FROM 'draft' THEN
     RAISE EXCEPTION 'what billing_invoice % says is never changed', NEW.invoice_id USING ERRCODE = 'restrict_violation';

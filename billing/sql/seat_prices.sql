@@ -1,5 +1,6 @@
 -- Every price that the catalogue gives a seat is kept with its time, whoever sets it and by whatever statement.
-CREATE OR REPLACE FUNCTION billing_date_seat_price() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION billing_date_seat_price() RETURNS trigger LANGUAGE plpgsql
+SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
   v_known bigint;
 BEGIN

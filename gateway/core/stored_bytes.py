@@ -4,6 +4,8 @@ A token is `0x01`, a salt of 16 bytes, a nonce of 12 bytes, and the ciphertext w
 (HKDF-SHA256, RFC 5869) from one of `FIELD_ENCRYPTION_KEYS` and the salt, which each process draws once: random nonces of
 12 bytes are safe for four billion tokens under one key, and no process ever comes near that.
 
+A token is bound to its place, the additional data of GCM: copied to another row, it cannot be read there.
+
 Text columns keep Fernet (`gateway.core.fields`). For bytes it is dear: base64 makes them a third longer, and a body of 400 KB
 took 2.3 ms instead of 0.04.
 """
@@ -28,21 +30,19 @@ NONCE_BYTES = 12
 _PURPOSE = b"account gateway: stored bytes"
 _SALT_END = len(VERSION) + SALT_BYTES
 _NONCE_END = _SALT_END + NONCE_BYTES
-_SALT = os.urandom(SALT_BYTES)
 
 
-def encrypt(data: bytes) -> bytes:
-    """Return the bytes encrypted with the newest key."""
-    nonce = os.urandom(NONCE_BYTES)
-    return b"".join(
-        (VERSION, _SALT, nonce, _cipher(settings.FIELD_ENCRYPTION_KEYS[0], _SALT).encrypt(nonce, data, None))
-    )
+def encrypt(data: bytes, place: str) -> bytes:
+    """Return the bytes encrypted with the newest key. `place` names the one row and column that they are stored in."""
+    salt, nonce = _salt(), os.urandom(NONCE_BYTES)
+    ciphertext = _cipher(settings.FIELD_ENCRYPTION_KEYS[0], salt).encrypt(nonce, data, place.encode())
+    return b"".join((VERSION, salt, nonce, ciphertext))
 
 
-def decrypt(token: bytes) -> bytes:
-    """Return what `encrypt` was given, under any configured key; raises InvalidToken where none fits.
+def decrypt(token: bytes, place: str) -> bytes:
+    """Return what `encrypt` was given, under any configured key; raises InvalidToken where none fits, and in another place.
 
-    Reads what earlier versions stored with Fernet as well.
+    Reads what earlier versions stored with Fernet as well, which has no place.
     """
     if not token.startswith(VERSION):
         return fields.decrypt_bytes(token)
@@ -51,10 +51,18 @@ def decrypt(token: bytes) -> bytes:
     salt, nonce, ciphertext = token[len(VERSION) : _SALT_END], token[_SALT_END:_NONCE_END], token[_NONCE_END:]
     for key in settings.FIELD_ENCRYPTION_KEYS:
         try:
-            return _cipher(key, salt).decrypt(nonce, ciphertext, None)
+            return _cipher(key, salt).decrypt(nonce, ciphertext, place.encode())
         except InvalidTag:
             continue
     raise InvalidToken
+
+
+@lru_cache(maxsize=1)
+def _salt() -> bytes:
+    return os.urandom(SALT_BYTES)
+
+
+os.register_at_fork(after_in_child=_salt.cache_clear)
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from typing import Protocol
 
 from cryptography.fernet import InvalidToken
@@ -67,11 +68,11 @@ def kept(answer: WholeAnswer) -> Replay | None:
     return Replay(answer.status, list(answer.headers.items()), answer.body)
 
 
-async def to_store(replay: Replay | None) -> Replay | None:
-    """Encrypt what a repeated request gets, a large one beside the event loop; None where that fails, as the charge does not
-    wait for it."""
+async def to_store(replay: Replay | None, usage_id: str) -> Replay | None:
+    """Encrypt what a repeated request of this call gets, a large one beside the event loop; None where that fails, as the
+    charge does not wait for it."""
     try:
-        return None if replay is None else await _offloaded(replays.encrypted, replay)
+        return None if replay is None else await _offloaded(partial(replays.encrypted, usage_id=usage_id), replay)
     except Exception:
         log.exception("an answer could not be encrypted, and is not stored for a repeated request")
         return None

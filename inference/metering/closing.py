@@ -48,7 +48,7 @@ async def settle(
         cost_microusd=cost_microusd if basis == "upstream" else min(cost_microusd, call.hold_microusd),
         basis=basis,
         quantities=used.counts(),
-        replay=await to_store(replay),
+        replay=await to_store(replay, call.usage_id),
         kept=kept,
         function=call.checked.route.close_function,
     )
@@ -72,7 +72,7 @@ async def review(
         call.reference,
         reason=reason,
         evidence=evidence,
-        replay=await to_store(replay),
+        replay=await to_store(replay, call.usage_id),
         kept=kept,
         function=call.checked.route.close_function,
     )

@@ -83,6 +83,6 @@ def _read(answer: dict[str, Any], body: bytes | None) -> Opened:
         answer["usage_id"],
         answer.get("available_microusd"),
         answer.get("budget_id"),
-        read_replay(answer["replay_status"], answer["replay_headers"], body),
+        read_replay(answer["usage_id"], answer["replay_status"], answer["replay_headers"], body),
     )
     return Opened(answer["admission"], placed)

@@ -14,6 +14,7 @@ from integrations.rules import signatures
 
 TIMEOUT_SECONDS = (5.0, 10.0)
 VALUES_MAX = 1000
+PIECE_BYTES = 64 * 1024
 
 
 class RunnerUnreachable(Exception):
@@ -53,7 +54,7 @@ class RemoteRunner:
             with requests.request(
                 method, address, data=body, headers=sent, timeout=TIMEOUT_SECONDS, allow_redirects=False, stream=True
             ) as response:
-                answer: bytes = response.raw.read(SANDBOX_CALLBACK_BODY_MAX_BYTES + 1, decode_content=True)
+                answer = _read(response)
         except (requests.RequestException, OSError) as error:
             raise RunnerUnreachable(type(error).__name__) from None
         if 400 <= response.status_code < 500 and response.status_code not in (408, 425, 429):
@@ -61,3 +62,14 @@ class RemoteRunner:
         if not 200 <= response.status_code < 300 or len(answer) > SANDBOX_CALLBACK_BODY_MAX_BYTES:
             raise RunnerUnreachable(f"status {response.status_code}")
         return answer
+
+
+def _read(response: requests.Response) -> bytes:
+    """Read an answer, of one that is too long little more than it may have. Raises requests' errors where it is cut or
+    cannot be unpacked; those of its `raw` would be the library's below it."""
+    answer = bytearray()
+    for piece in response.iter_content(PIECE_BYTES):
+        answer += piece
+        if len(answer) > SANDBOX_CALLBACK_BODY_MAX_BYTES:
+            break
+    return bytes(answer)

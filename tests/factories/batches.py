@@ -69,6 +69,6 @@ def read(element: Element[Any], row: Any) -> Any:
 def _read_hold(answer: dict[str, Any], body: bytes | None) -> Hold:
     assert answer["admission"] == "ok", answer
     assert answer["outcome"] != "denied", answer
-    replay = read_replay(answer["replay_status"], answer["replay_headers"], body)
+    replay = read_replay(None, answer["replay_status"], answer["replay_headers"], body)
     outcome = HoldOutcome(answer["outcome"])
     return Hold(outcome, answer["usage_id"], answer["available_microusd"], answer["budget_id"], replay)

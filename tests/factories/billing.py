@@ -179,7 +179,7 @@ def _read_found(row: Any) -> Hold:
 
 def _read_replay(status: int | None, headers: str, body: bytes) -> Replay | None:
     """Read a stored answer; Django's connection hands JSON over as text."""
-    return read_replay(status, json.loads(headers) if isinstance(headers, str) else headers, body)
+    return read_replay(None, status, json.loads(headers) if isinstance(headers, str) else headers, body)
 
 
 def _read_settlement(row: Any) -> Settlement:

@@ -14,12 +14,14 @@ from integrations.rules import signatures
 
 @dataclass
 class SandboxRunner:
-    """What it was asked, and what it answers: `status` to everything, `report` to a question about a run."""
+    """What it was asked, and what it answers: `status` to everything, `report` to a question about a run, and headers that
+    may say anything of it."""
 
     secret: str
     base_url: str = ""
     status: int = 202
     report: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[str, str, Any]] = field(default_factory=list)
 
     def take(self, request: BaseHTTPRequestHandler) -> tuple[int, bytes]:
@@ -47,7 +49,8 @@ def sandbox_runner(secret: str) -> Iterator[SandboxRunner]:
         def answer(self) -> None:
             status, body = runner.take(self)
             self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
+            for name, value in {"Content-Length": str(len(body)), **runner.headers}.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

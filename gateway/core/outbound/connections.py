@@ -4,6 +4,7 @@ The classes reach into aiohttp's own; tests over real sockets fail where a new r
 """
 
 from functools import partial
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 import aiohttp
@@ -11,15 +12,23 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.connector import Connection
 from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_parser import RawResponseMessage
+from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
 
 class CarefulHandler(ResponseHandler):
-    """A connection that tells the reader of a body at once where its framing breaks.
+    """A connection that tells the reader of a body at once where its framing breaks, and serves no call after a 101.
 
     The stock one tells only who waits for the next answer: a body whose chunks go wrong behind its first bytes would be
-    waited for until the whole call times out.
+    waited for until the whole call times out. And it takes a 101 that does not name its protocol for an empty answer.
     """
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        """Take the head of an answer. Behind a 101 nobody knows what is said (RFC 9110 section 15.2.2)."""
+        if data[0].code == HTTPStatus.SWITCHING_PROTOCOLS:
+            self.force_close()
+        super().feed_data(data, size)
 
     def set_exception(self, exc: BaseException, *cause: Any) -> None:
         """Fail the answer that is waited for, and the body that is being read."""

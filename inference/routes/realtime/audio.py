@@ -24,6 +24,11 @@ def read_format(value: Any, param: str) -> str:
     return str(kind)
 
 
+def dearest(*kinds: str) -> str:
+    """Return the format of which a byte counts the most tokens."""
+    return min(kinds, key=BYTES_PER_SECOND.__getitem__)
+
+
 def tokens_of(size_bytes: int, kind: str) -> int:
     """Return the most tokens that so many bytes of sound can count, rounded up."""
     return -(-size_bytes * TOKENS_PER_SECOND_MAX // BYTES_PER_SECOND[kind])

@@ -121,6 +121,13 @@ BACKWARDS = [
     "UPDATE billing_matched_day SET movements = 0 WHERE matched_at IS NULL",
     "INSERT INTO billing_invoice_line (invoice_id, product, price_microusd, seat_days, amount_microusd)"
     " VALUES (:paid_invoice, 'courier', 1, 1, 1)",
+    # Temporary tables have the names of those that the guard reads.
+    "CREATE TEMP TABLE billing_invoice AS SELECT id, 'draft' AS status FROM public.billing_invoice;"
+    " INSERT INTO billing_invoice_line (invoice_id, product, price_microusd, seat_days, amount_microusd)"
+    " VALUES (:paid_invoice, 'courier', 1, 1, 1)",
+    "CREATE TEMP TABLE billing_invoice_payment AS SELECT id AS invoice_id, 'succeeded' AS status, due_microusd AS amount_microusd"
+    " FROM billing_invoice; UPDATE billing_invoice SET status = 'paid', paid_at = now(), next_attempt_at = NULL"
+    " WHERE id = :past_due_invoice",
     "INSERT INTO billing_invoice (id, org_id, status, serial, issued_at, period_start, period_end, total_microusd,"
     " due_microusd, paid_at) VALUES ('inv_x', 'org_x', 'paid', 4, now(), now(), now(), 0, 0, now())",
 ]
@@ -155,6 +162,18 @@ def test_refuses_to_change_what_was_booked(ledger: dict[str, str], table: str) -
 @pytest.mark.parametrize("statement", BACKWARDS)
 def test_refuses_to_go_back(ledger: dict[str, str], statement: str) -> None:
     refused(statement, ledger, "never|violates check|must begin as a draft")
+
+
+def test_functions_of_triggers_that_name_tables_have_their_own_search_path(ledger: dict[str, str]) -> None:
+    """A temporary table is found first otherwise, and whoever may make one decides what a guard reads."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT p.proname FROM pg_proc p JOIN pg_trigger t ON t.tgfoid = p.oid"
+            " WHERE NOT t.tgisinternal AND 'search_path=pg_catalog, public, pg_temp' <> ALL (coalesce(p.proconfig, '{}'))"
+            " AND EXISTS (SELECT FROM pg_class c WHERE c.relkind IN ('r', 'v') AND c.relnamespace = 'public'::regnamespace"
+            " AND p.prosrc ~ ('(FROM|JOIN|INTO|UPDATE)( ONLY)? ' || c.relname || '\\M'))"
+        )
+        assert [name for (name,) in cursor.fetchall()] == []
 
 
 @pytest.mark.parametrize("statement", IMPOSSIBLE)

@@ -46,6 +46,22 @@ async def test_an_answer_that_nobody_asked_for_does_not_reach_the_next_call() ->
         assert [request.connection for request in wire.requests] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("fields", [b"", b"Upgrade: h2c\r\n", b"Connection: keep-alive\r\n"])
+async def test_a_connection_that_switched_protocols_does_not_serve_the_next_call(fields: bytes) -> None:
+    switching = b"HTTP/1.1 101 Switching Protocols\r\n%b\r\n" % fields
+    late = response(GOOD.replace(b'"ok"', b'"evil"'))  # to the first request, in whatever protocol it is by now
+
+    async def answer_by_connection(writer: asyncio.StreamWriter) -> None:
+        writer.write(late if wire.requests[-1].connection == 1 else response(GOOD))
+        await writer.drain()
+
+    async with serving(switching, answer_by_connection) as wire:
+        assert_ambiguous(await adapter.send(chat(wire.base_url)), "upstream_invalid")
+        outcome = await adapter.send(chat(wire.base_url))
+        assert isinstance(outcome, Answer)
+        assert outcome.body["choices"][0]["message"]["content"] == "ok"
+
+
 async def test_a_kept_connection_that_dies_under_a_call_is_lost_and_not_sent_again() -> None:
     async def hang_up(writer: asyncio.StreamWriter) -> None:
         writer.close()

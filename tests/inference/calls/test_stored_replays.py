@@ -69,9 +69,9 @@ def test_a_long_stream_is_compressed_before_it_is_encrypted_and_given_again_whol
 )
 def test_one_that_does_not_repeat_itself_or_is_short_is_not_compressed(body: bytes) -> None:
     replay = Replay(200, [["content-type", "application/json"]], body)
-    kept = replays.encrypted(replay)
+    kept = replays.encrypted(replay, "use_1")
     assert list(kept.headers) == ["encrypted"]
-    assert replays.decrypted(kept) == replay
+    assert replays.decrypted(kept) == replay._replace(usage_id="use_1")
 
 
 def test_a_large_one_is_converted_beside_the_event_loop(
@@ -86,10 +86,10 @@ def test_a_large_one_is_converted_beside_the_event_loop(
     assert [name.partition("_")[0] for name in threads] == ["large-bodies"] * 2
 
 
-def noting(threads: list[str], convert: Callable[[Replay], Replay]) -> Callable[[Replay], Replay]:
-    def run(replay: Replay) -> Replay:
+def noting(threads: list[str], convert: Callable[..., Replay]) -> Callable[..., Replay]:
+    def run(replay: Replay, **options: str) -> Replay:
         threads.append(threading.current_thread().name)
-        return convert(replay)
+        return convert(replay, **options)
 
     return run
 
@@ -129,10 +129,25 @@ def test_one_that_no_key_reads_is_gone_and_nothing_runs_again(
     assert "FIELD_ENCRYPTION_KEYS" in caplog.text
 
 
+@pytest.mark.parametrize("streams", [False, True], ids=["encrypted", "compressed"])
+def test_one_that_was_copied_from_another_call_is_given_to_nobody(stage: Stage, streams: bool) -> None:
+    """Whoever can write to the database must not have the gateway decrypt what others were told."""
+    alias = stage.model("small-1?tokens=100", max_output_tokens=100)
+    victim, thief, body = stage.caller(), stage.caller(), chat(alias, stream=streams)
+    for caller in (victim, thief):
+        caller.post(body, key="one")
+    secret, own = stored(victim), stored(thief)
+    own.headers, own.body = secret.headers, secret.body
+    own.save()
+    replays.reencrypt()
+    told = thief.post(body, key="one")
+    assert (told.status_code, told.json()["error"]["code"]) == (422, "idempotency_key_reused")
+
+
 def test_an_answer_that_cannot_be_encrypted_is_charged_and_given_once(
     stage: Stage, alias: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(data: bytes) -> bytes:
+    def fail(data: bytes, place: str) -> bytes:
         raise ValueError("no key")
 
     monkeypatch.setattr(stored_bytes, "encrypt", fail)

@@ -1,10 +1,12 @@
 """What a stranger tries: other people's keys and ids, one key twice at once, and frames without end."""
 
+from base64 import b64encode
 from typing import Any
 
 import pytest
 
 from billing.queries import audit
+from inference.routes.realtime.audio import BYTES_PER_SECOND
 from tests.inference.realtime.test_sessions import HELLO, cost
 from tests.support.concurrency import at_once, eventually
 from tests.support.sessions import code_of, live_model, opened, refused, settled, talker
@@ -82,6 +84,23 @@ def test_a_transcription_is_set_aside_with_its_prompt(stage: Stage, prompt: str,
             assert session.ending()[0] == 4402
     [sent] = stage.upstream.realtime.sessions
     assert bool(sent.of("input_audio_buffer.append")) is is_heard
+
+
+def test_sound_is_bounded_by_its_format_where_the_upstream_refuses_another(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    # 32 micro-USD a token of input: 40 seconds of G.711 cost more than there is, and as many bytes of PCM are 7 seconds.
+    sound = b64encode(bytes(40 * BYTES_PER_SECOND["audio/pcmu"])).decode()
+    with opened(caller, alias, max_cost=20_000) as session:
+        for kind, speed in (("audio/pcmu", 1.0), ("audio/pcm", 9.0)):
+            audio = {"input": {"format": {"type": kind}, "turn_detection": None}, "output": {"speed": speed}}
+            session.send("session.update", session={"type": "realtime", "audio": audio})
+        session.until("error")
+        session.send("input_audio_buffer.append", audio=sound)
+        session.send("input_audio_buffer.clear")
+        assert session.receive()["type"] == "error"
+        assert session.ending()[0] == 4402
+    [sent] = stage.upstream.realtime.sessions
+    assert not sent.of("input_audio_buffer.append")
 
 
 @pytest.mark.parametrize(

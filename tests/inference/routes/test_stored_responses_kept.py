@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from accounts.models import Account
 from billing.models import StoredReplay
-from billing.operations import closings
+from billing.operations import closings, replays
 from billing.operations.closings import OpenCall
-from gateway.core import fields, stored_bytes
+from billing.operations.ledger import Replay
+from gateway.core import fields
 from gateway.core.api import logs
 from gateway.management.commands import reencrypt
 from inference.metering.journal import CLOSING_MAX_BYTES
@@ -176,8 +177,9 @@ def test_the_answer_of_a_repeated_request_is_deleted_with_its_response(
     assert "was not stored" in again.json()["error"]["message"]
     assert respond(caller, ask(alias), key="other").json() == other
     assert (caller.wallet, len(stage.upstream.ledger)) == (paid, sent)
-    replays = StoredReplay.objects.filter(reservation__actor_did=caller.did)
-    assert not [replay for replay in replays if response["id"].encode() in stored_bytes.decrypt(bytes(replay.body))]
+    kept = StoredReplay.objects.filter(reservation__actor_did=caller.did)
+    stored = [Replay(row.status, row.headers, bytes(row.body), row.pk) for row in kept]
+    assert not [replay for replay in stored if response["id"].encode() in replays.decrypted(replay).body]
 
 
 def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(caller: Caller, alias: str) -> None:

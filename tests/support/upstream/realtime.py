@@ -18,6 +18,9 @@ Event = dict[str, Any]
 BYTES_PER_TOKEN = 4800
 """PCM of 24 kHz: ten tokens a second."""
 
+SPEED_MAX = 1.5
+"""Settings with a greater one are refused, all of them."""
+
 _FORMAT = {"type": "audio/pcm", "rate": 24000}
 
 
@@ -153,6 +156,9 @@ class Talk:
             await self._refuse(event, "missing_required_parameter")
             return
         audio = changes.get("audio") or {}
+        if (audio.get("output") or {}).get("speed", 1.0) > SPEED_MAX:
+            await self._refuse(event, "decimal_above_max_value")
+            return
         merged = {part: {**self._settings["audio"][part], **(audio.get(part) or {})} for part in ("input", "output")}
         self._settings = {**self._settings, **changes, "audio": merged}
         await self._say("session.updated", session=self._settings)
