@@ -1,4 +1,4 @@
-"""A gateway that dies by SIGKILL at a named moment of its first metered call: `python -m tests.faults.mortal_server`.
+"""A gateway that dies by SIGKILL at a named moment of its first metered call: `python -m tests.faults.crashing_server`.
 
 MOMENT names the moment; without it the server lives on. Nothing in the gateway knows of this.
 """
