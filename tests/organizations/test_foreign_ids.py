@@ -131,7 +131,7 @@ class Asker:
 
 @pytest.fixture(scope="module")
 def both(django_db_setup: None, django_db_blocker: Any) -> Iterator[TwoOrganizations]:
-    """Make one both for all; each test's own transaction is a savepoint in this one."""
+    """Make the two organizations once for all tests; each test's own transaction is a savepoint in this one."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield TwoOrganizations()
         transaction.set_rollback(True)
