@@ -27,7 +27,7 @@ from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.checkouts")
 
-AWAY = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
+NOT_RESPONDING = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
 RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
@@ -105,7 +105,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         if placed.session_ref is not None:  # a simultaneous request has the answer
             return placed
         log.error("checkout %s: the provider did not create a session: %s", checkout.id, error)
-        raise configured.unavailable(AWAY) from error
+        raise configured.unavailable(NOT_RESPONDING) from error
 
 
 def converge(checkout: Checkout, *, now: datetime) -> Checkout:
