@@ -100,7 +100,7 @@ def moments() -> dict[str, Callable[[], None]]:
         "stream done": lambda: die_before(run, "_finish"),
         "stream charged": lambda: die_after(run, "_settle"),
         "stream broken": lambda: die_before(run, "_break_off"),
-        "answer rendered": lambda: die_before(whole_answers, "kept"),
+        "answer rendered": lambda: die_before(whole_answers, "replay_of"),
     }
 
 
