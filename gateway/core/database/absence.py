@@ -24,7 +24,7 @@ class Absence:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Wrap an attempt to reach the database; one that succeeds ends the absence.
+        """Surround an attempt to reach the database; one that succeeds ends the absence.
 
         Raises OperationalError at once where the database is away and somebody else is trying already.
         """
