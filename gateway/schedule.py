@@ -1,4 +1,4 @@
-"""When the jobs run: every periodic task of the house in one place. Seconds between runs, by the task's name.
+"""When the jobs run: every periodic task in one place. Seconds between runs, by the task's name.
 
 Each job may run twice or late. A run that found no worker within its own interval is dropped, so that a worker that
 was away does not repeat itself for an hour.

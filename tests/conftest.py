@@ -18,8 +18,8 @@ import django
 django.setup()
 
 from tests.inference.misbehaviour.summary import pytest_terminal_summary  # noqa: E402, F401
-from tests.support.demo_house import demo_house  # noqa: E402, F401
-from tests.support.integrations import integrations_house  # noqa: E402, F401
+from tests.support.demo_gateway import demo_gateway  # noqa: E402, F401
+from tests.support.integrations import integrations_gateway  # noqa: E402, F401
 from tests.support.leftovers import (  # noqa: E402
     django_db_setup,  # noqa: F401
     flush_passes_guards,  # noqa: F401

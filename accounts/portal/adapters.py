@@ -47,7 +47,7 @@ ERRORS = {
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Gives a portal account its own DID at birth, and lets live accounts alone in; the rest is the library's."""
+    """Creates portal accounts with a DID of their own and admits only live accounts; the rest is the library's."""
 
     error_messages = {**DefaultAccountAdapter.error_messages, **ERRORS}
 

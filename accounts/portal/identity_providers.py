@@ -92,7 +92,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return ProviderSession()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Prefer an address that the provider has verified to claims that nobody has proven."""
+        """Release an address that the provider has verified from accounts that never proved it."""
         if sociallogin.is_existing or sociallogin.state.get("process") == CONNECT:
             return
         for address in sociallogin.email_addresses:

@@ -35,7 +35,7 @@ class LiveAccounts:
 
 
 class ContentSecurityPolicy:
-    """Gives every HTML page the policy, unless its view set one of its own.
+    """Sets the policy on every HTML page, unless its view set one of its own.
 
     Browsers apply `form-action` to the redirects after a form too, so the origins that this session's authorizations
     lead to are allowed as well, and on a page alone those that its view names in the response's `form_targets`.

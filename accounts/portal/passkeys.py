@@ -81,7 +81,7 @@ class SignInForm(AuthenticateForm, allauth.LoginWebAuthnForm):
     """Takes a passkey instead of a password."""
 
     def accepts(self, said: AuthenticatorData) -> bool:
-        """Want the person verified, whatever page the challenge is from: a key alone is no more than a second factor."""
+        """Return whether the person was verified, whatever page the challenge is from: a key alone is only a second factor."""
         return said.is_user_verified()
 
 

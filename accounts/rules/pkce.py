@@ -28,5 +28,5 @@ def challenge_of(verifier: str) -> str:
 
 
 def matches(verifier: str, challenge: str) -> bool:
-    """Tell, in constant time, whether a verifier is the one behind a challenge."""
+    """Return, in constant time, whether a verifier is the one behind a challenge."""
     return hmac.compare_digest(challenge_of(verifier), challenge)

@@ -24,8 +24,8 @@ from billing.adapters.base import (
 )
 from billing.adapters.stripe_records import (
     ID,
-    SENSELESS,
     TRANSACTION,
+    UNREADABLE,
     Record,
     account_of,
     event_of,
@@ -158,7 +158,7 @@ class Stripe:
         verify(payload, signature, secrets)
         try:
             return event_of(json.loads(payload), is_live=self.is_live)
-        except (RecursionError, *SENSELESS) as error:
+        except (RecursionError, *UNREADABLE) as error:
             raise SignatureInvalid(type(error).__name__) from error
 
     def _payment(self, payment_ref: str) -> Record:
@@ -217,7 +217,7 @@ class Stripe:
             if _may_pass(error):
                 raise ProviderUnavailable(told) from error
             raise ProviderRejected(told) from error
-        except SENSELESS as error:  # the library met an error without a shape
+        except UNREADABLE as error:  # the library met an error without a shape
             raise ProviderUnavailable(f"{method} {path}: invalid answer: {type(error).__name__}") from error
         if not isinstance(answer, dict):
             raise ProviderUnavailable(f"{method} {path}: the answer is not an object")

@@ -1,5 +1,5 @@
 """What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of
-`SENSELESS`."""
+`UNREADABLE`."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ PREVENTED = "prevented"
 # Whether a session of this mode keeps a payment method; no other mode is ever asked for.
 MODES = {"payment": False, "setup": True}
 
-SENSELESS = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
+UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
 
 Record = Mapping[str, Any]
 Answer = TypeVar("Answer")
@@ -35,7 +35,7 @@ def read(reader: Callable[[Any], Answer], record: Record) -> Answer:
     """Read a record, or raise ProviderUnavailable if it lacks what every valid one has."""
     try:
         return reader(record)
-    except SENSELESS as error:
+    except UNREADABLE as error:
         raise ProviderUnavailable(f"invalid answer: {type(error).__name__} {error}") from error
 
 

@@ -24,7 +24,7 @@ STATUS_COLOURS = {
     CheckoutStatus.REVIEW.label: "warning",
 }
 RIGHT = "billing.change_checkout"
-AWAY = "The payment provider is not responding or is not configured. Nothing was changed."
+NOT_RESPONDING = "The payment provider is not responding or is not configured. Nothing was changed."
 TOO_LATE = "Someone else has resolved this checkout, or it has changed. Check it again."
 
 
@@ -84,7 +84,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         try:
             after = checkouts.converge(Checkout.objects.get(pk=object_id), now=timezone.now())
         except (IntegrationUnavailable, ProviderError):
-            return self.leave_dialog(request, object_id, AWAY, messages.ERROR)
+            return self.leave_dialog(request, object_id, NOT_RESPONDING, messages.ERROR)
         label = CheckoutStatus(after.status).label
         self.log_change(request, after, f"Asked the provider again: {label}")
         return self.leave_dialog(
@@ -110,7 +110,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         except checkout_reviews.NotCreditable as refusal:
             return self.leave_dialog(request, object_id, str(refusal), messages.ERROR)
         except (IntegrationUnavailable, ProviderError):
-            return self.leave_dialog(request, object_id, AWAY, messages.ERROR)
+            return self.leave_dialog(request, object_id, NOT_RESPONDING, messages.ERROR)
         if credited is None:
             return self.leave_dialog(request, object_id, TOO_LATE, messages.WARNING)
         return self.finish_dialog(request, form, object_id, f"Credited {usd(credited)}")

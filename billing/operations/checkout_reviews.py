@@ -9,7 +9,7 @@ from billing.models import Checkout, CheckoutStatus
 from billing.operations import checkouts, wallets
 from billing.queries import locked
 from billing.rules import checkout_reviews as rules
-from billing.rules.checkouts import Asked, next_check
+from billing.rules.checkouts import ExpectedSession, next_check
 from billing.rules.provider_records import Session
 
 
@@ -29,7 +29,7 @@ def credit(checkout_id: str, *, now: datetime) -> int | None:
     seen = checkouts.look(configured.require(), checkout)
     session = seen.session
     assert session is not None
-    fault = rules.fault_of(Asked(checkout.id, checkout.amount_microusd, checkout.is_live), session)
+    fault = rules.fault_of(ExpectedSession(checkout.id, checkout.amount_microusd, checkout.is_live), session)
     if fault:
         raise NotCreditable(fault)
     return _credit(checkout_id, session, seen.checks, now)

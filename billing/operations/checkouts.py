@@ -27,7 +27,7 @@ from gateway.core.database.turns import take_turn
 
 log = logging.getLogger("billing.checkouts")
 
-AWAY = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
+NOT_RESPONDING = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
 RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
 RACES_MAX = 5
 
@@ -40,7 +40,7 @@ class Seen(NamedTuple):
     taken_back: TakenBack | None
 
 
-class Asked(TypedDict):
+class NewCheckout(TypedDict):
     """The request for a checkout, who made it, and the key with which repeating it returns the same checkout."""
 
     kind: str
@@ -51,7 +51,7 @@ class Asked(TypedDict):
 
 
 @transaction.atomic
-def begin(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> tuple[Checkout, bool]:
+def begin(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> tuple[Checkout, bool]:
     """Write down what is asked for; return the transaction and whether it is new. Joins the caller's transaction.
 
     The same key with the same request gives the same transaction. Raises IdempotencyKeyReused where the request is
@@ -82,7 +82,7 @@ def begin(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> tuple[Check
     return checkout, is_new
 
 
-def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[Asked]) -> Checkout:
+def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> Checkout:
     """Do both steps, for callers that have no transaction of their own to join."""
     checkout, _ = begin(owner, now=now, **asked)
     return place(checkout, now=now)
@@ -105,7 +105,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         if placed.session_ref is not None:  # a simultaneous request has the answer
             return placed
         log.error("checkout %s: the provider did not create a session: %s", checkout.id, error)
-        raise configured.unavailable(AWAY) from error
+        raise configured.unavailable(NOT_RESPONDING) from error
 
 
 def converge(checkout: Checkout, *, now: datetime) -> Checkout:
@@ -230,7 +230,9 @@ def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str)
 def _follow(checkout: Checkout, session: Session, now: datetime) -> None:
     if checkout.status in (CheckoutStatus.PAID, CheckoutStatus.COMPLETED):
         return
-    verdict, reason = rules.judge(rules.Asked(checkout.id, checkout.amount_microusd, checkout.is_live), session)
+    verdict, reason = rules.judge(
+        rules.ExpectedSession(checkout.id, checkout.amount_microusd, checkout.is_live), session
+    )
     if _is_dismissed(checkout) and verdict is rules.Verdict.REVIEW:
         return
     if verdict is rules.Verdict.REVIEW and checkout.review_reason != reason:

@@ -16,7 +16,7 @@ from gateway.core.contract.errors import ExternalMappingUnverified, InvalidReque
 
 log = logging.getLogger("billing.external_mappings")
 
-AWAY = "The payment provider is not responding."
+NOT_RESPONDING = "The payment provider is not responding."
 
 
 class Verified(NamedTuple):
@@ -77,4 +77,4 @@ def _account(provider: PaymentProvider, ref: str) -> ConnectedAccount | None:
         return provider.connected_account(ref)
     except ProviderError as error:
         log.error("the provider did not say who owns account %s: %s", ref, error)
-        raise configured.unavailable(AWAY) from error
+        raise configured.unavailable(NOT_RESPONDING) from error

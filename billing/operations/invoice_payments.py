@@ -32,7 +32,7 @@ log = logging.getLogger("billing.invoice_payments")
 
 ROWS_MAX = 500
 RUN_SECONDS = 25.0
-AWAY = "The payment provider is not responding. If the charge was made, the invoice shows it within minutes."
+NOT_RESPONDING = "The payment provider is not responding. If the charge was made, the invoice shows it within minutes."
 
 
 def collect(*, now: datetime) -> int:
@@ -98,7 +98,7 @@ def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePaym
         return pay(invoice_id, now=now, requested_by=requested_by)
     except ProviderError as error:
         log.warning("invoice %s will be collected later: %s", invoice_id, error)
-        raise configured.unavailable(AWAY) from error
+        raise configured.unavailable(NOT_RESPONDING) from error
 
 
 def converge(payment: InvoicePayment, *, now: datetime) -> InvoicePayment:

@@ -31,7 +31,7 @@ class Verdict(StrEnum):
     REVIEW = "review"
 
 
-class Asked(NamedTuple):
+class ExpectedSession(NamedTuple):
     """What the session was to be; `amount_microusd` None asks for a payment method."""
 
     transaction_id: str
@@ -39,15 +39,15 @@ class Asked(NamedTuple):
     is_live: bool
 
 
-def judge(asked: Asked, session: Session) -> tuple[Verdict, str | None]:
+def judge(expected: ExpectedSession, session: Session) -> tuple[Verdict, str | None]:
     """Return the session's outcome and, for a review, the reason. Only `PAID` may be credited."""
     is_over = session.status == "complete" or session.payment_status == "paid"
     if not is_over:
         return (Verdict.EXPIRED if session.status == "expired" else Verdict.OPEN), None
-    fault = _fault(asked, session)
+    fault = _fault(expected, session)
     if fault:
         return Verdict.REVIEW, fault
-    if asked.amount_microusd is None:
+    if expected.amount_microusd is None:
         return Verdict.COMPLETED, None
     if session.payment_status == "unpaid":
         return Verdict.OPEN, None  # the bank takes its time
@@ -88,19 +88,19 @@ def return_path(owner: Owner, transaction_id: str) -> str:
     return f"{place}/payments/{transaction_id}"
 
 
-def _fault(asked: Asked, session: Session) -> str | None:
-    if session.transaction_id not in (None, asked.transaction_id):
+def _fault(expected: ExpectedSession, session: Session) -> str | None:
+    if session.transaction_id not in (None, expected.transaction_id):
         return f"the session belongs to transaction {session.transaction_id}"
-    if session.is_live != asked.is_live:
-        return f"mode: expected {_mode(asked.is_live)}, got {_mode(session.is_live)}"
-    if session.keeps_method != (asked.amount_microusd is None):
+    if session.is_live != expected.is_live:
+        return f"mode: expected {_mode(expected.is_live)}, got {_mode(session.is_live)}"
+    if session.keeps_method != (expected.amount_microusd is None):
         return "the session is of a different kind than requested"
-    if asked.amount_microusd is None:
+    if expected.amount_microusd is None:
         return None
     if session.currency != CURRENCY:
         return f"currency: expected {CURRENCY}, got {session.currency}"
-    if session.amount_microusd != asked.amount_microusd:
-        return f"amount: expected {asked.amount_microusd} micro-USD, got {session.amount_microusd}"
+    if session.amount_microusd != expected.amount_microusd:
+        return f"amount: expected {expected.amount_microusd} micro-USD, got {session.amount_microusd}"
     if session.payment_status not in ("paid", "unpaid"):
         return f"payment: {session.payment_status}"
     return None

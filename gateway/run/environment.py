@@ -1,4 +1,4 @@
-"""Tells a process what belongs to a data directory, so that `manage.py` in another shell finds the same gateway."""
+"""Builds the environment of a process that works on a data directory, so that `manage.py` in another shell finds the same gateway."""
 
 from pathlib import Path
 

@@ -128,7 +128,7 @@ class Launch:
             parts.home.record(parts.addresses, {})
 
     def _watch(self, parts: "Parts", supervisor: Supervisor, deadline: float, *, until_ready: bool) -> None:
-        """Mend what ends, until a signal comes or, if so wanted, the gateway answers."""
+        """Restart what ends, until a signal comes or, if so wanted, the gateway answers."""
         while not self._is_stopping():
             if supervisor.tick(TICK_SECONDS):
                 parts.record(supervisor)

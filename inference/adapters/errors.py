@@ -48,7 +48,7 @@ def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:
 
 
 def _quota_alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm | None:
-    """Waiting does not mend an account at the upstream that has run out of money."""
+    """Return the alarm where the account at the upstream has run out of money, which waiting does not change; else None."""
     return _alarm(attempt, refusal) if _code(error_object(refusal.body)) in OUT_OF_QUOTA_CODES else None
 
 

@@ -61,7 +61,7 @@ def receipt_comment(usage_id: str, charge_microusd: int | None) -> bytes:
     return b": service " + dumps({"usage_id": usage_id, "charge_microusd": charge_microusd}) + b"\n\n"
 
 
-def kept(answer: WholeAnswer) -> Replay | None:
+def replay_of(answer: WholeAnswer) -> Replay | None:
     """Build what a repeated request gets, or None where the answer is too long to keep."""
     if len(answer.body) > REPLAY_MAX_BYTES:
         return None
@@ -108,7 +108,7 @@ class Recording:
         """Return the whole stream with its last bytes, or None where it is not kept."""
         if self._pieces is None:
             return None
-        return kept(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))
+        return replay_of(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))
 
 
 async def answer_again(stored: Replay) -> WholeAnswer:

@@ -1,4 +1,4 @@
-"""Tells the ledger now and then how far a stream has come, and asks whether it may go on.
+"""Saves in the ledger now and then how far a stream has come, and asks whether it may go on.
 
 If the process dies before the stream ends, the last recorded amount is charged. A stream may not go on if its account
 was suspended, its device session was revoked, or its organization token has lost access.

@@ -1,7 +1,8 @@
 """What the first statement of a metered call is asked, as one value from the checked request to SQL.
 
-`inference_open_calls` documents every member. A new one of the hold is added here, to the type
-`inference_call` by a migration, to `billing_hold`, and to the reservation's model.
+`inference_open_calls` documents every member. A new one of the hold is added here, to `billing_hold_locked`, and to the
+reservation's model, whose migration also adds it to the type `inference_call`; `billing/sql/guards.sql` names it too, so that
+nobody changes it later.
 """
 
 from typing import Any, NamedTuple

@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import DataError, IntegrityError, ProgrammingError, transaction
 
 from billing.operations import closings
+from inference.metering.closing import UNKNOWN_SECONDS
 from inference.metering.journal import SUFFIX, Leftover, Stage, is_of_this_boot, leftovers
 
 log = logging.getLogger("inference.recovery")
@@ -25,9 +26,6 @@ DEAD = ".dead"
 
 GRACE_SECONDS = 10.0
 """The longest that a statement of a dead process can still be at work in the database."""
-
-UNKNOWN_SECONDS = 300.0
-"""For so long after its process died, a hold that is not there may still appear: a disk that stalled may go on."""
 
 
 def recover(*, now: datetime) -> int:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
-from gateway.core.api.lean import LeanRequest, LeanViewSet, StreamedResponse
+from gateway.core.api.lean import LeanRequest, LeanStreamingResponse, LeanViewSet
 from inference.metering.answers import StreamedAnswer
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import serve
@@ -20,5 +20,5 @@ class MeteredViewSet(LeanViewSet):
         """Run the call and render its answer."""
         answer = await serve(request, self.route)
         if isinstance(answer, StreamedAnswer):
-            return StreamedResponse(answer.events, answer.headers)
+            return LeanStreamingResponse(answer.events, answer.headers)
         return HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))

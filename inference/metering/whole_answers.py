@@ -7,7 +7,7 @@ from typing import Any
 from billing.operations import closings
 from gateway.core.contract.errors import ApiError, InternalError
 from inference.metering import closing
-from inference.metering.answers import WholeAnswer, kept, receipt_comment, receipt_headers
+from inference.metering.answers import WholeAnswer, receipt_comment, receipt_headers, replay_of
 from inference.metering.call import Call, kept_or_nothing
 from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Content
 from inference.rules.upstream import Outcome
@@ -44,14 +44,14 @@ async def _settle(call: Call, verdict: Settle) -> WholeAnswer:
     content, expected = request.content(verdict.answer), min(verdict.cost_microusd, call.hold_microusd)
     answer = _answer(call, content, expected)
     extra = _kept(call, verdict.answer)
-    charged = await closing.settle(call, verdict.used, verdict.cost_microusd, "upstream", kept(answer), extra)
+    charged = await closing.settle(call, verdict.used, verdict.cost_microusd, "upstream", replay_of(answer), extra)
     return answer if charged == expected else _answer(call, content, charged)
 
 
 async def _review(call: Call, verdict: Review) -> Reply:
     content = verdict.reply
     reply = _answer(call, content, None) if isinstance(content, Content) else content
-    replay = kept(reply) if isinstance(reply, WholeAnswer) else None
+    replay = replay_of(reply) if isinstance(reply, WholeAnswer) else None
     extra = _kept(call, verdict.answer) if verdict.answer else {}
     await closing.review(call, verdict.reason, evidence=call.record or None, replay=replay, kept=extra)
     return reply

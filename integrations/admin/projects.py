@@ -45,15 +45,15 @@ class ExecutionConfigInline(StackedInline):
     can_delete = False
 
     def has_add_permission(self, request: Any, obj: Any = None) -> bool:
-        """Nobody makes one for somebody else."""
+        """Return False: nobody makes one for somebody else."""
         return False
 
     def has_change_permission(self, request: Any, obj: Any = None) -> bool:
-        """Nobody changes it for its owner."""
+        """Return False: nobody changes it for its owner."""
         return False
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
-        """Nobody deletes it by itself: it goes with its project."""
+        """Return False: nobody deletes it by itself: it goes with its project."""
         return False
 
     @display(description="Command")

@@ -17,12 +17,12 @@ from gateway.core.database.purge import purge as purge_rows
 from integrations.models import CIProvider, CIRepository, CIRun
 from integrations.queries import ci_runs
 from integrations.rules.ci_generic import read_generic
-from integrations.rules.ci_reports import FINISHED, Report, StepReport, UnreadableReport, order_of, with_step
+from integrations.rules.ci_reports import FINISHED, CIReport, StepReport, UnreadableCIReport, order_of, with_step
 from integrations.rules.ci_workflow import read_workflow_job, read_workflow_run
 
 SIGNATURE_PREFIX = "sha256="
 VALUES_MAX = 100_000
-READERS: dict[str, Callable[[Mapping[str, Any]], Report | StepReport | None]] = {
+READERS: dict[str, Callable[[Mapping[str, Any]], CIReport | StepReport | None]] = {
     "workflow_run": read_workflow_run,
     "workflow_job": read_workflow_job,
 }
@@ -70,17 +70,19 @@ def _signature(secret: str, body: bytes) -> bytes:
     return (SIGNATURE_PREFIX + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()).encode()
 
 
-def _read(reader: Callable[[Mapping[str, Any]], Report | StepReport | None], body: bytes) -> Report | StepReport | None:
+def _read(
+    reader: Callable[[Mapping[str, Any]], CIReport | StepReport | None], body: bytes
+) -> CIReport | StepReport | None:
     try:
         return reader(strict_loads(body, VALUES_MAX))
-    except UnreadableReport as error:
+    except UnreadableCIReport as error:
         raise InvalidRequest(f"{error} is missing or malformed.", param=str(error)) from None
     except RecursionError as error:
         raise InvalidJson(private=str(error)) from None
 
 
 @transaction.atomic
-def _record(repository: CIRepository, report: Report | StepReport) -> None:
+def _record(repository: CIRepository, report: CIReport | StepReport) -> None:
     """Bring a run up to date where this is the latest delivery of it, or of one of its steps."""
     now = timezone.now()
     if isinstance(report, StepReport):
@@ -97,7 +99,7 @@ def _record(repository: CIRepository, report: Report | StepReport) -> None:
     run.save()
 
 
-def _run(repository: CIRepository, report: Report, now: datetime) -> CIRun:
+def _run(repository: CIRepository, report: CIReport, now: datetime) -> CIRun:
     """Return the run, locked; make it where this is its first delivery."""
     fresh = CIRun(
         id=new_id("ci"),
@@ -115,11 +117,11 @@ def _run(repository: CIRepository, report: Report, now: datetime) -> CIRun:
     )
 
 
-def _stated(report: Report) -> dict[str, Any]:
+def _stated(report: CIReport) -> dict[str, Any]:
     names = ("ref", "commit", "status", "url", "attempt", "position")
     steps = {} if report.steps is None else {"steps": report.steps}
     return {**{name: getattr(report, name) for name in names}, **steps}
 
 
-def _finished_at(report: Report, now: datetime) -> datetime | None:
+def _finished_at(report: CIReport, now: datetime) -> datetime | None:
     return (report.finished_at or now) if report.status in FINISHED else None

@@ -18,7 +18,7 @@ from integrations.adapters.remote import RemoteRunner, RunnerRefused, RunnerUnre
 from integrations.models import SandboxRun, SandboxSettings
 from integrations.models.execution import Execution
 from integrations.operations import executions
-from integrations.rules import reports, signatures
+from integrations.rules import runner_reports, signatures
 
 LOST = "The runner did not report how this ended."
 SILENT_MAX = timedelta(minutes=5)
@@ -56,20 +56,20 @@ def receive(run_id: str, body: bytes, *, timestamp: str, signature: str) -> None
         raise NotFound
     try:
         apply(run_id, strict_loads(body, VALUES_MAX))
-    except reports.UnreadableReport as error:
+    except runner_reports.UnreadableRunnerReport as error:
         raise InvalidRequest(f"{error} is missing or malformed.", param=str(error)) from None
 
 
 @transaction.atomic
 def apply(run_id: str, body: Mapping[str, Any]) -> None:
-    """Bring a run up to date with a report. Raises UnreadableReport."""
-    report = reports.read(dict(body), run_id, OUTPUT_MAX_BYTES)
+    """Bring a run up to date with a report. Raises UnreadableRunnerReport."""
+    report = runner_reports.read(dict(body), run_id, OUTPUT_MAX_BYTES)
     run = SandboxRun.objects.select_for_update(no_key=True).get(id=run_id)
     if run.status not in Execution.BEGUN or report.sequence <= run.sequence:
         return
     run.sequence, run.truncated, run.exit_code = report.sequence, report.truncated, report.exit_code
     run.stdout, run.stderr = report.stdout, report.stderr
-    if report.status in reports.OVER:
+    if report.status in runner_reports.OVER:
         run.status, run.finished_at, run.inputs = report.status, timezone.now(), ""
     run.save()
 
@@ -95,7 +95,7 @@ def _ask_about(run: SandboxRun) -> None:
         apply(run.id, _runner().report(run.id))
     except RunnerRefused:
         _lose(run, "The runner does not know this run.")
-    except (RunnerUnreachable, reports.UnreadableReport):
+    except (RunnerUnreachable, runner_reports.UnreadableRunnerReport):
         assert run.started_at is not None
         own_time = timedelta(seconds=orjson.loads(run.inputs)["timeoutSeconds"])
         if timezone.now() > run.started_at + own_time + SILENT_MAX:

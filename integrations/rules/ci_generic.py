@@ -10,8 +10,8 @@ from integrations.rules.ci_reports import (
     STATUSES,
     STEP_STATUSES,
     STEPS_MAX,
-    Report,
-    UnreadableReport,
+    CIReport,
+    UnreadableCIReport,
     count_of,
     inside,
     moment_of,
@@ -21,14 +21,14 @@ from integrations.rules.ci_reports import (
 )
 
 
-def read_generic(body: Mapping[str, Any]) -> Report:
-    """Read a delivery, or raise UnreadableReport."""
+def read_generic(body: Mapping[str, Any]) -> CIReport:
+    """Read a delivery, or raise UnreadableCIReport."""
     status = body.get("status")
     if status not in STATUSES:
-        raise UnreadableReport("status")
+        raise UnreadableCIReport("status")
     steps = [_step(f"steps.{number}", step) for number, step in enumerate(_steps(body))]
     finished = [step["finishedAt"] for step in steps if step["finishedAt"]]
-    return Report(
+    return CIReport(
         repository=text_of(body, "repository"),
         external_id=text_of(body, "externalId"),
         ref=text_of(body, "ref"),
@@ -46,16 +46,16 @@ def read_generic(body: Mapping[str, Any]) -> Report:
 def _steps(body: Mapping[str, Any]) -> list[Any]:
     steps = body.get("steps", [])
     if not isinstance(steps, list) or len(steps) > STEPS_MAX:
-        raise UnreadableReport("steps")
+        raise UnreadableCIReport("steps")
     return steps
 
 
 def _step(where: str, sent: Any) -> dict[str, Any]:
     if not isinstance(sent, dict):
-        raise UnreadableReport(where)
+        raise UnreadableCIReport(where)
     with inside(where):
         if sent.get("status") not in STEP_STATUSES:
-            raise UnreadableReport("status")
+            raise UnreadableCIReport("status")
         times = {name: time_of(sent, name) for name in ("startedAt", "finishedAt")}
         stated = {name: rfc3339_or_none(moment) for name, moment in times.items()}
         return {"name": text_of(sent, "name"), "status": sent["status"], **stated}

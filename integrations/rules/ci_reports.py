@@ -19,12 +19,12 @@ SEQUENCE_MAX = 2**63 - 1
 _RANKS = {"queued": 0, "running": 1, **dict.fromkeys((*FINISHED, "skipped"), 2)}
 
 
-class UnreadableReport(ValueError):
+class UnreadableCIReport(ValueError):
     """A signed delivery that has not the shape of its format; the text names the member at fault."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class CIReport:
     """A run as a delivery describes it. `order` is where the delivery stands among those of the run; times are aware;
     `steps` is None where the delivery says nothing of them."""
 
@@ -50,7 +50,7 @@ class Report:
 class StepReport:
     """One step of a run. `run` is what the delivery tells of the run itself: it serves where nothing told of it before."""
 
-    run: Report
+    run: CIReport
     step: dict[str, Any]
 
 
@@ -82,65 +82,65 @@ def inside(name: str) -> Iterator[None]:
     """Name what is unreadable in a member by its path from the body, such as `steps.0.name`."""
     try:
         yield
-    except UnreadableReport as error:
-        raise UnreadableReport(f"{name}.{error}") from None
+    except UnreadableCIReport as error:
+        raise UnreadableCIReport(f"{name}.{error}") from None
 
 
 def object_of(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a member that is an object, or raise UnreadableReport."""
+    """Return a member that is an object, or raise UnreadableCIReport."""
     value = body.get(name)
     if not isinstance(value, dict):
-        raise UnreadableReport(name)
+        raise UnreadableCIReport(name)
     return value
 
 
 def text_of(body: Mapping[str, Any], name: str, *, default: str | None = None, most: int = TEXT_MAX_CHARACTERS) -> str:
-    """Return a text of at most `most` characters, or raise UnreadableReport."""
+    """Return a text of at most `most` characters, or raise UnreadableCIReport."""
     value = body.get(name)
     if value is None and default is not None:
         return default
     if not isinstance(value, str) or not (value or default is not None) or len(value) > most or "\0" in value:
-        raise UnreadableReport(name)
+        raise UnreadableCIReport(name)
     return value
 
 
 def count_of(body: Mapping[str, Any], name: str, *, default: int | None = None, most: int = SEQUENCE_MAX) -> int:
-    """Return a whole number from 0 to `most`, or raise UnreadableReport."""
+    """Return a whole number from 0 to `most`, or raise UnreadableCIReport."""
     value = body.get(name, default)
     if type(value) is not int or not 0 <= value <= most:
-        raise UnreadableReport(name)
+        raise UnreadableCIReport(name)
     return value
 
 
 def url_of(body: Mapping[str, Any], name: str) -> str:
-    """Return a web address, empty where there is none, or raise UnreadableReport."""
+    """Return a web address, empty where there is none, or raise UnreadableCIReport."""
     value = text_of(body, name, default="", most=URL_MAX_CHARACTERS)
     try:
         is_web = not value or urlsplit(value).scheme in ("https", "http")
     except ValueError:
         is_web = False
     if not is_web:
-        raise UnreadableReport(name)
+        raise UnreadableCIReport(name)
     return value
 
 
 def time_of(body: Mapping[str, Any], name: str) -> datetime | None:
-    """Return an aware time, None where there is none, or raise UnreadableReport."""
+    """Return an aware time, None where there is none, or raise UnreadableCIReport."""
     value = body.get(name)
     if value is None:
         return None
     if not isinstance(value, str):
-        raise UnreadableReport(name)
+        raise UnreadableCIReport(name)
     return moment_of(value, name)
 
 
 def moment_of(value: str, name: str = "time") -> datetime:
-    """Return an aware time of ISO 8601, or raise UnreadableReport with `name`."""
+    """Return an aware time of ISO 8601, or raise UnreadableCIReport with `name`."""
     try:
         moment = datetime.fromisoformat(value)
         moment.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise UnreadableReport(name) from None
+        raise UnreadableCIReport(name) from None
     if moment.tzinfo is None:
-        raise UnreadableReport(name)
+        raise UnreadableCIReport(name)
     return moment

@@ -10,9 +10,9 @@ from gateway.core.api.times import rfc3339_or_none
 from integrations.rules.ci_reports import (
     COMMIT_MAX_CHARACTERS,
     FINISHED,
-    Report,
+    CIReport,
     StepReport,
-    UnreadableReport,
+    UnreadableCIReport,
     count_of,
     inside,
     object_of,
@@ -34,14 +34,14 @@ _OF_CONCLUSION = {
 }
 
 
-def read_workflow_run(body: Mapping[str, Any]) -> Report:
-    """Read a `workflow_run` delivery, or raise UnreadableReport."""
+def read_workflow_run(body: Mapping[str, Any]) -> CIReport:
+    """Read a `workflow_run` delivery, or raise UnreadableCIReport."""
     run, repository = object_of(body, "workflow_run"), _repository(body)
     with inside("workflow_run"):
         status, updated_at = _status(run), time_of(run, "updated_at")
         if updated_at is None:
-            raise UnreadableReport("updated_at")
-        return Report(
+            raise UnreadableCIReport("updated_at")
+        return CIReport(
             repository=repository,
             external_id=str(count_of(run, "id")),
             url=url_of(run, "html_url"),
@@ -54,7 +54,7 @@ def read_workflow_run(body: Mapping[str, Any]) -> Report:
 
 
 def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
-    """Read a `workflow_job` delivery, or raise UnreadableReport; None where it brings no job, as other events do.
+    """Read a `workflow_job` delivery, or raise UnreadableCIReport; None where it brings no job, as other events do.
 
     Its run stands before every delivery of the run itself.
     """
@@ -63,7 +63,7 @@ def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
     job, repository = object_of(body, "workflow_job"), _repository(body)
     with inside("workflow_job"):
         status = _status(job)
-        run = Report(
+        run = CIReport(
             repository=repository,
             external_id=str(count_of(job, "run_id")),
             url="",
@@ -108,5 +108,5 @@ def _status(sent: Mapping[str, Any]) -> str:
     known = _OF_CONCLUSION.get(str(sent.get("conclusion"))) if status == "completed" else None
     known = known or _OF_STATUS.get(str(status))
     if known is None:
-        raise UnreadableReport("status")
+        raise UnreadableCIReport("status")
     return known

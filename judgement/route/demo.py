@@ -18,7 +18,7 @@ _DECIMALS = 4
 
 
 class DemoJudgement(DemoEndpoint[BoundedJudgement]):
-    """Gives a label the likelier the more words its description shares with the state."""
+    """Rates a label the likelier the more words its description shares with the state."""
 
     async def answer(self, attempt: Attempt[BoundedJudgement]) -> Answer:
         """Judge every question."""

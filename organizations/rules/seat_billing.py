@@ -83,7 +83,7 @@ class SeatMonth:
 
     @cached_property
     def billable_seats(self) -> dict[date, int]:
-        """The seats that each day of the month is billed for."""
+        """Return the number of seats that each day of the month is billed for."""
         return billable_seats(self.enabled, self.seats, self.days)
 
     def seat_days(self, until: date | None = None) -> int:

@@ -10,7 +10,7 @@ class PublicLayersContract(Contract):
     """Refuse an import from one app of anything but the other's public layers.
 
     `public_layers` are the modules of an app that others may import; `also_public` are single modules more.
-    `assemblers` put the house together, so they may import everything.
+    `assemblers` put the apps together, so they may import everything.
     """
 
     type_name = "public_layers"
@@ -44,5 +44,5 @@ class PublicLayersContract(Contract):
         return is_layer or module in (self.also_public or ())
 
     def _may_see(self, importer: str, app: str) -> bool:
-        """Return whether `importer` belongs to the app or puts the house together."""
+        """Return whether `importer` belongs to the app or puts the apps together."""
         return importer.partition(".")[0] == app or importer in (self.assemblers or ())

@@ -19,7 +19,7 @@ NAMED = {
 }
 # What only `requirements-local-model.txt` installs, and is imported only where the setting asks for it.
 OPTIONAL = PROJECT_DIR / "inference" / "adapters" / "local_model"
-HOUSE = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
+OURS = {*SERVICE, "account_gateway_client", "bench", "clients", "tests"}
 
 
 def imported(package: str) -> set[str]:
@@ -33,7 +33,7 @@ def imported(package: str) -> set[str]:
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 names.add(node.module.partition(".")[0])
-    return names - HOUSE - set(sys.stdlib_module_names)
+    return names - OURS - set(sys.stdlib_module_names)
 
 
 def normal(name: str) -> str:

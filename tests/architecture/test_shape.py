@@ -32,9 +32,9 @@ def functions() -> Iterator[tuple[str, int]]:
                 yield f"{path}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
 
 
-def test_the_top_of_the_house_holds_the_known_rooms() -> None:
-    rooms = {path.parent.name for path in PROJECT_DIR.glob("*/__init__.py")}
-    assert rooms - {*CODE, "tests", "bench", "clients"} == set()
+def test_the_top_level_holds_the_known_packages() -> None:
+    packages = {path.parent.name for path in PROJECT_DIR.glob("*/__init__.py")}
+    assert packages - {*CODE, "tests", "bench", "clients"} == set()
 
 
 def test_a_file_holds_one_noun() -> None:

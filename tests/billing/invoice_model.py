@@ -1,6 +1,6 @@
 """The life of invoices once more, as plainly as Python can say it: the oracle of their model test.
 
-It shares no code with the house. An organization's wallet is a `LedgerModel`, in which credit notes become credits.
+It shares no code with the gateway. An organization's wallet is a `LedgerModel`, in which credit notes become credits.
 """
 
 from dataclasses import dataclass, field

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from tests.browser.app_gateway import AppGateway
 from tests.browser.chromium import Window, chromium
-from tests.browser.house import AppHouse
 from tests.browser.person import Person
 from tests.support.stripe import FakeStripe
 
@@ -34,11 +34,11 @@ def provider() -> Iterator[FakeStripe]:
 
 
 @pytest.fixture(scope="package")
-def house(provider: FakeStripe) -> Iterator[AppHouse]:
-    with AppHouse(provider=provider) as house:
-        provider.webhooks.send_to(f"{house.base_url}/webhooks/stripe")
-        house.start_app()
-        yield house
+def gateway(provider: FakeStripe) -> Iterator[AppGateway]:
+    with AppGateway(provider=provider) as gateway:
+        provider.webhooks.send_to(f"{gateway.base_url}/webhooks/stripe")
+        gateway.start_app()
+        yield gateway
 
 
 @pytest.fixture(scope="package")
@@ -48,12 +48,12 @@ def chrome() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def opened(house: AppHouse, chrome: Browser, request: pytest.FixtureRequest) -> Iterator[Open]:
+def opened(gateway: AppGateway, chrome: Browser, request: pytest.FixtureRequest) -> Iterator[Open]:
     """Create people: each has a window of their own. What a page complains about fails the test."""
     people: list[Person] = []
 
     def open_window(**options: Any) -> Person:
-        people.append(Person(house, Window(chrome.new_context(**options))))
+        people.append(Person(gateway, Window(chrome.new_context(**options))))
         return people[-1]
 
     yield open_window

@@ -6,8 +6,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.app_gateway import AppGateway
 from tests.browser.chromium import Window
-from tests.browser.house import AppHouse
 
 PASSWORD = "correct horse battery staple"
 # A second client in the app's own page, which shares the page's key and session.
@@ -18,8 +18,8 @@ const gateway = new client.Gateway({ url });"""
 class Person:
     """Somebody with an e-mail address and a browser."""
 
-    def __init__(self, house: AppHouse, window: Window) -> None:
-        self.house = house
+    def __init__(self, gateway: AppGateway, window: Window) -> None:
+        self.gateway = gateway
         self.window = window
         self.email = f"{uuid.uuid4().hex[:12]}@example.com"
         self.page = window.page()
@@ -33,13 +33,13 @@ class Person:
 
     def sign_up_at_the_portal(self, url: str | None = None) -> None:
         """Sign up without any app."""
-        self.page.goto(f"{url or self.house.base_url}/account/login/")
+        self.page.goto(f"{url or self.gateway.base_url}/account/login/")
         self.sign_up()
         expect(self.page.get_by_role("heading", name="Your account")).to_be_visible()
 
     def begin_at_the_app(self) -> None:
         """Press the app's button; the portal asks who it is."""
-        self.page.goto(self.house.app_url)
+        self.page.goto(self.gateway.app_url)
         self.page.get_by_role("button", name="Sign in").click()
 
     def allow(self) -> None:
@@ -60,7 +60,7 @@ class Person:
 
     def as_the_app(self, act: str, page: Page | None = None) -> Any:
         """Run JavaScript with the app's `gateway` at hand."""
-        return (page or self.page).evaluate(f"async (url) => {{ {CLIENT} {act} }}", self.house.base_url)
+        return (page or self.page).evaluate(f"async (url) => {{ {CLIENT} {act} }}", self.gateway.base_url)
 
     def ask(self) -> None:
         """Ask the app's question and wait for the receipt."""

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, ViewportSize
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 from tests.browser.used_months import book_months
 
@@ -17,40 +17,40 @@ UNREADABLE = """() => [...document.querySelectorAll("#result_list .party")]
   .map(([party]) => `${party.textContent} ${party.clientWidth}x${party.clientHeight}`)"""
 
 
-def sign_in(page: Page, house: AppHouse) -> None:
+def sign_in(page: Page, gateway: AppGateway) -> None:
     """Sign in as the operator that the first start made."""
-    page.goto(f"{house.base_url}/admin/")
+    page.goto(f"{gateway.base_url}/admin/")
     page.get_by_label("Email address or DID").fill("operator@localhost")
-    [password] = re.findall(r"operator@localhost .*password: (\S+)", house.stdout)
+    [password] = re.findall(r"operator@localhost .*password: (\S+)", gateway.stdout)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Log in").click()
-    page.wait_for_url(f"{house.base_url}/admin/")
+    page.wait_for_url(f"{gateway.base_url}/admin/")
 
 
-def test_owners_can_be_read(person: Person, house: AppHouse) -> None:
+def test_owners_can_be_read(person: Person, gateway: AppGateway) -> None:
     person.sign_up_at_the_portal()
     did = person.page.locator(".did code").text_content()
     assert did
-    book_months(house, "account", did)
+    book_months(gateway, "account", did)
     person.page.context.clear_cookies()
-    sign_in(person.page, house)
+    sign_in(person.page, gateway)
     for screen, table in ((DESK, "transfer"), (PHONE, "reservation")):
         person.page.set_viewport_size(screen)
-        person.page.goto(f"{house.base_url}/admin/billing/{table}/")
+        person.page.goto(f"{gateway.base_url}/admin/billing/{table}/")
         person.page.locator("#result_list .party").first.wait_for()
         assert person.page.evaluate(UNREADABLE) == [], table
-    person.page.goto(f"{house.base_url}/admin/accounts/account/?q={person.email}")
+    person.page.goto(f"{gateway.base_url}/admin/accounts/account/?q={person.email}")
     person.page.locator("#result_list").get_by_role("link").first.click()
     person.page.get_by_text(did).first.wait_for()
     assert person.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_an_empty_list_says_what_it_has_none_of(person: Person, house: AppHouse) -> None:
-    sign_in(person.page, house)
-    person.page.goto(f"{house.base_url}/admin/billing/externalmapping/")
+def test_an_empty_list_says_what_it_has_none_of(person: Person, gateway: AppGateway) -> None:
+    sign_in(person.page, gateway)
+    person.page.goto(f"{gateway.base_url}/admin/billing/externalmapping/")
     person.page.get_by_role("heading", name="Nothing here").wait_for()
     person.page.get_by_text("There are no external mappings yet.").wait_for()
-    person.page.goto(f"{house.base_url}/admin/billing/externalmapping/?q=acme")
+    person.page.goto(f"{gateway.base_url}/admin/billing/externalmapping/?q=acme")
     person.page.get_by_text("Nothing matches this search and these filters.").wait_for()
     person.page.get_by_role("link", name="Reset filters").click()
     person.page.get_by_text("There are no external mappings yet.").wait_for()

@@ -6,29 +6,29 @@ import httpx
 import pytest
 
 from gateway.run.ports import free_port
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 
 WELCOME = "/example/welcome-credit"
 
 
 @pytest.fixture
-def app(house: AppHouse) -> Any:
-    with httpx.Client(base_url=house.app_origin) as http:
+def app(gateway: AppGateway) -> Any:
+    with httpx.Client(base_url=gateway.app_origin) as http:
         yield http
 
 
-def test_serves_the_page_with_a_strict_policy(app: httpx.Client, house: AppHouse) -> None:
+def test_serves_the_page_with_a_strict_policy(app: httpx.Client, gateway: AppGateway) -> None:
     assert app.get("/").headers["Location"] == "/example/"
     page = app.get("/example/")
     assert page.status_code == 200
     assert page.headers["Content-Security-Policy"] == (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-        f"connect-src 'self' {house.base_url} {house.base_url.replace('http', 'ws', 1)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        f"connect-src 'self' {gateway.base_url} {gateway.base_url.replace('http', 'ws', 1)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
         "require-trusted-types-for 'script'; trusted-types 'none'"
     )
     assert app.get("/src/index.js").headers["Content-Type"] == "text/javascript; charset=utf-8"
-    settings = {"gatewayUrl": house.base_url, "portalUrl": house.base_url, "welcomeCredit": True}
+    settings = {"gatewayUrl": gateway.base_url, "portalUrl": gateway.base_url, "welcomeCredit": True}
     assert app.get("/example/settings.json").json() == settings
 
 
@@ -51,46 +51,46 @@ def test_answers_to_its_own_name_alone(app: httpx.Client) -> None:
     assert app.get("/example/", headers={"Host": "rebound.example"}).status_code == 421
 
 
-def test_gives_a_welcome_credit_once(person: Person, app: httpx.Client, house: AppHouse) -> None:
+def test_gives_a_welcome_credit_once(person: Person, app: httpx.Client, gateway: AppGateway) -> None:
     person.enter_the_app()
     did = person.as_the_app("return (await gateway.account()).did")
-    again = app.post(WELCOME, json={"did": did}, headers={"Origin": house.app_origin})
+    again = app.post(WELCOME, json={"did": did}, headers={"Origin": gateway.app_origin})
     assert again.json() == {"amountMicrousd": 5_000_000}
     wallet = person.as_the_app("return gateway.wallet()")
     assert (wallet["availableMicrousd"], len(wallet["credits"])) == (5_000_000, 1)
 
 
-def test_gives_nothing_to_other_pages_and_to_nobody(app: httpx.Client, house: AppHouse) -> None:
+def test_gives_nothing_to_other_pages_and_to_nobody(app: httpx.Client, gateway: AppGateway) -> None:
     body = {"did": "did:web:localhost:operator"}
-    for origin in ({}, {"Origin": "https://evil.example"}, {"Origin": house.base_url}):
+    for origin in ({}, {"Origin": "https://evil.example"}, {"Origin": gateway.base_url}):
         assert app.post(WELCOME, json=body, headers=origin).status_code == 403
-    ours = {"Origin": house.app_origin}
+    ours = {"Origin": gateway.app_origin}
     assert app.post(WELCOME, json={"did": "did:web:nobody.example"}, headers=ours).status_code == 404
     for bad in ("", "[]", "{}", '{"did": 1}', "x" * 5000):
         assert app.post(WELCOME, content=bad, headers=ours).status_code in (400, 404)
 
 
-def test_the_gateway_lets_this_origin_in_and_no_other(house: AppHouse) -> None:
-    for origin, allowed in ((house.app_origin, True), ("http://127.0.0.1:1", False), ("https://evil.example", False)):
+def test_the_gateway_lets_this_origin_in_and_no_other(gateway: AppGateway) -> None:
+    for origin, allowed in ((gateway.app_origin, True), ("http://127.0.0.1:1", False), ("https://evil.example", False)):
         headers = {"Origin": origin, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "dpop"}
-        answer = httpx.options(f"{house.base_url}/v1/public/token", headers=headers)
+        answer = httpx.options(f"{gateway.base_url}/v1/public/token", headers=headers)
         assert ("Access-Control-Allow-Origin" in answer.headers) is allowed
         assert "Access-Control-Allow-Credentials" not in answer.headers
 
 
-def test_does_not_start_in_production_or_without_a_gateway(house: AppHouse) -> None:
+def test_does_not_start_in_production_or_without_a_gateway(gateway: AppGateway) -> None:
     production = {
         "GATEWAY_ENV": "production",
         "GATEWAY_BASE_URL": "https://gateway.example",
         "SECRET_KEY": "a-secret-key-of-more-than-thirty-two-characters",
     }
-    told = house.run("manage.py", "demo_app", **production)
+    told = gateway.run("manage.py", "demo_app", **production)
     assert (told.returncode, told.stderr) == (
         1,
         "The example app grants welcome credits, so it does not run in production.\n",
     )
-    told = house.run("manage.py", "demo_app", DEMO_APP_PORT="1")
+    told = gateway.run("manage.py", "demo_app", DEMO_APP_PORT="1")
     assert told.returncode == 1
-    other = house.run("manage.py", "demo_app", DEMO_APP_PORT=str(free_port()))
+    other = gateway.run("manage.py", "demo_app", DEMO_APP_PORT=str(free_port()))
     assert other.returncode == 1
     assert "start it with the same DEMO_APP_PORT" in other.stderr

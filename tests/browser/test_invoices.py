@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 from tests.browser.test_looks import LOOKS, Look, look_at
 from tests.browser.test_organizations import Founder
@@ -35,11 +35,11 @@ bill_seats()
 """
 
 
-def a_month_later(house: AppHouse, org_id: str) -> None:
+def a_month_later(gateway: AppGateway, org_id: str) -> None:
     """Move the start of the organization's products and seats to the beginning of last month."""
     plain = {name: value for name, value in os.environ.items() if name not in OURS}
     command = [sys.executable, "manage.py", "shell", "-c", A_MONTH_LATER.format(of=org_id)]
-    subprocess.run(command, env={**plain, **house.environment}, check=True, timeout=120, capture_output=True)
+    subprocess.run(command, env={**plain, **gateway.environment}, check=True, timeout=120, capture_output=True)
 
 
 def take_a_seat(founder: Founder) -> str:
@@ -77,10 +77,10 @@ def save_method(page: Page, provider: FakeStripe, answer: str) -> None:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_from_the_seat_to_the_payment(opened: Open, house: AppHouse, provider: FakeStripe, look: Look) -> None:
+def test_from_the_seat_to_the_payment(opened: Open, gateway: AppGateway, provider: FakeStripe, look: Look) -> None:
     founder = Founder(opened(**look))
     org_id = take_a_seat(founder)
-    a_month_later(house, org_id)
+    a_month_later(gateway, org_id)
     page = open_invoice(founder)
     look_at(page)
     invoice = page.url
@@ -100,7 +100,7 @@ def test_from_the_seat_to_the_payment(opened: Open, house: AppHouse, provider: F
     assert re.fullmatch(r"INV-\d{6}\.pdf", download.value.suggested_filename)
     page.goto(invoice.rpartition("/")[0])
     look_at(page)
-    book_months(house, "organization", org_id)
+    book_months(gateway, "organization", org_id)
     page.get_by_role("navigation", name="Money").get_by_role("link", name="Usage").click()
     page.get_by_label("Month (UTC)").select_option(index=1)
     page.get_by_role("button", name="Show").click()

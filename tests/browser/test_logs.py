@@ -6,24 +6,24 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Cookie, Request, Response, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import PASSWORD, Person
 
 SECRET_MEMBERS = ("code", "code_verifier", "refresh_token", "access_token", "state", "code_challenge")
 
 
-def test_no_log_holds_a_secret(person: Person, house: AppHouse) -> None:
+def test_no_log_holds_a_secret(person: Person, gateway: AppGateway) -> None:
     secrets = _overheard(person)
     person.enter_the_app()
     person.ask()
     person.as_the_app("await gateway.refresh(); await gateway.wallet()")
-    _fail_in_every_way(person, house, secrets)
-    person.page.goto(house.app_url)
+    _fail_in_every_way(person, gateway, secrets)
+    person.page.goto(gateway.app_url)
     expect(
         person.page.get_by_text("You were signed out."), "the code came back, which ended all it gave"
     ).to_be_visible()
     assert {name for name, _ in secrets} >= {*SECRET_MEMBERS, "proof", "cookie", "password"}
-    logs = _logs(house)
+    logs = _logs(gateway)
     assert "DEBUG" in logs, "everything is logged"
     told = [name for name, value in secrets if value in logs]
     assert told == []
@@ -66,7 +66,7 @@ def _is_secret(cookie: Cookie) -> bool:
     return cookie.get("name") in ("sessionid", "csrftoken")
 
 
-def _fail_in_every_way(person: Person, house: AppHouse, secrets: set[tuple[str, str]]) -> None:
+def _fail_in_every_way(person: Person, gateway: AppGateway, secrets: set[tuple[str, str]]) -> None:
     """Send secrets where they are refused, which is when servers like to quote what they were sent."""
     person.window.expect(r"status of 4\d\d")
     used = {name: value for name, value in secrets if name in SECRET_MEMBERS}
@@ -81,14 +81,14 @@ def _fail_in_every_way(person: Person, house: AppHouse, secrets: set[tuple[str, 
         await gateway.transport.request("/v1/wallet", {{}}, "{used["access_token"]}x");
         await fetch(url + "/v1/wallet", {{ headers: {{ Authorization: "Bearer {used["access_token"]}" }} }});"""
     )
-    person.page.goto(f"{house.base_url}/account/password/change/")
+    person.page.goto(f"{gateway.base_url}/account/password/change/")
     person.page.get_by_label("Current password").fill(f"{PASSWORD}, but wrong")
     person.page.get_by_label("New password", exact=True).fill(PASSWORD)
     person.page.get_by_label("New password (again)").fill(PASSWORD)
     person.page.get_by_role("button", name="Change password").click()
 
 
-def _logs(house: AppHouse) -> str:
+def _logs(gateway: AppGateway) -> str:
     """Read what gateway, worker, scheduler, database and example app have written."""
-    files = [path for path in Path(house.data_dir).rglob("*.log*") if path.is_file()]
-    return "\n".join([house.log, house.app_log, *(path.read_text(errors="replace") for path in files)])
+    files = [path for path in Path(gateway.data_dir).rglob("*.log*") if path.is_file()]
+    return "\n".join([gateway.log, gateway.app_log, *(path.read_text(errors="replace") for path in files)])

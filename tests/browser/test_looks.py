@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 
 PHONE = {"width": 360, "height": 720}
@@ -106,22 +106,22 @@ def look_at(page: Page) -> None:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_the_portal(opened: Any, house: AppHouse, look: Look) -> None:
+def test_the_portal(opened: Any, gateway: AppGateway, look: Look) -> None:
     person: Person = opened(**look)
     person.window.expect(r"status of 40[04] .*/(authorize\?client_id=nobody|no/such/page)")
     for path in OUTSIDE:
-        person.page.goto(house.base_url + path)
+        person.page.goto(gateway.base_url + path)
         look_at(person.page)
     person.sign_up_at_the_portal()
     for path in INSIDE:
-        person.page.goto(house.base_url + path)
+        person.page.goto(gateway.base_url + path)
         look_at(person.page)
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_the_way_through_the_app(opened: Any, house: AppHouse, look: Look) -> None:
+def test_the_way_through_the_app(opened: Any, gateway: AppGateway, look: Look) -> None:
     person: Person = opened(**look)
-    person.page.goto(house.app_url)
+    person.page.goto(gateway.app_url)
     look_at(person.page)
     person.begin_at_the_app()
     person.sign_up()
@@ -130,12 +130,12 @@ def test_the_way_through_the_app(opened: Any, house: AppHouse, look: Look) -> No
     person.allow()
     person.ask()
     look_at(person.page)
-    person.page.goto(f"{house.base_url}/devices")
+    person.page.goto(f"{gateway.base_url}/devices")
     look_at(person.page)
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, house: AppHouse, look: Look) -> None:
+def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, gateway: AppGateway, look: Look) -> None:
     person: Person = opened(**look)
     page = person.page
     person.enter_the_app()
@@ -146,7 +146,7 @@ def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, house: Ap
         page.get_by_role("button", name=name).click()
     page.get_by_role("button", name="Talk", exact=True).wait_for()
     look_at(page)
-    page.goto(f"{house.base_url}/consents")
+    page.goto(f"{gateway.base_url}/consents")
     page.get_by_role("button", name="Withdraw").wait_for()
     page.evaluate(f"document.querySelector('.rows strong').textContent = 'https://{'a' * 63}.example'")
     look_at(page)
@@ -155,23 +155,23 @@ def test_the_way_to_a_live_session_and_out_of_its_consent(opened: Any, house: Ap
     look_at(page)
 
 
-def test_a_theme_that_a_link_asks_for_wins_over_the_devices(opened: Any, house: AppHouse) -> None:
+def test_a_theme_that_a_link_asks_for_wins_over_the_devices(opened: Any, gateway: AppGateway) -> None:
     person: Person = opened(color_scheme="light")
     grounds = []
     for query in ("", "?theme=dark", ""):
-        person.page.goto(f"{house.base_url}/account/login/{query}")
+        person.page.goto(f"{gateway.base_url}/account/login/{query}")
         grounds.append(person.page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert grounds[0] != grounds[1] == grounds[2], "and it is remembered"
 
 
-def test_a_page_works_without_javascript(opened: Any, house: AppHouse) -> None:
+def test_a_page_works_without_javascript(opened: Any, gateway: AppGateway) -> None:
     person: Person = opened(java_script_enabled=False)
     person.sign_up_at_the_portal()
     person.page.get_by_role("link", name="Devices").first.click()
     assert person.page.get_by_role("heading", name="Devices").is_visible()
 
 
-def test_a_phones_header_is_one_row_with_a_menu(opened: Any, house: AppHouse) -> None:
+def test_a_phones_header_is_one_row_with_a_menu(opened: Any, gateway: AppGateway) -> None:
     person: Person = opened(viewport=PHONE, java_script_enabled=False)
     person.sign_up_at_the_portal()
     header, menu = person.page.get_by_role("banner"), person.page.get_by_role("button", name="Menu")
@@ -192,18 +192,18 @@ def test_a_desk_needs_no_menu(person: Person) -> None:
     assert _height(header) <= ONE_ROW_PIXELS
 
 
-def test_no_page_can_be_framed(person: Person, house: AppHouse) -> None:
+def test_no_page_can_be_framed(person: Person, gateway: AppGateway) -> None:
     person.window.expect("frame-ancestors", "chrome-error", "ERR_BLOCKED_BY_RESPONSE", "X-Frame-Options")
     person.page.route(
-        "https://thief.example/", lambda route: route.fulfill(body=_frame(house), content_type="text/html")
+        "https://thief.example/", lambda route: route.fulfill(body=_frame(gateway), content_type="text/html")
     )
     person.page.goto("https://thief.example/")
     person.page.wait_for_timeout(500)
-    assert [frame for frame in person.page.frames if frame.url.startswith(house.base_url)] == []
+    assert [frame for frame in person.page.frames if frame.url.startswith(gateway.base_url)] == []
 
 
-def _frame(house: AppHouse) -> str:
-    return f"<!DOCTYPE html><title>x</title><iframe src='{house.base_url}/account/login/'></iframe>"
+def _frame(gateway: AppGateway) -> str:
+    return f"<!DOCTYPE html><title>x</title><iframe src='{gateway.base_url}/account/login/'></iframe>"
 
 
 def _height(element: Locator) -> float:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 
 Open = Callable[..., Person]
@@ -67,12 +67,12 @@ def requests_of(person: Person) -> list[tuple[str, str, str | None, dict[str, st
     return sent
 
 
-def test_invite_join_seat_access_removal(founder: Founder, opened: Open, house: AppHouse) -> None:
+def test_invite_join_seat_access_removal(founder: Founder, opened: Open, gateway: AppGateway) -> None:
     link = founder.invite()
     bob = opened()
     sent = requests_of(bob)
     bob.page.goto(link)
-    expect(bob.page).to_have_url(f"{house.base_url}/organizations/invitation")
+    expect(bob.page).to_have_url(f"{gateway.base_url}/organizations/invitation")
     expect(bob.page.get_by_role("heading", name="Join Acme?")).to_be_visible()
     expect(bob.page.get_by_role("definition").filter(has_text=founder.person.email)).to_be_visible()
     expect(bob.page.get_by_role("definition").filter(has_text="member")).to_be_visible()
@@ -141,7 +141,7 @@ def test_an_owner_renames_the_organization(founder: Founder) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Acme and Sons")
 
 
-def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Open, house: AppHouse) -> None:
+def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Open, gateway: AppGateway) -> None:
     used, taken_back = founder.invite(), founder.invite()
     founder.page.get_by_role("button", name="Revoke").first.click()
     founder.says("The invitation was revoked.")
@@ -151,7 +151,7 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
     bob.page.get_by_role("button", name="Accept").click()
     expect(bob.page.get_by_role("heading", name="Acme", exact=True)).to_be_visible()
     bob.window.expect(r"status of 404 .*/organizations/invitation/about")
-    unknown = f"{house.base_url}/organizations/invitation#token={'x' * 43}"
+    unknown = f"{gateway.base_url}/organizations/invitation#token={'x' * 43}"
     for link in (used, taken_back, unknown):
         bob.page.goto("about:blank")
         bob.page.goto(link)
@@ -160,16 +160,16 @@ def test_a_link_serves_once_and_refusals_look_alike(founder: Founder, opened: Op
     assert "cannot be used" in told[0]
 
 
-def test_a_link_without_its_end_says_so(opened: Open, house: AppHouse) -> None:
+def test_a_link_without_its_end_says_so(opened: Open, gateway: AppGateway) -> None:
     guest = opened()
-    guest.page.goto(f"{house.base_url}/organizations/invitation")
+    guest.page.goto(f"{gateway.base_url}/organizations/invitation")
     expect(guest.page.get_by_role("alert")).to_have_text(re.compile("is incomplete"))
     expect(guest.page.get_by_role("link", name="Sign up")).to_be_hidden()
 
 
-def test_without_javascript_the_page_explains_itself(opened: Open, house: AppHouse) -> None:
+def test_without_javascript_the_page_explains_itself(opened: Open, gateway: AppGateway) -> None:
     guest = opened(java_script_enabled=False)
-    guest.page.goto(f"{house.base_url}/organizations/invitation#token=secret")
+    guest.page.goto(f"{gateway.base_url}/organizations/invitation#token=secret")
     explanation = guest.page.locator("noscript p")
     expect(explanation).to_be_visible()
     expect(explanation).to_contain_text("This page needs JavaScript")
@@ -185,10 +185,10 @@ def test_copying_the_link(founder: Founder) -> None:
     expect(founder.page.get_by_label("Invitation link")).to_have_count(0)
 
 
-def test_the_keyboard_alone_founds_and_enables(person: Person, house: AppHouse) -> None:
+def test_the_keyboard_alone_founds_and_enables(person: Person, gateway: AppGateway) -> None:
     person.sign_up_at_the_portal()
     page = person.page
-    page.goto(f"{house.base_url}/organizations")
+    page.goto(f"{gateway.base_url}/organizations")
     _tab_to(page, "name")
     page.keyboard.type("Keyboard people")
     page.keyboard.press("Enter")
@@ -217,7 +217,7 @@ def test_on_a_phone_the_tabs_are_one_row_that_scrolls_to_the_open_one(founder: F
     expect(tabs.get_by_role("link", name="Log")).to_be_in_viewport(ratio=1)
 
 
-def test_scripts_of_the_page_use_the_api_by_session(founder: Founder, house: AppHouse) -> None:
+def test_scripts_of_the_page_use_the_api_by_session(founder: Founder, gateway: AppGateway) -> None:
     def call(method: str, path: str, body: Any = None) -> Any:
         return founder.page.evaluate(
             """async ([method, path, body]) => {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import PASSWORD, Person
 from tests.browser.test_looks import LOOKS, Look, look_at
 from tests.browser.test_organizations import Founder
@@ -48,12 +48,12 @@ def at_the_wallet(person: Person) -> Page:
     return person.page
 
 
-def test_a_newcomer_adds_money(at_the_wallet: Page, house: AppHouse, provider: FakeStripe) -> None:
+def test_a_newcomer_adds_money(at_the_wallet: Page, gateway: AppGateway, provider: FakeStripe) -> None:
     page = at_the_wallet
     assert fact(page, "Available") == "$0.00"
     add_money(page, "12.50")
     pay(page, provider, "$12.50")
-    expect(page).to_have_url(re.compile(f"^{re.escape(house.base_url)}/wallet/payments/txn_"))
+    expect(page).to_have_url(re.compile(f"^{re.escape(gateway.base_url)}/wallet/payments/txn_"))
     await_paid(page)
     page.get_by_role("link", name="View receipt").click()
     expect(page.get_by_role("button", name="Print")).to_be_visible()
@@ -190,7 +190,7 @@ def test_an_owner_leaves_seats_to_a_partner(person: Person, provider: FakeStripe
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_looks(opened: Any, house: AppHouse, provider: FakeStripe, look: Look) -> None:
+def test_looks(opened: Any, gateway: AppGateway, provider: FakeStripe, look: Look) -> None:
     person: Person = opened(**look)
     founder = Founder(person)
     page = founder.open("Products")
@@ -204,7 +204,7 @@ def test_looks(opened: Any, house: AppHouse, provider: FakeStripe, look: Look) -
     add_money(page, "250")
     page.get_by_role("link", name="Cancel").click()
     look_at(page)
-    page.goto(f"{house.base_url}/wallet")
+    page.goto(f"{gateway.base_url}/wallet")
     add_money(page, "20")
     pay(page, provider, "$20.00")
     await_paid(page)
@@ -212,7 +212,7 @@ def test_looks(opened: Any, house: AppHouse, provider: FakeStripe, look: Look) -
     page.get_by_role("link", name="View receipt").click()
     look_at(page)
     for path in ("/wallet/payments", "/wallet/usage", "/wallet"):
-        page.goto(house.base_url + path)
+        page.goto(gateway.base_url + path)
         look_at(page)
     person.window.expect(r"status of 400 .*/wallet/payments")
     page.get_by_label("Amount in US dollars").evaluate("(input) => (input.form.noValidate = true)")

@@ -9,21 +9,21 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import PASSWORD, Person
 
 
 @pytest.fixture
-def resident(person: Person, house: AppHouse) -> Person:
+def resident(person: Person, gateway: AppGateway) -> Person:
     """Somebody with an account, at the portal by a name that passkeys accept."""
-    person.sign_up_at_the_portal(house.portal_url)
+    person.sign_up_at_the_portal(gateway.portal_url)
     return person
 
 
-def test_a_passkey_signs_in_without_a_password(resident: Person, house: AppHouse) -> None:
+def test_a_passkey_signs_in_without_a_password(resident: Person, gateway: AppGateway) -> None:
     page = resident.page
     _plug_in_an_authenticator(page)
-    page.goto(f"{house.portal_url}/account/2fa/webauthn/add/")
+    page.goto(f"{gateway.portal_url}/account/2fa/webauthn/add/")
     page.get_by_label("Name").fill("My laptop")
     page.get_by_role("button", name="Add passkey").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
@@ -33,19 +33,22 @@ def test_a_passkey_signs_in_without_a_password(resident: Person, house: AppHouse
     expect(page.get_by_role("main").get_by_text(resident.email)).to_be_visible()
 
 
-def test_a_passkey_that_cannot_be_used_is_told_in_words(person: Person, house: AppHouse) -> None:
+def test_a_passkey_that_cannot_be_used_is_told_in_words(person: Person, gateway: AppGateway) -> None:
     _plug_in_an_authenticator(person.page)
-    for portal, words in ((house.base_url, "do not work at this address"), (house.portal_url, "No passkey was used")):
+    for portal, words in (
+        (gateway.base_url, "do not work at this address"),
+        (gateway.portal_url, "No passkey was used"),
+    ):
         person.page.goto(f"{portal}/account/login/")
         person.page.get_by_role("button", name="Sign in with a passkey").click()
         expect(person.page.get_by_role("alert")).to_contain_text(words)
 
 
 def test_an_authenticator_app_is_asked_for_and_a_recovery_code_stands_in_once(
-    resident: Person, house: AppHouse
+    resident: Person, gateway: AppGateway
 ) -> None:
     page = resident.page
-    page.goto(f"{house.portal_url}/account/2fa/totp/activate/")
+    page.goto(f"{gateway.portal_url}/account/2fa/totp/activate/")
     secret = page.get_by_label("Authenticator secret").input_value()
     page.get_by_label("Code", exact=False).last.fill(_code(secret))
     page.get_by_role("button", name="Activate").click()

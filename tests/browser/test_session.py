@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Request, Route, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 
 RENEWAL = "**/v1/public/device/token"
@@ -61,9 +61,9 @@ def test_a_refused_token_is_renewed_and_the_request_made_again(guest: Person) ->
     assert guest.as_the_app("return (await gateway.wallet()).currency") == "USD"
 
 
-def test_two_tabs_renew_once(guest: Person, house: AppHouse) -> None:
+def test_two_tabs_renew_once(guest: Person, gateway: AppGateway) -> None:
     other = guest.window.page()
-    other.goto(house.app_url)
+    other.goto(gateway.app_url)
     expect(other.locator("#ask")).to_be_visible()
     guest.as_the_app(EXPIRE)
     renewals = _renewals(guest)
@@ -101,11 +101,11 @@ def test_narrower_scopes_hold_until_the_next_renewal(guest: Person) -> None:
     assert guest.as_the_app(f"await gateway.refresh(); {scopes}") == ["infer:fast", "usage:read", "wallet:read"]
 
 
-def test_a_device_that_is_revoked_is_signed_out(guest: Person, house: AppHouse) -> None:
+def test_a_device_that_is_revoked_is_signed_out(guest: Person, gateway: AppGateway) -> None:
     portal = guest.window.page()
-    portal.goto(house.base_url)
+    portal.goto(gateway.base_url)
     portal.get_by_role("navigation").get_by_role("link", name="Devices").click()
-    expect(portal.get_by_text(house.app_origin)).to_be_visible()
+    expect(portal.get_by_text(gateway.app_origin)).to_be_visible()
     portal.get_by_role("button", name="Revoke").click()
     expect(portal.get_by_text("The device was signed out.")).to_be_visible()
     expect(portal.get_by_text("No apps are signed in to your account.")).to_be_visible()
@@ -116,24 +116,24 @@ def test_a_device_that_is_revoked_is_signed_out(guest: Person, house: AppHouse) 
     assert guest.as_the_app("return gateway.session.kept()") is None
 
 
-def test_signing_out_ends_the_session_in_every_tab(guest: Person, house: AppHouse) -> None:
+def test_signing_out_ends_the_session_in_every_tab(guest: Person, gateway: AppGateway) -> None:
     other = guest.window.page()
-    other.goto(house.app_url)
+    other.goto(gateway.app_url)
     expect(other.locator("#ask")).to_be_visible()
     thumbprint = guest.as_the_app("return (await gateway.transport.key()).thumbprint")
     guest.page.get_by_role("button", name="Sign out").click()
     for page in (guest.page, other):
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     assert guest.as_the_app("return (await gateway.transport.key()).thumbprint") != thumbprint
-    guest.page.goto(f"{house.base_url}/devices")
+    guest.page.goto(f"{gateway.base_url}/devices")
     expect(guest.page.get_by_text("No apps are signed in to your account.")).to_be_visible()
 
 
-def test_signing_in_again_replaces_the_device(guest: Person, house: AppHouse) -> None:
+def test_signing_in_again_replaces_the_device(guest: Person, gateway: AppGateway) -> None:
     guest.as_the_app("await gateway.signIn({ scopes: ['wallet:read'], deviceName: 'The second' })")
     expect(guest.page.get_by_role("button", name="Allow")).to_be_visible()
     guest.allow()
-    guest.page.goto(f"{house.base_url}/devices")
+    guest.page.goto(f"{gateway.base_url}/devices")
     expect(guest.page.get_by_role("button", name="Revoke")).to_have_count(1)
     expect(guest.page.get_by_text("The second")).to_be_visible()
 

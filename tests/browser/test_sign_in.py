@@ -5,19 +5,19 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Request, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 
 
-def test_signs_up_allows_and_streams_an_answer(person: Person, house: AppHouse) -> None:
+def test_signs_up_allows_and_streams_an_answer(person: Person, gateway: AppGateway) -> None:
     person.begin_at_the_app()
     person.sign_up()
     consent = person.page
-    expect(consent.get_by_role("heading", name=f"Allow 127.0.0.1:{house.app_port}?")).to_be_visible()
+    expect(consent.get_by_role("heading", name=f"Allow 127.0.0.1:{gateway.app_port}?")).to_be_visible()
     expect(consent.get_by_label("See your credits and balance")).to_be_checked()
     expect(consent.get_by_text("stay signed in on this device for up to 30 days")).to_be_visible()
     person.allow()
-    assert person.page.url == house.app_url, "neither code nor state stays in the address bar"
+    assert person.page.url == gateway.app_url, "neither code nor state stays in the address bar"
     expect(person.page.locator("#notice")).to_contain_text("welcome credit of $5.000000")
     expect(person.page.locator("#wallet")).to_have_text("$5.000000")
     person.ask()
@@ -28,13 +28,13 @@ def test_signs_up_allows_and_streams_an_answer(person: Person, house: AppHouse) 
     assert _amount(person, "wallet") == after
 
 
-def test_asks_the_portal_for_a_bound_code(person: Person, house: AppHouse) -> None:
+def test_asks_the_portal_for_a_bound_code(person: Person, gateway: AppGateway) -> None:
     asked: list[str] = []
     person.page.on("request", lambda request: asked.append(request.url) if "/authorize?" in request.url else None)
     person.enter_the_app()
     [address] = asked
     query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-    assert (query["client_id"], query["redirect_uri"]) == (house.app_origin, house.app_url)
+    assert (query["client_id"], query["redirect_uri"]) == (gateway.app_origin, gateway.app_url)
     assert (query["response_type"], query["code_challenge_method"]) == ("code", "S256")
     for name in ("state", "code_challenge", "dpop_jkt"):
         assert re.fullmatch(r"[A-Za-z0-9_-]{43}", query[name])
@@ -64,38 +64,38 @@ def test_cancelling_leads_back_without_a_session(person: Person) -> None:
     assert not person.as_the_app("return gateway.isSignedIn()")
 
 
-def test_a_wrong_state_is_refused_and_the_code_stays_unused(person: Person, house: AppHouse) -> None:
+def test_a_wrong_state_is_refused_and_the_code_stays_unused(person: Person, gateway: AppGateway) -> None:
     redemptions = _redemptions(person)
-    person.page.goto(house.app_url)
+    person.page.goto(gateway.app_url)
     person.as_the_app("await gateway.beginSignIn({ scopes: ['wallet:read'] })")
-    person.page.goto(f"{house.app_url}?code=stolen&state=guessed&iss={house.base_url}&keep=1")
+    person.page.goto(f"{gateway.app_url}?code=stolen&state=guessed&iss={gateway.base_url}&keep=1")
     expect(person.page.locator("#notice")).to_contain_text("belongs to another sign-in")
-    assert person.page.url == f"{house.app_url}?keep=1"
+    assert person.page.url == f"{gateway.app_url}?keep=1"
     assert redemptions == []
 
 
-def test_another_issuers_answer_is_refused(person: Person, house: AppHouse) -> None:
+def test_another_issuers_answer_is_refused(person: Person, gateway: AppGateway) -> None:
     redemptions = _redemptions(person)
-    person.page.goto(house.app_url)
+    person.page.goto(gateway.app_url)
     address = person.as_the_app("return gateway.beginSignIn({ scopes: ['wallet:read'] })")
     state = parse_qs(urlsplit(address).query)["state"][0]
     for issuer in ("&iss=https://evil.example", ""):
-        person.page.goto(f"{house.app_url}?code=mixed-up&state={state}{issuer}")
+        person.page.goto(f"{gateway.app_url}?code=mixed-up&state={state}{issuer}")
         expect(person.page.locator("#notice")).to_contain_text("Signing in did not work")
     assert redemptions == []
 
 
-def test_an_unexpected_callback_is_refused_and_changes_no_session(person: Person, house: AppHouse) -> None:
+def test_an_unexpected_callback_is_refused_and_changes_no_session(person: Person, gateway: AppGateway) -> None:
     person.enter_the_app()
     redemptions = _redemptions(person)
     did = person.as_the_app("return (await gateway.account()).did")
-    person.page.goto(f"{house.app_url}?code=attacker&state=attacker&iss={house.base_url}")
+    person.page.goto(f"{gateway.app_url}?code=attacker&state=attacker&iss={gateway.base_url}")
     expect(person.page.locator("#notice")).to_contain_text("No sign-in in this tab is waiting")
     expect(person.page.locator("#account")).to_have_attribute("title", did)
     assert redemptions == []
 
 
-def test_the_back_button_does_not_sign_in_twice(person: Person, house: AppHouse) -> None:
+def test_the_back_button_does_not_sign_in_twice(person: Person, gateway: AppGateway) -> None:
     person.enter_the_app()
     redemptions = _redemptions(person)
     person.window.expect(r"status of 400 .*/authorize/")

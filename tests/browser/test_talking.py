@@ -27,7 +27,7 @@ def test_a_person_talks_and_withdraws_the_consent(person: Person) -> None:
     page.get_by_role("button", name="End session").click()
     expect(page.get_by_role("button", name="End session")).to_be_hidden()
     _withdraw(person)
-    page.goto(f"{person.house.app_origin}/example/talk.html")
+    page.goto(f"{person.gateway.app_origin}/example/talk.html")
     person.window.expect("WebSocket connection to .* failed")
     page.get_by_role("button", name="Talk", exact=True).click()
     expect(page.locator("#notice")).to_contain_text("could not be opened")
@@ -39,7 +39,7 @@ def _listen(socket: WebSocket, sent: list[str | bytes]) -> None:
 
 def _withdraw(person: Person) -> None:
     page = person.page
-    page.goto(f"{person.house.base_url}/consents")
-    expect(page.locator("main")).to_contain_text(person.house.app_origin)
+    page.goto(f"{person.gateway.base_url}/consents")
+    expect(page.locator("main")).to_contain_text(person.gateway.app_origin)
     page.get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("status")).to_have_text("The consent was withdrawn.")

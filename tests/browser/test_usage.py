@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.browser.person import Person
 from tests.browser.test_invoices import take_a_seat
 from tests.browser.test_looks import LOOKS, PHONE, Look, look_at
@@ -78,9 +78,9 @@ def downloaded(page: Page, folder: Path) -> tuple[str, list[dict[str, str]]]:
 
 
 @pytest.mark.parametrize("look", LOOKS)
-def test_a_month_of_an_organization(opened: Open, house: AppHouse, look: Look, tmp_path: Path) -> None:
+def test_a_month_of_an_organization(opened: Open, gateway: AppGateway, look: Look, tmp_path: Path) -> None:
     founder = Founder(opened(**look))
-    book_months(house, "organization", take_a_seat(founder))
+    book_months(gateway, "organization", take_a_seat(founder))
     page = open_usage(founder)
     look_at(page)
     choose(page, last_month(page))
@@ -102,9 +102,9 @@ def test_a_month_of_an_organization(opened: Open, house: AppHouse, look: Look, t
     assert len(rows) == 41
 
 
-def test_a_month_without_scripts_has_bars_and_numbers(opened: Open, house: AppHouse) -> None:
+def test_a_month_without_scripts_has_bars_and_numbers(opened: Open, gateway: AppGateway) -> None:
     founder = Founder(opened(java_script_enabled=False))
-    book_months(house, "organization", take_a_seat(founder))
+    book_months(gateway, "organization", take_a_seat(founder))
     page = open_usage(founder)
     choose(page, last_month(page))
     expect(page.locator("canvas").first).to_be_hidden()
@@ -113,13 +113,13 @@ def test_a_month_without_scripts_has_bars_and_numbers(opened: Open, house: AppHo
     look_at(page)
 
 
-def test_a_persons_call(opened: Open, house: AppHouse, tmp_path: Path) -> None:
+def test_a_persons_call(opened: Open, gateway: AppGateway, tmp_path: Path) -> None:
     person = opened(viewport=PHONE, color_scheme="dark")
     person.sign_up_at_the_portal()
     page = person.page
     page.get_by_text("Your identifier").click()
-    book_months(house, "account", page.locator(".did code").inner_text())
-    page.goto(f"{house.base_url}/wallet/usage")
+    book_months(gateway, "account", page.locator(".did code").inner_text())
+    page.goto(f"{gateway.base_url}/wallet/usage")
     assert sum(chart(page, "days-numbers")["sums"]) == 15_000 + 81_280
     look_at(page)
     _, rows = downloaded(page, tmp_path)

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from tests.browser.house import AppHouse
+from tests.browser.app_gateway import AppGateway
 from tests.support.gateways import OURS
 
 # Each is charged (number + 1) x 1,000 micro-USD: in the current month on its first day, so that none lies ahead.
@@ -38,10 +38,10 @@ review(book(2, this), "timed out")
 """
 
 
-def book_months(house: AppHouse, kind: str, key: str) -> None:
+def book_months(gateway: AppGateway, kind: str, key: str) -> None:
     """Book calls of an owner in this month and the one before."""
     plain = {name: value for name, value in os.environ.items() if name not in OURS}
     script = BOOK.format(kind=kind, key=key)
     command = [sys.executable, "manage.py", "shell", "-c", script]
-    done = subprocess.run(command, env={**plain, **house.environment}, timeout=120, capture_output=True, text=True)
+    done = subprocess.run(command, env={**plain, **gateway.environment}, timeout=120, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -21,7 +21,7 @@ STREAM_END = b"data: [DONE]"
 
 
 class Caller:
-    """Sends requests to the house's server processes."""
+    """Sends requests to the installation's server processes."""
 
     def __init__(self, gateways: Mapping[str, str], journal: Journal) -> None:
         self.gateways = gateways

@@ -1,4 +1,4 @@
-"""What is done to the house, and when: each kind of fault is a function that returns when its cause is gone."""
+"""What is done to the installation, and when: each kind of fault is a function that returns when its cause is gone."""
 
 import contextlib
 import random
@@ -11,10 +11,10 @@ import psycopg
 import requests
 
 from tests.chaos.database import MAX_CONNECTIONS, Connection
-from tests.chaos.house import House
+from tests.chaos.installation import Installation
 from tests.chaos.journal import Disturbance
 
-Fault = Callable[[House, random.Random], str]
+Fault = Callable[[Installation, random.Random], str]
 """Gives the name of the gateway process that it killed, if it killed one."""
 
 PAUSE_SECONDS = (1.0, 3.0)
@@ -22,74 +22,74 @@ PAUSE_SECONDS = (1.0, 3.0)
 RESTART_SECONDS = 60.0
 
 
-def kill_backend(house: House, dice: random.Random) -> str:
+def kill_backend(installation: Installation, dice: random.Random) -> str:
     """Kill the process of one connection, as the kernel does when memory runs out: the whole server crashes."""
-    with house.database.connect() as spare:
-        victims = house.database.backends(spare)
+    with installation.database.connect() as spare:
+        victims = installation.database.backends(spare)
         dice.shuffle(victims)
         for victim in (*victims, spare.info.backend_pid):
             with contextlib.suppress(ProcessLookupError):  # it may have ended meanwhile
-                house.database.kill(victim, signal.SIGKILL)
+                installation.database.kill(victim, signal.SIGKILL)
                 break
     return ""
 
 
-def shut_down_at_once(house: House, dice: random.Random) -> str:
+def shut_down_at_once(installation: Installation, dice: random.Random) -> str:
     """Stop the server at once: an immediate shutdown."""
-    house.database.kill(house.database.postmaster, signal.SIGQUIT)
+    installation.database.kill(installation.database.postmaster, signal.SIGQUIT)
     return ""
 
 
-def kill_postmaster(house: House, dice: random.Random) -> str:
+def kill_postmaster(installation: Installation, dice: random.Random) -> str:
     """Kill the server's first process; the others notice, each in its own time."""
-    house.database.kill(house.database.postmaster, signal.SIGKILL)
+    installation.database.kill(installation.database.postmaster, signal.SIGKILL)
     return ""
 
 
-def kill_gateway(house: House, dice: random.Random) -> str:
+def kill_gateway(installation: Installation, dice: random.Random) -> str:
     """Kill one server process of the gateway, and wait until its successor answers anything at all."""
-    name = dice.choice(list(house.gateways))
-    house.kill(name)
-    await_speech(house.gateways[name])
+    name = dice.choice(list(installation.gateways))
+    installation.kill(name)
+    await_speech(installation.gateways[name])
     return name
 
 
-def stop_for_a_while(house: House, dice: random.Random) -> str:
+def stop_for_a_while(installation: Installation, dice: random.Random) -> str:
     """Stop every process of the server, as a machine does that is short of everything, and let them go on."""
-    house.database.signal_all(signal.SIGSTOP)
+    installation.database.signal_all(signal.SIGSTOP)
     try:
         time.sleep(dice.uniform(*PAUSE_SECONDS))
     finally:
-        house.database.signal_all(signal.SIGCONT)
+        installation.database.signal_all(signal.SIGCONT)
     return ""
 
 
-def make_read_only(house: House, dice: random.Random) -> str:
+def make_read_only(installation: Installation, dice: random.Random) -> str:
     """Refuse every write for a while, as a server does that is about to hand over to another."""
-    house.database.set({"default_transaction_read_only": "on"})
+    installation.database.set({"default_transaction_read_only": "on"})
     try:
         time.sleep(dice.uniform(*PAUSE_SECONDS))
     finally:
-        house.database.set({"default_transaction_read_only": ""})
+        installation.database.set({"default_transaction_read_only": ""})
     return ""
 
 
-def end_connections(house: House, dice: random.Random) -> str:
+def end_connections(installation: Installation, dice: random.Random) -> str:
     """End half of the gateway's connections, as an operator may."""
-    with house.database.connect() as connection:
-        _terminate_half(connection, house, dice)
+    with installation.database.connect() as connection:
+        _terminate_half(connection, installation, dice)
     return ""
 
 
-def use_up_connections(house: House, dice: random.Random) -> str:
+def use_up_connections(installation: Installation, dice: random.Random) -> str:
     """End half of the gateway's connections and take every one that is to be had, for a while."""
     with contextlib.ExitStack() as stack:
-        operator = stack.enter_context(contextlib.closing(house.database.connect()))
-        _take_all(house, stack)
+        operator = stack.enter_context(contextlib.closing(installation.database.connect()))
+        _take_all(installation, stack)
         until = time.monotonic() + dice.uniform(*PAUSE_SECONDS)
-        _terminate_half(operator, house, dice)
+        _terminate_half(operator, installation, dice)
         while time.monotonic() < until:
-            _take_all(house, stack)
+            _take_all(installation, stack)
             time.sleep(0.05)
     return ""
 
@@ -119,24 +119,24 @@ def moments(count: int, seconds: float, dice: random.Random) -> list[float]:
     return [part * (number + dice.uniform(0.05, 0.35)) for number in range(count)]
 
 
-def inflict(kind: str, house: House, dice: random.Random) -> Disturbance:
-    """Do one thing to the house, and return when its cause is gone."""
+def inflict(kind: str, installation: Installation, dice: random.Random) -> Disturbance:
+    """Do one thing to the installation, and return when its cause is gone."""
     started_at = time.time()
-    process = FAULTS[kind](house, dice)
+    process = FAULTS[kind](installation, dice)
     return Disturbance(kind, started_at, time.time(), process)
 
 
-def _terminate_half(connection: Connection, house: House, dice: random.Random) -> None:
-    pids = house.database.backends(connection)
+def _terminate_half(connection: Connection, installation: Installation, dice: random.Random) -> None:
+    pids = installation.database.backends(connection)
     chosen = dice.sample(pids, (len(pids) + 1) // 2)
     connection.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) pid", [chosen])
 
 
-def _take_all(house: House, stack: contextlib.ExitStack) -> None:
+def _take_all(installation: Installation, stack: contextlib.ExitStack) -> None:
     """Open connections until there is none left."""
     with contextlib.suppress(psycopg.OperationalError):
         for _ in range(MAX_CONNECTIONS):
-            stack.enter_context(contextlib.closing(house.database.connect()))
+            stack.enter_context(contextlib.closing(installation.database.connect()))
 
 
 def await_speech(origin: str) -> None:

@@ -1,4 +1,4 @@
-"""What the clients saw: every request of a run with its answer, and when the house was disturbed."""
+"""What the clients saw: every request of a run with its answer, and when the installation was disturbed."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -53,7 +53,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One thing that was done to the house. It was over at `ended_at`; `process` names a gateway that was killed."""
+    """One thing that was done to the installation. It was over at `ended_at`; `process` names a gateway that was killed."""
 
     kind: str
     started_at: float

@@ -1,4 +1,4 @@
-"""How soon the house serves again: from the moment at which a fault's cause is gone, per process and route."""
+"""How soon the installation serves again: from the moment at which a fault's cause is gone, per process and route."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -14,7 +14,7 @@ from tests.chaos.clients import Client
 from tests.chaos.configuration import GRANT_MICROUSD, configuration, product_server
 from tests.chaos.database import SLOW_DISK
 from tests.chaos.evidence import Evidence
-from tests.chaos.house import House
+from tests.chaos.installation import Installation
 from tests.chaos.journal import Journal
 from tests.chaos.models import MODELS, QUICK
 from tests.chaos.people import Crowd, Person, found
@@ -45,28 +45,28 @@ class Plan:
 
 
 class Run:
-    """Plays one plan in one house."""
+    """Plays one plan in one installation."""
 
-    def __init__(self, plan: Plan, house: House) -> None:
+    def __init__(self, plan: Plan, installation: Installation) -> None:
         self._plan = plan
-        self._house = house
+        self._installation = installation
         self._dice = random.Random(plan.seed)
         self._journal = Journal()
         self._product: ProductServer = product_server()
         self._commits = [0.0, 0.0]
 
     def play(self) -> Report:
-        """Open the house, disturb it under load, wait for the jobs, and judge."""
+        """Open the installation, disturb it under load, wait for the jobs, and judge."""
         people = self._furnish()
         asyncio.run(self._load(*people))
         self._plan.say("waiting for the jobs")
-        entries = self._house.upstream.ledger()
+        entries = self._installation.upstream.ledger()
         works = evidence.read_works(entries)
         self._await_jobs(works)
-        audit = self._house.manage("audit_ledger")
+        audit = self._installation.manage("audit_ledger")
         complaints = [line for line in (audit.stdout + audit.stderr).splitlines() if line] if audit.returncode else []
-        calls = evidence.read_calls(self._house.database)
-        overspent = evidence.read_overspent(self._house.database)
+        calls = evidence.read_calls(self._installation.database)
+        overspent = evidence.read_overspent(self._installation.database)
         seen = Evidence(calls, works, self._journal, overspent, complaints)
         return Report(self._conditions(), seen, judge(seen))
 
@@ -84,18 +84,18 @@ class Run:
             )
         )
         funded = [*hot, *few, *rich, *probing]
-        self._house.open(configuration(self._product, self._house.upstream.origin, funded, poor))
+        self._installation.open(configuration(self._product, self._installation.upstream.origin, funded, poor))
         groups = [[Person(customer) for customer in group] for group in (hot, few, [*rich, *poor])]
         return Crowd(*groups), owners, probing
 
     async def _load(self, crowd: Crowd, owners: Sequence[Customer], probing: Sequence[Customer]) -> None:
-        async with Caller(self._house.gateways, self._journal) as caller:
+        async with Caller(self._installation.gateways, self._journal) as caller:
             await asyncio.to_thread(self._await_gateways)
             crowd.many = [*crowd.many, *await self._found(caller, owners)]
             await asyncio.to_thread(self._measure_commits)
             stop = asyncio.Event()
             async with asyncio.TaskGroup() as working:
-                for customer, process in zip(probing, self._house.gateways, strict=True):
+                for customer, process in zip(probing, self._installation.gateways, strict=True):
                     working.create_task(Prober(caller, self._product, customer, process).run(stop))
                 for number in range(self._plan.clients):
                     models = (QUICK,) if number % 2 else MODELS
@@ -107,10 +107,10 @@ class Run:
                     stop.set()
 
     async def _found(self, caller: Caller, owners: Sequence[Customer]) -> list[Person]:
-        process = next(iter(self._house.gateways))
+        process = next(iter(self._installation.gateways))
         founded = [await found(caller, self._product, owner, process) for owner in owners]
         for person in founded:
-            granted = self._house.manage("shell", "-c", GRANT.format(org=person.org_id, amount=GRANT_MICROUSD))
+            granted = self._installation.manage("shell", "-c", GRANT.format(org=person.org_id, amount=GRANT_MICROUSD))
             if granted.returncode:
                 raise RuntimeError(f"granting failed: {granted.stderr}")
         return founded
@@ -124,31 +124,31 @@ class Run:
             if at >= slow_at:
                 slow_at = float("inf")
                 plan.say("the disk becomes slow")
-                await asyncio.to_thread(self._house.database.set, SLOW_DISK)
+                await asyncio.to_thread(self._installation.database.set, SLOW_DISK)
             await asyncio.sleep(max(0.0, started + at - time.monotonic()))
-            self._house.check()
-            disturbance = await asyncio.to_thread(faults.inflict, kind, self._house, self._dice)
+            self._installation.check()
+            disturbance = await asyncio.to_thread(faults.inflict, kind, self._installation, self._dice)
             self._journal.disturbances.append(disturbance)
             plan.say(f"{kind} ({disturbance.ended_at - disturbance.started_at:.1f} s)")
         await asyncio.sleep(max(CALM_SECONDS, started + plan.seconds - time.monotonic()))
 
     def _measure_commits(self) -> None:
         """Time a commit with and without the slow disk, while nothing else is going on."""
-        database = self._house.database
+        database = self._installation.database
         self._commits[0] = database.commit_milliseconds()
         database.set(SLOW_DISK)
         self._commits[1] = database.commit_milliseconds()
         database.set(dict.fromkeys(SLOW_DISK, ""))
 
     def _await_gateways(self) -> None:
-        for origin in self._house.gateways.values():
+        for origin in self._installation.gateways.values():
             faults.await_speech(origin)
 
     def _await_jobs(self, works: dict[str, list[evidence.Work]]) -> None:
         """Wait for the jobs to close what can be closed: calls under way, and calls that were never sent."""
         until = time.monotonic() + self._plan.patience_seconds
         while time.monotonic() < until:
-            calls = evidence.read_calls(self._house.database).values()
+            calls = evidence.read_calls(self._installation.database).values()
             waiting = [c for c in calls if c.state == "dispatched" or not (c.is_closed or c.id in works)]
             if not waiting:
                 return
@@ -160,14 +160,14 @@ class Run:
 
 
 def play(plan: Plan, *, keep: bool = False) -> Report:
-    """Play a plan in a house of its own, and leave nothing behind but, where it is kept, the house's folder."""
-    house = House(plan.processes)
+    """Play a plan in an installation of its own, and leave nothing behind but, where it is kept, the installation's folder."""
+    installation = Installation(plan.processes)
     try:
-        with house:
-            return Run(plan, house).play()
+        with installation:
+            return Run(plan, installation).play()
     finally:
         if keep:
-            plan.say(f"logs and data are in {house.home}")
+            plan.say(f"logs and data are in {installation.home}")
         else:
             with contextlib.suppress(OSError):
-                house.remove()
+                installation.remove()

@@ -13,7 +13,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 from account_gateway_client import Gateway, GatewayError, Receipt, call_headers, receipt_of
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 MESSAGES: Any = [{"role": "user", "content": "Say something short."}]
 WEATHER: Any = {
@@ -25,8 +25,8 @@ SCOPES = ("wallet:read", "usage:read", *(f"infer:{model}" for model in MODELS))
 
 
 @pytest.fixture
-def gateway(demo_house: DemoHouse) -> Gateway:
-    return demo_house.sign_in(*SCOPES)
+def gateway(demo_gateway: DemoGateway) -> Gateway:
+    return demo_gateway.sign_in(*SCOPES)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_the_same_key_with_another_body_is_unprocessable(sdk: OpenAI, gateway: G
 
 
 def test_refusals_are_the_sdks_own_errors_and_cost_nothing(
-    sdk: OpenAI, gateway: Gateway, demo_house: DemoHouse
+    sdk: OpenAI, gateway: Gateway, demo_gateway: DemoGateway
 ) -> None:
     before = gateway.wallet()
     cases: list[tuple[type[openai.APIStatusError], int, str, dict[str, Any]]] = [
@@ -186,8 +186,8 @@ def test_refusals_are_the_sdks_own_errors_and_cost_nothing(
     assert spent(gateway, before) == 0
 
 
-def test_an_empty_wallet_pays_for_nothing(demo_house: DemoHouse) -> None:
-    poor = demo_house.sign_in("wallet:read", "infer:fast", did="did:web:demo.studio.example:nobody")
+def test_an_empty_wallet_pays_for_nothing(demo_gateway: DemoGateway) -> None:
+    poor = demo_gateway.sign_in("wallet:read", "infer:fast", did="did:web:demo.studio.example:nobody")
     with (
         OpenAI(base_url=poor.api_url, api_key="unused", http_client=poor.http_client(max_cost_microusd=1000)) as sdk,
         pytest.raises(openai.APIStatusError) as refused,
@@ -196,8 +196,8 @@ def test_an_empty_wallet_pays_for_nothing(demo_house: DemoHouse) -> None:
     assert (refused.value.status_code, refused.value.code) == (402, "insufficient_funds")
 
 
-def test_a_judgement_has_its_identity_and_its_receipt(demo_house: DemoHouse) -> None:
-    judge = demo_house.sign_in("wallet:read", "judgement:evaluate")
+def test_a_judgement_has_its_identity_and_its_receipt(demo_gateway: DemoGateway) -> None:
+    judge = demo_gateway.sign_in("wallet:read", "judgement:evaluate")
     before = judge.wallet()
     questions: dict[str, dict[str, Any]] = {
         "grounded": {"type": "noul", "instructions": "Does it open?"},
@@ -217,8 +217,8 @@ def test_a_judgement_has_its_identity_and_its_receipt(demo_house: DemoHouse) -> 
     assert spent(judge, before) == first.receipt.charge_microusd
 
 
-def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_house: DemoHouse) -> None:
-    judge = demo_house.sign_in("judgement:evaluate")
+def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_gateway: DemoGateway) -> None:
+    judge = demo_gateway.sign_in("judgement:evaluate")
     image = "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"0" * 20).decode()
     asked = {"clear": {"type": "noul", "instructions": "Is it clear?"}}
     seen = judge.judge(
@@ -230,8 +230,8 @@ def test_a_judgement_of_images_and_with_leave_to_fall_back(demo_house: DemoHouse
     assert (refused.value.code, refused.value.param) == ("images_unsupported", "images")
 
 
-def test_a_product_cannot_speak_for_a_stranger(demo_house: DemoHouse) -> None:
-    stranger = demo_house.sign_in("wallet:read", did="did:web:elsewhere.example:eve")
+def test_a_product_cannot_speak_for_a_stranger(demo_gateway: DemoGateway) -> None:
+    stranger = demo_gateway.sign_in("wallet:read", did="did:web:elsewhere.example:eve")
     with pytest.raises(GatewayError, match="invalid_grant"):
         stranger.wallet()
 

@@ -8,7 +8,7 @@ import pytest
 
 from account_gateway_client import Gateway
 from gateway.core.contract.capabilities import Capability
-from tests.support.demo_house import ALICE, DemoHouse
+from tests.support.demo_gateway import ALICE, DemoGateway
 from tests.support.integrations import PAGES, SECRETS, blocks_of
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "python"
@@ -22,8 +22,8 @@ TOLD = {
 
 
 @pytest.fixture(scope="module")
-def alice(integrations_house: DemoHouse) -> Gateway:
-    return integrations_house.sign_in(*Capability)
+def alice(integrations_gateway: DemoGateway) -> Gateway:
+    return integrations_gateway.sign_in(*Capability)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ SHELL = [(page, number) for page in PAGES for number, block in enumerate(blocks_
 
 @pytest.mark.parametrize(("name", "number"), SHELL)
 def test_a_shell_example(
-    name: str, number: int, integrations_house: DemoHouse, alice: Gateway, ids: dict[str, str]
+    name: str, number: int, integrations_gateway: DemoGateway, alice: Gateway, ids: dict[str, str]
 ) -> None:
     block = blocks_of(name, "sh")[number]
     method, path = CALL.findall(block)[0]
@@ -48,10 +48,10 @@ def test_a_shell_example(
     environment = {
         **ids,
         **SECRETS,
-        "GATEWAY_BASE_URL": integrations_house.base_url,
+        "GATEWAY_BASE_URL": integrations_gateway.base_url,
         "PATH": "/usr/local/bin:/usr/bin:/bin",
     }
-    environment |= _signed(alice, method, integrations_house.base_url + path)
+    environment |= _signed(alice, method, integrations_gateway.base_url + path)
     script = block.replace("curl -X", "curl --silent --show-error --write-out '\\n%{http_code}' -X")
     told = subprocess.run(["bash", "-euc", script], env=environment, capture_output=True, text=True, timeout=60)
     assert told.returncode == 0, told.stderr
@@ -65,12 +65,12 @@ def _signed(gateway: Gateway, method: str, url: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_the_python_example(name: str, integrations_house: DemoHouse, tmp_path: Path) -> None:
+def test_the_python_example(name: str, integrations_gateway: DemoGateway, tmp_path: Path) -> None:
     [example] = blocks_of(name, "python")
     assert ALICE in example
     script = tmp_path / "example.py"
-    local = example.replace("http://127.0.0.1:8000", integrations_house.base_url)
-    script.write_text(local.replace(".data", str(integrations_house.data_dir)))
-    told = integrations_house.run(str(script), PYTHONPATH=str(CLIENT))
+    local = example.replace("http://127.0.0.1:8000", integrations_gateway.base_url)
+    script.write_text(local.replace(".data", str(integrations_gateway.data_dir)))
+    told = integrations_gateway.run(str(script), PYTHONPATH=str(CLIENT))
     assert told.returncode == 0, told.stderr
     assert re.search(TOLD[name], told.stdout), told.stdout

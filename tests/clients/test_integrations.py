@@ -12,15 +12,15 @@ import requests
 from account_gateway_client import Gateway, GatewayError, Output, Page
 from gateway.core.contract.capabilities import Capability
 from tests.integrations.test_ci_runs import generic, signature_of
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 from tests.support.integrations import SECRETS
 
 POLL_SECONDS = 0.2
 
 
 @pytest.fixture(scope="module")
-def alice(integrations_house: DemoHouse) -> Gateway:
-    return integrations_house.sign_in(*Capability)
+def alice(integrations_gateway: DemoGateway) -> Gateway:
+    return integrations_gateway.sign_in(*Capability)
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +75,11 @@ def test_a_run_gets_files_and_input_and_one_key_is_one_run(alice: Gateway, proje
     assert [piece.text for piece in alice.sandbox.output(first["runId"])] == ["héhé\n"]
 
 
-def test_what_a_provider_reports(integrations_house: DemoHouse, alice: Gateway, project_id: str) -> None:
+def test_what_a_provider_reports(integrations_gateway: DemoGateway, alice: Gateway, project_id: str) -> None:
     step = {"name": "build", "status": "running", "startedAt": "2026-11-20T10:00:00Z", "finishedAt": None}
     body = json.dumps(generic(1, externalId=f"build-{uuid.uuid4()}", steps=[step])).encode()
     signature = {"X-Hub-Signature-256": signature_of(body, SECRETS["CI_WEBHOOK_SECRET"])}
-    told = requests.post(f"{integrations_house.base_url}/webhooks/ci/builds", body, headers=signature, timeout=30)
+    told = requests.post(f"{integrations_gateway.base_url}/webhooks/ci/builds", body, headers=signature, timeout=30)
     assert (told.status_code, told.json()) == (200, {"received": True})
     [run] = alice.ci.list(limit=1)
     assert (run["projectId"], run["provider"], run["steps"]) == (project_id, "builds", [step])
@@ -129,8 +129,8 @@ def test_a_revision_is_activated_and_rolled_back(alice: Gateway) -> None:
     assert [revision["artifactId"] for revision in (now, *now["history"])] == [first, second, first]
 
 
-def test_every_device_opens_the_same_account_key(integrations_house: DemoHouse, alice: Gateway) -> None:
-    one, again = alice.account_key(), integrations_house.sign_in("sync:key:read").account_key()
+def test_every_device_opens_the_same_account_key(integrations_gateway: DemoGateway, alice: Gateway) -> None:
+    one, again = alice.account_key(), integrations_gateway.sign_in("sync:key:read").account_key()
     assert one == again
     assert (len(one.key), one.kid[:4]) == (32, "key_")
     assert str(one.key) not in repr(one)

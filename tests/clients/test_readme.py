@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 ROOT = Path(__file__).resolve().parents[2]
 MAIN, CLIENT = ROOT / "README.md", ROOT / "clients" / "python" / "README.md"
@@ -26,16 +26,16 @@ def amounts_of(label: str, text: str) -> list[int]:
 
 
 @pytest.mark.parametrize("readme", [MAIN, CLIENT], ids=["main", "client"])
-def test_the_example_is_short_and_runs(demo_house: DemoHouse, readme: Path, tmp_path: Path) -> None:
+def test_the_example_is_short_and_runs(demo_gateway: DemoGateway, readme: Path, tmp_path: Path) -> None:
     example = example_of(readme)
     assert len([line for line in example.splitlines() if line.strip()]) < EXAMPLE_LINES_MAX
     assert "http://127.0.0.1:8000" in example
     assert ".data/demo-product.pem" in example
     script = tmp_path / "example.py"
     script.write_text(
-        example.replace("http://127.0.0.1:8000", demo_house.base_url).replace(".data", str(demo_house.data_dir))
+        example.replace("http://127.0.0.1:8000", demo_gateway.base_url).replace(".data", str(demo_gateway.data_dir))
     )
-    told = demo_house.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
+    told = demo_gateway.run(str(script), PYTHONPATH=str(ROOT / "clients" / "python"))
     assert told.returncode == 0, told.stderr
     assert "the gateway's demo backend" in told.stdout
     assert re.search(
@@ -43,8 +43,8 @@ def test_the_example_is_short_and_runs(demo_house: DemoHouse, readme: Path, tmp_
     )
 
 
-def test_the_demo_tells_each_step_and_what_it_cost(demo_house: DemoHouse) -> None:
-    told = demo_house.run("manage.py", "demo")
+def test_the_demo_tells_each_step_and_what_it_cost(demo_gateway: DemoGateway) -> None:
+    told = demo_gateway.run("manage.py", "demo")
     assert told.returncode == 0, told.stderr
     steps = (
         "1. Sign in",
@@ -68,7 +68,7 @@ def test_the_demo_tells_each_step_and_what_it_cost(demo_house: DemoHouse) -> Non
     assert "replayed: yes, charged $0.000000" in told.stdout
 
 
-def test_the_demo_without_a_gateway_says_what_to_do(demo_house: DemoHouse, tmp_path: Path) -> None:
-    told = demo_house.run("manage.py", "demo", DATA_DIR=str(tmp_path), PORT="1")
+def test_the_demo_without_a_gateway_says_what_to_do(demo_gateway: DemoGateway, tmp_path: Path) -> None:
+    told = demo_gateway.run("manage.py", "demo", DATA_DIR=str(tmp_path), PORT="1")
     assert (told.returncode, told.stdout) == (1, "")
     assert told.stderr == "No gateway answers at http://127.0.0.1:1; start one with `make run` first.\n"

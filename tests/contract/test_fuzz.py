@@ -16,7 +16,7 @@ from schemathesis import GenerationMode
 from account_gateway_client import Gateway
 from gateway.core.contract.errors import CATALOGUE
 from tests.contract.document import document, error_codes, operations, validate
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 # With 12 requests at most, a route takes a few tenths of a second; a slow machine makes fewer, of every route.
 SECONDS_EACH = 0.4
@@ -56,8 +56,8 @@ MADE_UP = [
 
 
 @pytest.fixture(scope="module")
-def gateway(demo_house: DemoHouse) -> Gateway:
-    return demo_house.sign_in(*SCOPES)
+def gateway(demo_gateway: DemoGateway) -> Gateway:
+    return demo_gateway.sign_in(*SCOPES)
 
 
 @pytest.mark.parametrize("signed", [False, True], ids=["stranger", "caller"])
@@ -67,7 +67,7 @@ def test_made_up_requests(
     path: str,
     mode: GenerationMode,
     signed: bool,
-    demo_house: DemoHouse,
+    demo_gateway: DemoGateway,
     gateway: Gateway,
 ) -> None:
     deadline = time.monotonic() + SECONDS_EACH
@@ -77,16 +77,16 @@ def test_made_up_requests(
     @given(made_up)
     def attempt(case: schemathesis.Case) -> None:
         if time.monotonic() < deadline:
-            check(case, send(case, demo_house.base_url, gateway if signed else None))
+            check(case, send(case, demo_gateway.base_url, gateway if signed else None))
 
     attempt()
 
 
-def test_nothing_of_it_left_a_hold_or_a_wrong_sum(demo_house: DemoHouse, gateway: Gateway) -> None:
-    told = demo_house.run("manage.py", "audit_ledger")
+def test_nothing_of_it_left_a_hold_or_a_wrong_sum(demo_gateway: DemoGateway, gateway: Gateway) -> None:
+    told = demo_gateway.run("manage.py", "audit_ledger")
     assert told.returncode == 0, told.stderr
     assert gateway.wallet()["heldMicrousd"] == 0
-    assert "Traceback" not in demo_house.log
+    assert "Traceback" not in demo_gateway.log
 
 
 def send(case: schemathesis.Case, base_url: str, gateway: Gateway | None) -> requests.Response:

@@ -9,15 +9,15 @@ import requests
 
 from account_gateway_client import Gateway, call_headers
 from tests.contract.document import answer_schema, operations, validate
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 SCOPES = ("wallet:read", "usage:read", "infer:fast", "infer:embedding", "infer:audio", "infer:persona")
 CHAT: dict[str, Any] = {"model": "fast", "messages": [{"role": "user", "content": "Hello"}], "max_tokens": 20}
 
 
 @pytest.fixture(scope="module")
-def gateway(demo_house: DemoHouse) -> Gateway:
-    return demo_house.sign_in(*SCOPES)
+def gateway(demo_gateway: DemoGateway) -> Gateway:
+    return demo_gateway.sign_in(*SCOPES)
 
 
 def metering(max_cost_microusd: int = 20_000, key: str | None = None) -> dict[str, str]:
@@ -48,8 +48,8 @@ def test_reads(gateway: Gateway, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["oauth-authorization-server", "oauth-protected-resource"])
-def test_metadata(demo_house: DemoHouse, path: str) -> None:
-    response = requests.get(f"{demo_house.base_url}/.well-known/{path}", timeout=5)
+def test_metadata(demo_gateway: DemoGateway, path: str) -> None:
+    response = requests.get(f"{demo_gateway.base_url}/.well-known/{path}", timeout=5)
     check(response, "GET", f"/.well-known/{path}", 200)
 
 
@@ -122,17 +122,17 @@ def test_refusals_of_a_metered_call(
     assert check(response, "POST", "/v1/chat/completions", status)["error"]["code"] == code
 
 
-def test_a_missing_proof_is_challenged(demo_house: DemoHouse) -> None:
+def test_a_missing_proof_is_challenged(demo_gateway: DemoGateway) -> None:
     for method, path in (("GET", "/v1/wallet"), ("POST", "/v1/chat/completions")):
-        response = requests.request(method, demo_house.base_url + path, json={}, timeout=5)
+        response = requests.request(method, demo_gateway.base_url + path, json={}, timeout=5)
         assert check(response, method, path, 401)["error"]["code"] == "invalid_dpop_proof"
         assert response.headers["WWW-Authenticate"].startswith('DPoP error="invalid_dpop_proof", error_description="')
 
 
-def test_token_routes_refuse_as_oauth_does(demo_house: DemoHouse) -> None:
+def test_token_routes_refuse_as_oauth_does(demo_gateway: DemoGateway) -> None:
     exchange = requests.post(
-        f"{demo_house.base_url}/v1/auth/token/exchange", json={"assertion": "no", "dpop_jwk": {}}, timeout=5
+        f"{demo_gateway.base_url}/v1/auth/token/exchange", json={"assertion": "no", "dpop_jwk": {}}, timeout=5
     )
     assert check(exchange, "POST", "/v1/auth/token/exchange", 400)["param"] == "dpop_jwk"
-    standard = requests.post(f"{demo_house.base_url}/v1/oauth/token", data={"grant_type": "password"}, timeout=5)
+    standard = requests.post(f"{demo_gateway.base_url}/v1/oauth/token", data={"grant_type": "password"}, timeout=5)
     assert check(standard, "POST", "/v1/oauth/token", 400)["error"] == "unsupported_grant_type"

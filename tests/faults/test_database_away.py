@@ -16,8 +16,8 @@ from celery import Celery
 
 from account_gateway_client import Gateway, GatewayError, ProductKey, ProductServer, ProofKey
 from gateway.core import filequeue
-from tests.faults.mortal_database import MortalDatabase, until
-from tests.support.demo_house import ALICE, ISSUER
+from tests.faults.crashing_database import CrashingDatabase, until
+from tests.support.demo_gateway import ALICE, ISSUER
 from tests.support.gateways import GatewayProcess
 
 ANSWERED_SECONDS = 10.0
@@ -44,7 +44,7 @@ class Answer:
 class World:
     """A whole gateway as `make run` starts it, on a database that may fail."""
 
-    database: MortalDatabase
+    database: CrashingDatabase
     gateway: GatewayProcess
     product: ProductServer
     alice: Gateway
@@ -98,7 +98,7 @@ class World:
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    database = MortalDatabase(max_connections="40")
+    database = CrashingDatabase(max_connections="40")
     gateway = GatewayProcess(settings={"DATABASE_URL": database.url, "WEB_CONCURRENCY": "1"}).start()
     try:
         gateway.wait_until_ready()
@@ -110,7 +110,7 @@ def world() -> Iterator[World]:
         database.stop()
 
 
-def _world(database: MortalDatabase, gateway: GatewayProcess) -> World:
+def _world(database: CrashingDatabase, gateway: GatewayProcess) -> World:
     key = ProductKey.load(gateway.data_dir / "demo-product.pem")
     product = ProductServer(gateway.base_url, issuer=ISSUER, product="studio", key=key)
     alice = Gateway(gateway.base_url, product.tokens_for(ALICE, ["wallet:read"]))

@@ -1,25 +1,18 @@
 """`manage.py apply`, by several at once: each ends well, and everything exists once."""
 
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
 from billing.models import CreditLot, PriceVersion, Transfer
 from inference.models import Deployment
-from tests.gateway.config_files import WHOLE, Applied, apply_file
+from tests.gateway.config_files import WHOLE, apply_file
+from tests.support.concurrency import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 APPLIERS = 4
-
-
-def apply_in_a_thread(file: Path) -> Applied:
-    try:
-        return apply_file(file)
-    finally:
-        connection.close()
 
 
 def test_the_same_file_applied_at_once_is_set_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,8 +20,7 @@ def test_the_same_file_applied_at_once_is_set_once(tmp_path: Path, monkeypatch: 
     file = tmp_path / "gateway.yaml"
     file.write_text(WHOLE)
 
-    with ThreadPoolExecutor(APPLIERS) as threads:
-        applied = list(threads.map(apply_in_a_thread, [file] * APPLIERS))
+    applied = at_once(*[partial(apply_file, file)] * APPLIERS)
 
     summaries = sorted(run.summary for run in applied)
     assert summaries == ["gateway.yaml applied: 33 created.", *["gateway.yaml applied: 33 unchanged."] * (APPLIERS - 1)]
@@ -46,8 +38,7 @@ def test_two_files_that_contradict_each_other_leave_one_of_them(tmp_path: Path) 
             f"aliases: [{{name: fast, deployments: [{{upstream: up, model: m{number}}}], price: {{request: {number}}}}}]\n"
         )
 
-    with ThreadPoolExecutor(APPLIERS) as threads:
-        applied = list(threads.map(apply_in_a_thread, files))
+    applied = at_once(*(partial(apply_file, file) for file in files))
 
     assert [run.err for run in applied] == [""] * APPLIERS
     last = PriceVersion.objects.order_by("-effective_at").first()

@@ -1,8 +1,8 @@
 """The product that the demo speaks for: made once, on this machine, and never in production."""
 
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from accounts.models import Account, Integration, Product
 from accounts.rules import jwk
 from billing.models import CreditLot, Wallet
 from gateway.config.demo_integration import ACCOUNT, ISSUER, DemoIntegration, ensure_demo_integration
+from tests.support.concurrency import at_once
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -70,8 +71,7 @@ def test_it_never_exists_in_production(tmp_path: Path) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_several_makers_at_once_end_with_one_key(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(4) as threads:
-        made_keys = {demo.kid for demo in threads.map(made, [tmp_path] * 4)}
+    made_keys = {demo.kid for demo in at_once(*[partial(made, tmp_path)] * 4)}
     assert len(made_keys) == 1
     assert [key["kid"] for key in Integration.objects.get().jwks["keys"]] == list(made_keys)
     assert Wallet.objects.count() == CreditLot.objects.count() == 1

@@ -10,7 +10,7 @@ import pytest
 from gateway.core.outbound import fetch_shares
 from gateway.core.outbound.fetch_shares import on_behalf_of
 from gateway.core.outbound.public_fetch import BusyError, FetchError, PublicFetcher
-from tests.support.concurrency import PATIENCE_SECONDS, eventually
+from tests.support.concurrency import PATIENCE_SECONDS, eventually_async
 from tests.support.image_host import PNG, ImageHost, answer, resolving
 
 MEBIBYTE = 1024 * 1024
@@ -47,15 +47,11 @@ def begin(fetcher: PublicFetcher, url: str, account: str) -> "asyncio.Task[bytes
         return asyncio.create_task(fetcher.fetch(url, max_bytes=12 * MEBIBYTE, accept="image/png"))
 
 
-async def until(condition: Callable[[], Any]) -> None:
-    await asyncio.to_thread(eventually, condition)
-
-
 async def test_four_pages_at_a_time(host: ImageHost, open_doors: threading.Event) -> None:
     host.pages["/slow"] = after(open_doors, then=answer(PNG))
     fetcher = host.fetcher(seconds=PATIENCE_SECONDS)
     slow = [begin(fetcher, host.url("/slow"), "alice") for _ in range(6)]
-    await until(lambda: len(host.requests) >= 4)
+    await eventually_async(lambda: len(host.requests) >= 4)
     assert await begin(fetcher, host.url("/quick"), "bob") == PNG
     assert len(host.requests) == 4 + 1
     open_doors.set()
@@ -68,7 +64,7 @@ async def test_who_waits_too_long_for_a_place_is_told_that_it_is_busy(
     host.pages["/slow"] = after(open_doors, then=answer(PNG))
     fetcher = host.fetcher(seconds=PATIENCE_SECONDS)
     slow = [begin(fetcher, host.url("/slow"), "alice") for _ in range(4)]
-    await until(lambda: len(host.requests) == 4)
+    await eventually_async(lambda: len(host.requests) == 4)
     monkeypatch.setattr(fetch_shares, "PLACE_SECONDS", 0.05)
     with pytest.raises(BusyError):
         await begin(fetcher, host.url("/quick"), "alice")
@@ -81,9 +77,9 @@ async def test_sixteen_mebibytes_at_a_time(host: ImageHost, open_doors: threadin
     host.pages["/slow"] = after(open_doors, LONG, b"\0" * 12 * MEBIBYTE)
     host.pages["/long"] = LONG + b"\0" * 12 * MEBIBYTE
     slow = begin(host.fetcher(seconds=PATIENCE_SECONDS), host.url("/slow"), "alice")
-    await until(lambda: len(host.requests) == 1)
+    await eventually_async(lambda: len(host.requests) == 1)
     share = share_of("alice")
-    await until(lambda: share.arriving.lent_bytes)
+    await eventually_async(lambda: share.arriving.lent_bytes)
     with pytest.raises(BusyError):
         await begin(host.fetcher(seconds=0.5), host.url("/long"), "alice")
     assert len(await begin(host.fetcher(seconds=PATIENCE_SECONDS), host.url("/long"), "bob")) == 12 * MEBIBYTE

@@ -16,7 +16,7 @@ from inference.metering import journal
 from inference.metering.journal import CLOSING_MAX_BYTES, Entry, Journal, Leftover, Stage, is_of_this_boot, leftovers
 
 # A process that notes calls of every stage and dies by SIGKILL.
-MORTAL = """
+CRASHING = """
 import os, pathlib, signal, sys
 from inference.metering.journal import Journal
 made = Journal(pathlib.Path(sys.argv[1]))
@@ -36,7 +36,7 @@ def read(folder: Path) -> list[Leftover]:
 
 
 def test_what_a_killed_process_had_under_way_can_be_read(tmp_path: Path) -> None:
-    died = subprocess.run([sys.executable, "-c", MORTAL, str(tmp_path)], env=os.environ, check=False, timeout=60)
+    died = subprocess.run([sys.executable, "-c", CRASHING, str(tmp_path)], env=os.environ, check=False, timeout=60)
     assert died.returncode == -signal.SIGKILL
     assert sorted(read(tmp_path), key=lambda left: left.usage_id) == [
         Leftover(Stage.HELD, "use_0", b""),

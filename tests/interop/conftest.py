@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from account_gateway_client import ProductKey
-from tests.support.demo_house import ALICE, ISSUER, DemoHouse, running_demo
+from tests.support.demo_gateway import ALICE, ISSUER, DemoGateway, running_demo
 
 HERE = Path(__file__).parent
 MARK = HERE / "node_modules" / ".installed"
@@ -33,25 +33,25 @@ def npm_packages() -> None:
 
 
 @pytest.fixture(scope="session")
-def house() -> Iterator[DemoHouse]:
+def demo() -> Iterator[DemoGateway]:
     """Run a gateway whose every proof must carry a nonce of its own."""
-    with running_demo(DPOP_NONCES="true") as house:
-        yield house
+    with running_demo(DPOP_NONCES="true") as demo:
+        yield demo
 
 
 @pytest.fixture
-def assertion(house: DemoHouse) -> str:
+def assertion(demo: DemoGateway) -> str:
     """Sign an assertion of the demo's product that any key may redeem."""
-    return signed_assertion(house, "wallet:read", "usage:read", "infer:fast")
+    return signed_assertion(demo, "wallet:read", "usage:read", "infer:fast")
 
 
-def signed_assertion(house: DemoHouse, *capabilities: str) -> str:
+def signed_assertion(demo: DemoGateway, *capabilities: str) -> str:
     """Sign an assertion for these capabilities that no key is named in."""
-    key = ProductKey.load(house.data_dir / "demo-product.pem")
+    key = ProductKey.load(demo.data_dir / "demo-product.pem")
     now = int(time.time())
     claims = {
         "iss": ISSUER,
-        "aud": house.base_url,
+        "aud": demo.base_url,
         "sub": ALICE,
         "product": "studio",
         "capabilities": list(capabilities),

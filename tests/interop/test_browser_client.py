@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.interop.conftest import signed_assertion
 from tests.interop.node_script import run_script
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js"
 
@@ -17,8 +17,8 @@ def test_its_own_tests_pass() -> None:
     assert told.returncode == 0, told.stdout + told.stderr
 
 
-def test_speaks_to_a_gateway_that_asks_for_nonces(house: DemoHouse, assertion: str) -> None:
-    found = run_script("ours.js", house.base_url, assertion)
+def test_speaks_to_a_gateway_that_asks_for_nonces(demo: DemoGateway, assertion: str) -> None:
+    found = run_script("ours.js", demo.base_url, assertion)
     assert found["sent"][:2] == [["/v1/auth/token/exchange", 400], ["/v1/auth/token/exchange", 200]]
     assert 401 not in [status for _, status in found["sent"]], "the nonce is kept"
     charge = found["whole"]["receipt"]["chargeMicrousd"]
@@ -32,7 +32,7 @@ def test_speaks_to_a_gateway_that_asks_for_nonces(house: DemoHouse, assertion: s
     assert found["usage"][0]["usageId"] == first["usageId"]
 
 
-def test_each_method_of_a_model_route_calls_it(house: DemoHouse, assertion: str) -> None:
+def test_each_method_of_a_model_route_calls_it(demo: DemoGateway, assertion: str) -> None:
     images = "/v1/images/generations"
     paths = {
         "embeddings": "/v1/embeddings",
@@ -42,13 +42,13 @@ def test_each_method_of_a_model_route_calls_it(house: DemoHouse, assertion: str)
         "imageStream": images,
         "rerank": "/v1/rerank",
     }
-    found = run_script("ours.js", house.base_url, assertion)["elsewhere"]
+    found = run_script("ours.js", demo.base_url, assertion)["elsewhere"]
     assert found == {method: ["insufficient_scope", path] for method, path in paths.items()}
 
 
-def test_representations_come_with_their_receipts(house: DemoHouse) -> None:
+def test_representations_come_with_their_receipts(demo: DemoGateway) -> None:
     scopes = ("wallet:read", "infer:embedding-contextual", "infer:late-interaction")
-    found = run_script("our_representations.js", house.base_url, signed_assertion(house, *scopes))
+    found = run_script("our_representations.js", demo.base_url, signed_assertion(demo, *scopes))
     contextual, scored = found["contextual"]["data"], found["scored"]["data"]
     chunks = [[len(chunk["embedding"]) for chunk in document["data"]] for document in contextual["data"]]
     assert chunks == [[1024, 1024], [1024]]
@@ -61,8 +61,8 @@ def test_representations_come_with_their_receipts(house: DemoHouse) -> None:
     assert found["spent"] == sum(charges)
 
 
-def test_errors_say_what_the_gateway_said(house: DemoHouse, assertion: str) -> None:
-    refusals = run_script("ours.js", house.base_url, assertion)["refusals"]
+def test_errors_say_what_the_gateway_said(demo: DemoGateway, assertion: str) -> None:
+    refusals = run_script("ours.js", demo.base_url, assertion)["refusals"]
     assert refusals["model"][:3] == ["GatewayError", 403, "insufficient_scope"]
     assert refusals["cost"][:3] == ["GatewayError", 402, "max_cost_exceeded"]
     assert refusals["limit"] == ["GatewayError", 400, "invalid_request", "limit"]

@@ -13,29 +13,29 @@ from account_gateway_client.signing import RequestSigner
 from tests.interop.conftest import signed_assertion
 from tests.interop.generated_clients import document_of, part, python_client, typescript_client
 from tests.interop.node_script import run_script
-from tests.support.demo_house import ALICE, DemoHouse
+from tests.support.demo_gateway import ALICE, DemoGateway
 
 SCOPES = ("orgs:read", "orgs:manage", "members:manage", "budgets:manage", "infer:fast")
 
 
 @pytest.fixture(scope="module")
-def document(house: DemoHouse, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return document_of(house.base_url, tmp_path_factory.mktemp("document"))
+def document(demo: DemoGateway, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return document_of(demo.base_url, tmp_path_factory.mktemp("document"))
 
 
 @pytest.fixture
-def client(house: DemoHouse, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def client(demo: DemoGateway, document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The client that openapi-python-client generates, signing with our own httpx authentication."""
     monkeypatch.syspath_prepend(python_client(document, tmp_path))
-    signer = RequestSigner(house.base_url, house.product().tokens_for(ALICE, SCOPES))
-    with httpx.Client(base_url=house.base_url, auth=DPoPAuth(signer), timeout=60) as http:
-        yield part("client").Client(base_url=house.base_url).set_httpx_client(http)
+    signer = RequestSigner(demo.base_url, demo.product().tokens_for(ALICE, SCOPES))
+    with httpx.Client(base_url=demo.base_url, auth=DPoPAuth(signer), timeout=60) as http:
+        yield part("client").Client(base_url=demo.base_url).set_httpx_client(http)
 
 
 @pytest.mark.usefixtures("npm_packages")
-def test_typescript(house: DemoHouse, document: Path, tmp_path: Path) -> None:
+def test_typescript(demo: DemoGateway, document: Path, tmp_path: Path) -> None:
     client = typescript_client(document, tmp_path)
-    found = run_script(client, house.base_url, signed_assertion(house, *SCOPES))  # an assertion lives for a minute
+    found = run_script(client, demo.base_url, signed_assertion(demo, *SCOPES))  # an assertion lives for a minute
     created, invitation = found["created"], found["invitation"]
     assert (created["name"], created["role"]) == ("Acme", "owner")
     assert created["orgId"] in found["listed"]

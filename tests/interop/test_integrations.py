@@ -5,12 +5,12 @@ import pytest
 from gateway.core.contract.capabilities import Capability
 from tests.interop.conftest import signed_assertion
 from tests.interop.node_script import run_script
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 
-def test_the_browser_client(integrations_house: DemoHouse) -> None:
+def test_the_browser_client(integrations_gateway: DemoGateway) -> None:
     found = run_script(
-        "our_integrations.js", integrations_house.base_url, signed_assertion(integrations_house, *Capability)
+        "our_integrations.js", integrations_gateway.base_url, signed_assertion(integrations_gateway, *Capability)
     )
     before, after = found["versions"]
     assert after == before + 1
@@ -31,8 +31,10 @@ def test_the_browser_client(integrations_house: DemoHouse) -> None:
 
 
 @pytest.mark.usefixtures("npm_packages")
-def test_the_account_key_is_opened_by_jose(integrations_house: DemoHouse) -> None:
-    found = run_script("jose.js", integrations_house.base_url, signed_assertion(integrations_house, "sync:key:read"))
+def test_the_account_key_is_opened_by_jose(integrations_gateway: DemoGateway) -> None:
+    found = run_script(
+        "jose.js", integrations_gateway.base_url, signed_assertion(integrations_gateway, "sync:key:read")
+    )
     thumbprint = found.pop("thumbprint")
     assert {(one["kid"], one["key"]) for one in found.values()} == {(found["proof"]["kid"], found["proof"]["key"])}
     assert len(bytes.fromhex(found["proof"]["key"])) == 32

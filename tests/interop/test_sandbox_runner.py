@@ -61,7 +61,7 @@ def origin(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     connections.close_all()
 
 
-class House:
+class RunsCaller:
     """What a caller asks of the gateway."""
 
     def __init__(self, origin: str, who: Caller, project_id: str) -> None:
@@ -86,41 +86,41 @@ class House:
 
 
 @pytest.fixture
-def house(origin: str, alice: Caller, docs: Project) -> House:
-    return House(origin, alice, docs.id)
+def runs(origin: str, alice: Caller, docs: Project) -> RunsCaller:
+    return RunsCaller(origin, alice, docs.id)
 
 
-def test_a_run_is_executed_and_reported(runner: None, house: House) -> None:
-    run_id = house.begin("cat; echo oops >&2; exit 3")
-    read = eventually(lambda: (read := house.read(run_id))["finishedAt"] and read)
+def test_a_run_is_executed_and_reported(runner: None, runs: RunsCaller) -> None:
+    run_id = runs.begin("cat; echo oops >&2; exit 3")
+    read = eventually(lambda: (read := runs.read(run_id))["finishedAt"] and read)
     assert (read["status"], read["exitCode"], read["stdout"], read["stderr"]) == ("failed", 3, "typed\n", "oops\n")
 
 
-def test_a_run_is_read_meanwhile_and_cancelled(runner: None, house: House) -> None:
-    run_id = house.begin("echo begun; sleep 600")
-    eventually(lambda: house.read(run_id)["stdout"] == "begun\n")
-    assert house.ask("POST", f"{RUNS}/{run_id}/cancel")["status"] == "cancelling"
+def test_a_run_is_read_meanwhile_and_cancelled(runner: None, runs: RunsCaller) -> None:
+    run_id = runs.begin("echo begun; sleep 600")
+    eventually(lambda: runs.read(run_id)["stdout"] == "begun\n")
+    assert runs.ask("POST", f"{RUNS}/{run_id}/cancel")["status"] == "cancelling"
     tasks.cancel_run(run_id)
-    eventually(lambda: house.read(run_id)["status"] == "cancelled")
+    eventually(lambda: runs.read(run_id)["status"] == "cancelled")
 
 
-def test_it_is_asked(runner: None, house: House) -> None:
-    run_id = house.begin("sleep 600")
+def test_it_is_asked(runner: None, runs: RunsCaller) -> None:
+    run_id = runs.begin("sleep 600")
     assert tasks.ask_runner() == 1
-    assert house.read(run_id)["status"] == "running"
-    house.ask("POST", f"{RUNS}/{run_id}/cancel")
+    assert runs.read(run_id)["status"] == "running"
+    runs.ask("POST", f"{RUNS}/{run_id}/cancel")
     assert tasks.ask_runner() == 1
-    eventually(lambda: house.read(run_id)["status"] == "cancelled")
+    eventually(lambda: runs.read(run_id)["status"] == "cancelled")
 
 
-def test_the_documented_report(runner: None, house: House, origin: str) -> None:
-    run_id = house.begin("sleep 600")
+def test_the_documented_report(runner: None, runs: RunsCaller, origin: str) -> None:
+    run_id = runs.begin("sleep 600")
     [commands] = re.findall(r"```sh\n(body=.+?)```", DOCS, re.DOTALL)
     callback = f"{origin}/webhooks/sandbox/{run_id}"
     environment = {**os.environ, "SANDBOX_SECRET": SECRET, "CALLBACK_URL": callback, "RUN_ID": run_id}
     told = subprocess.run(["sh", "-ec", commands], env=environment, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stdout) == (0, '{"received":true}'), told.stderr
-    assert house.read(run_id)["stdout"] == "hello"
+    assert runs.read(run_id)["stdout"] == "hello"
 
 
 def test_the_documented_signature() -> None:

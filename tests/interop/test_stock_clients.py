@@ -3,14 +3,14 @@
 import pytest
 
 from tests.interop.node_script import run_script
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 pytestmark = pytest.mark.usefixtures("npm_packages")
 
 
-def test_oauth4webapi(house: DemoHouse, assertion: str) -> None:
-    found = run_script("oauth4webapi.js", house.base_url, assertion)
-    assert found["as"]["token_endpoint"] == f"{house.base_url}/v1/oauth/token"
+def test_oauth4webapi(demo: DemoGateway, assertion: str) -> None:
+    found = run_script("oauth4webapi.js", demo.base_url, assertion)
+    assert found["as"]["token_endpoint"] == f"{demo.base_url}/v1/oauth/token"
     tokens, refreshed = found["tokens"], found["refreshed"]
     assert (tokens["token_type"], tokens["expires_in"]) == ("dpop", 300)
     assert tokens["scope"] == "usage:read wallet:read"
@@ -22,8 +22,8 @@ def test_oauth4webapi(house: DemoHouse, assertion: str) -> None:
     assert found["nonceErrors"] == ["use_dpop_nonce"], "asked once, then the client keeps the nonce"
 
 
-def test_openid_client(house: DemoHouse, assertion: str) -> None:
-    found = run_script("openid_client.js", house.base_url, assertion)
+def test_openid_client(demo: DemoGateway, assertion: str) -> None:
+    found = run_script("openid_client.js", demo.base_url, assertion)
     account, wallet, paid = found["account"], found["wallet"], found["paid"]
     assert account["status"] == 200
     assert account["body"]["clientId"] == "http://localhost:45679"
@@ -36,8 +36,8 @@ def test_openid_client(house: DemoHouse, assertion: str) -> None:
 
 
 @pytest.mark.parametrize("algorithm", ["ES256", "Ed25519"])
-def test_dpop(house: DemoHouse, assertion: str, algorithm: str) -> None:
-    found = run_script("dpop.js", house.base_url, algorithm, assertion)
+def test_dpop(demo: DemoGateway, assertion: str, algorithm: str) -> None:
+    found = run_script("dpop.js", demo.base_url, algorithm, assertion)
     assert (found["minted"]["status"], found["minted"]["attempt"]) == (200, 2)
     assert (found["account"]["status"], found["account"]["attempt"]) == (200, 1)
     assert found["wallet"]["told"]["currency"] == "USD"

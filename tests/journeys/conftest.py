@@ -37,23 +37,23 @@ def product_key() -> Key:
 
 
 @pytest.fixture(scope="session")
-def house(running_upstream: FakeUpstream, bank: FakeStripe, product_key: Key) -> Iterator[GatewayProcess]:  # noqa: F811
+def gateway(running_upstream: FakeUpstream, bank: FakeStripe, product_key: Key) -> Iterator[GatewayProcess]:  # noqa: F811
     payments = {
         "STRIPE_SECRET_KEY": bank.secret_key,
         "STRIPE_WEBHOOK_SECRET": bank.webhooks.secret,
         "STRIPE_API_BASE": bank.origin,
     }
-    with configured_gateway(configuration(running_upstream, product_key, CREDITS), payments) as house:
-        yield house
+    with configured_gateway(configuration(running_upstream, product_key, CREDITS), payments) as gateway:
+        yield gateway
 
 
 @pytest.fixture
-def signed_in(house: GatewayProcess, product_key: Key) -> Iterator[Callable[[str], Caller]]:
+def signed_in(gateway: GatewayProcess, product_key: Key) -> Iterator[Callable[[str], Caller]]:
     """Sign an account in by its name, with every capability that these journeys use."""
     with contextlib.ExitStack() as open_callers:
 
         def sign_in(name: str) -> Caller:
-            caller = open_callers.enter_context(Caller(house.base_url, product_key, name))
+            caller = open_callers.enter_context(Caller(gateway.base_url, product_key, name))
             return caller.sign_in(*SCOPES)
 
         yield sign_in

@@ -202,8 +202,8 @@ def test_charges_a_client_that_leaves_for_what_was_delivered(signed_in: SignIn, 
     assert dave.wallet()["heldMicrousd"] == 0
 
 
-def test_finds_its_books_in_order(house: GatewayProcess) -> None:
-    audit = house.manage("audit_ledger")
+def test_finds_its_books_in_order(gateway: GatewayProcess) -> None:
+    audit = gateway.manage("audit_ledger")
     assert audit.returncode == 0, audit.stdout + audit.stderr
 
 

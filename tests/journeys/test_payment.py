@@ -16,9 +16,9 @@ PATIENCE_SECONDS = 60
 
 
 @pytest.fixture
-def stripe(bank: FakeStripe, house: GatewayProcess) -> FakeStripe:
+def stripe(bank: FakeStripe, gateway: GatewayProcess) -> FakeStripe:
     bank.reset()
-    bank.webhooks.send_to(f"{house.base_url}/webhooks/stripe")
+    bank.webhooks.send_to(f"{gateway.base_url}/webhooks/stripe")
     return bank
 
 
@@ -36,7 +36,7 @@ def wait_for_balance(caller: Caller, balance: int) -> dict[str, Any]:
     return caller.wallet()
 
 
-def test_a_top_up_is_paid_spent_and_refunded(signed_in: SignIn, stripe: FakeStripe, house: GatewayProcess) -> None:
+def test_a_top_up_is_paid_spent_and_refunded(signed_in: SignIn, stripe: FakeStripe, gateway: GatewayProcess) -> None:
     frank = signed_in("frank")
     assert frank.wallet()["availableMicrousd"] == 0
     assert frank.chat().json()["error"]["code"] == "insufficient_funds"
@@ -55,5 +55,5 @@ def test_a_top_up_is_paid_spent_and_refunded(signed_in: SignIn, stripe: FakeStri
     wallet = wait_for_balance(frank, 0)
     assert (wallet["debtMicrousd"], wallet["availableMicrousd"]) == (charge, 0)
     assert frank.chat().json()["error"]["code"] == "insufficient_funds"
-    audit = house.manage("audit_ledger")
+    audit = gateway.manage("audit_ledger")
     assert audit.returncode == 0, audit.stdout

@@ -10,14 +10,14 @@ from tests.support.upstream import FakeUpstream
 
 
 def test_replays_an_answer_after_a_restart(
-    house: GatewayProcess, signed_in: Callable[[str], Caller], upstream: FakeUpstream
+    gateway: GatewayProcess, signed_in: Callable[[str], Caller], upstream: FakeUpstream
 ) -> None:
     erin = signed_in("erin")
     first = erin.chat(key="before-the-restart")
     proof = erin.headers("GET", "/v1/wallet")
     assert erin.http.get("/v1/wallet", headers=proof).status_code == 200
-    house.stop()
-    house.start().wait_until_ready()
+    gateway.stop()
+    gateway.start().wait_until_ready()
     again = signed_in("erin")
     second = again.chat(key="before-the-restart")
     assert second.content == first.content
@@ -26,16 +26,16 @@ def test_replays_an_answer_after_a_restart(
     assert again.http.get("/v1/wallet", headers=proof).json()["error"]["code"] == "invalid_dpop_proof"
 
 
-def test_leaves_no_process_behind(house: GatewayProcess) -> None:
-    assert house.process is not None
-    group = house.process.pid
+def test_leaves_no_process_behind(gateway: GatewayProcess) -> None:
+    assert gateway.process is not None
+    group = gateway.process.pid
     children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(group)], capture_output=True, text=True).stdout.split()
     assert children
-    house.stop()
+    gateway.stop()
     try:
         assert not [pid for pid in children if _alive(int(pid))]
     finally:
-        house.start().wait_until_ready()
+        gateway.start().wait_until_ready()
 
 
 def _alive(pid: int) -> bool:

@@ -1,7 +1,7 @@
 """Seat billing once more, as plainly as Python can say it: the oracle of the simulated year.
 
 A day is looked at instant by instant, wherever something begins or ends within it; money is a fraction until its one
-rounding. It shares no code with the house.
+rounding. It shares no code with the gateway.
 """
 
 from collections.abc import Iterable, Iterator

@@ -46,7 +46,7 @@ INSIDERS = ("demoted", "seatless", "seatless with the product's token")
 TOKENS = ("mallory with her organization's token", "removed with the organization's token")
 
 
-class House:
+class TwoOrganizations:
     """Two organizations with people, products, invitations, budgets and payments; Mallory owns the second alone."""
 
     def __init__(self) -> None:
@@ -104,13 +104,13 @@ class House:
 class Asker:
     """Somebody with a browser that is signed in and a token for every capability."""
 
-    def __init__(self, house: House, name: str) -> None:
+    def __init__(self, both: TwoOrganizations, name: str) -> None:
         who = account(name.partition(" ")[0])
         narrowed: dict[str, Any] = {}
         if "organization's" in name:
-            narrowed = {"org_id": (house.other if who.did.endswith(MALLORY) else house.team).id}
+            narrowed = {"org_id": (both.other if who.did.endswith(MALLORY) else both.team).id}
         if "product's" in name:
-            narrowed = {"org_id": house.team.id, "product": "studio"}
+            narrowed = {"org_id": both.team.id, "product": "studio"}
         self.client = Client(raise_request_exception=False)
         self.client.force_login(who, backend="django.contrib.auth.backends.ModelBackend")
         signer, scopes = Signer(), tuple(Capability)
@@ -130,10 +130,10 @@ class Asker:
 
 
 @pytest.fixture(scope="module")
-def house(django_db_setup: None, django_db_blocker: Any) -> Iterator[House]:
-    """Make one house for all; each test's own transaction is a savepoint in this one."""
+def both(django_db_setup: None, django_db_blocker: Any) -> Iterator[TwoOrganizations]:
+    """Make the two organizations once for all tests; each test's own transaction is a savepoint in this one."""
     with django_db_blocker.unblock(), transaction.atomic():
-        yield House()
+        yield TwoOrganizations()
         transaction.set_rollback(True)
 
 
@@ -165,45 +165,49 @@ BUDGETS = [f"{root}/budgets" for root in ROOTS[:2]]
 
 
 @pytest.mark.parametrize("path", [*WITH_IDS, *BUDGETS])
-def test_an_id_of_another_organization_is_as_unknown_as_one_that_never_was(house: House, path: str) -> None:
-    own, before = {"org_id": house.other.id}, house.state()
-    statuses = compare(house.askers[MALLORY], path, own | house.ids, own | unknown())
+def test_an_id_of_another_organization_is_as_unknown_as_one_that_never_was(both: TwoOrganizations, path: str) -> None:
+    own, before = {"org_id": both.other.id}, both.state()
+    statuses = compare(both.askers[MALLORY], path, own | both.ids, own | unknown())
     assert not statuses & {200, 201}
-    assert house.state() == before
+    assert both.state() == before
 
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("who", [*OUTSIDERS, *TOKENS])
-def test_an_organization_of_others_is_as_unknown_as_one_that_never_was(house: House, who: str, path: str) -> None:
-    before = house.state()
+def test_an_organization_of_others_is_as_unknown_as_one_that_never_was(
+    both: TwoOrganizations, who: str, path: str
+) -> None:
+    before = both.state()
     statuses = compare(
-        house.askers[who], path, {"org_id": house.team.id} | house.ids, {"org_id": new_id("org")} | unknown()
+        both.askers[who], path, {"org_id": both.team.id} | both.ids, {"org_id": new_id("org")} | unknown()
     )
     assert not statuses & {200, 201} or path.endswith("/access")  # whose answer is the decision: not allowed
-    assert house.state() == before
+    assert both.state() == before
 
 
 @pytest.mark.parametrize("product", [{}, {"product": "studio"}])
 @pytest.mark.parametrize("who", [*OUTSIDERS, *TOKENS])
-def test_no_token_is_to_be_had_for_an_organization_of_others(house: House, who: str, product: dict[str, str]) -> None:
-    ids = (house.team.id, new_id("org"))
-    theirs, nobodys = [house.askers[who].ask("POST", "/v1/auth/context", {"orgId": each, **product}) for each in ids]
+def test_no_token_is_to_be_had_for_an_organization_of_others(
+    both: TwoOrganizations, who: str, product: dict[str, str]
+) -> None:
+    ids = (both.team.id, new_id("org"))
+    theirs, nobodys = [both.askers[who].ask("POST", "/v1/auth/context", {"orgId": each, **product}) for each in ids]
     assert theirs == nobodys
     assert theirs[0] in (401, 403)
 
 
 @pytest.mark.parametrize("path", WITH_IDS)
 @pytest.mark.parametrize("who", INSIDERS)
-def test_a_member_whose_role_does_not_suffice_learns_of_no_id(house: House, who: str, path: str) -> None:
-    own, before = {"org_id": house.team.id}, house.state()
-    statuses = compare(house.askers[who], path, own | house.ids, own | unknown())
+def test_a_member_whose_role_does_not_suffice_learns_of_no_id(both: TwoOrganizations, who: str, path: str) -> None:
+    own, before = {"org_id": both.team.id}, both.state()
+    statuses = compare(both.askers[who], path, own | both.ids, own | unknown())
     assert not statuses & {200, 201}
-    assert house.state() == before
+    assert both.state() == before
 
 
 @pytest.mark.parametrize("path", WITH_IDS)
-def test_the_owner_gets_through(house: House, path: str) -> None:
+def test_the_owner_gets_through(both: TwoOrganizations, path: str) -> None:
     """The same requests work for whom they are meant, so the refusals above are about who asks."""
-    ids = {"org_id": house.team.id, "product": "studio"} | house.ids
-    statuses = {house.askers[OWNER].ask(method, path.format(**ids), filled(body, ids))[0] for method, body in SENDS}
+    ids = {"org_id": both.team.id, "product": "studio"} | both.ids
+    statuses = {both.askers[OWNER].ask(method, path.format(**ids), filled(body, ids))[0] for method, body in SENDS}
     assert statuses & {200, 201, 303}

@@ -1,5 +1,6 @@
 """Waits for what other threads and processes do, and does several things at once."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,11 @@ def eventually(condition: Callable[[], Result], seconds: float = PATIENCE_SECOND
         assert time.monotonic() < deadline, f"waited {seconds} s in vain"
         time.sleep(0.02)
     return result
+
+
+async def eventually_async(condition: Callable[[], Result]) -> Result:
+    """Wait as `eventually` does, and let the tasks of this loop go on meanwhile."""
+    return await asyncio.to_thread(eventually, condition)
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.demo_house import DemoHouse
+from tests.support.demo_gateway import DemoGateway
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("projects.md", "sandbox.md", "ci.md", "evolution.md", "account-key.md")
@@ -20,13 +20,13 @@ def blocks_of(page: str, language: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def integrations_house(demo_house: DemoHouse, tmp_path_factory: pytest.TempPathFactory) -> DemoHouse:
+def integrations_gateway(demo_gateway: DemoGateway, tmp_path_factory: pytest.TempPathFactory) -> DemoGateway:
     """Apply the first configuration of each page, all at once, to the running gateway."""
     sections: dict[str, object] = {}
     for page in PAGES:
         sections |= yaml.safe_load(blocks_of(page, "yaml")[0].replace(DOCUMENTED_OWNER, DEMO_OWNER))
     file = tmp_path_factory.mktemp("docs") / "gateway.yaml"
     file.write_text(yaml.safe_dump(sections))
-    told = demo_house.run("manage.py", "apply", str(file), **SECRETS)
+    told = demo_gateway.run("manage.py", "apply", str(file), **SECRETS)
     assert told.returncode == 0, told.stdout + told.stderr
-    return demo_house
+    return demo_gateway

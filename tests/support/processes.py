@@ -33,7 +33,7 @@ class ServerProcess(GatewayProcess):
 
 @contextmanager
 def gateway_process(
-    module: str = "tests.faults.mortal_server", arguments: Sequence[str] = (), **environment: str
+    module: str = "tests.faults.crashing_server", arguments: Sequence[str] = (), **environment: str
 ) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
     """Run `python -m module`, told its port by PORT and by "{port}" in its arguments; give its origin and process."""
     server = ServerProcess(settings={**os.environ, "DATABASE_URL": database_url(), **environment})

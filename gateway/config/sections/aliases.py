@@ -62,7 +62,7 @@ class ServedRow(SectionRow):
         }
 
     def save_price(self, run: Run, path: Path, model: Alias | RawModel) -> None:
-        """Date a new price where the file states another one, and look for routes that it does not cover."""
+        """Set a new price where the file states another one, and check for routes that it does not cover."""
         before = in_force(str(model), run.now)
         if self.price is not None:
             set_price(run, str(model), self.price)

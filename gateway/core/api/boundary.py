@@ -31,7 +31,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 class ApiBoundaryMiddleware:
-    """Gives errors that no view raised the API's own shape."""
+    """Renders errors that no view raised in the API's own shape."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

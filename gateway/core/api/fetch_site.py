@@ -34,7 +34,7 @@ class FetchSiteMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer; the check comes once the view is known."""
+        """Return the response; the check comes once the view is known."""
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> None:

@@ -40,7 +40,7 @@ def request_id_of(request: object) -> str:
 
 
 class CarriesRequestId(logging.Filter):
-    """Gives each log record the id of the request that it belongs to; `-` where there is none."""
+    """Adds to each log record the id of the request that it belongs to; `-` where there is none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record."""
@@ -49,7 +49,7 @@ class CarriesRequestId(logging.Filter):
 
 
 class RequestIdMiddleware:
-    """Gives the request its id and the response its header."""
+    """Sets the request's id and the response's header."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -15,15 +15,15 @@ class ReadOnlyAdmin(ConsoleAdmin):
     list_disable_select_all = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody adds a row by hand."""
+        """Return False: nobody adds a row by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody edits a row."""
+        """Return False: nobody edits a row."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody deletes a row."""
+        """Return False: nobody deletes a row."""
         return False
 
 
@@ -36,9 +36,9 @@ class ReadOnlyInline(TabularInline):
     per_page = 20
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody adds a row by hand."""
+        """Return False: nobody adds a row by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Nobody edits a row."""
+        """Return False: nobody edits a row."""
         return False

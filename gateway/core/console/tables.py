@@ -54,7 +54,7 @@ class ConsoleAdmin(ModelAdmin):
         look_up(rows, [column for column in columns if isinstance(column, PartyColumn)])
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Title the list as the navigation does."""
+        """Show the list under the title that it has in the navigation."""
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
@@ -76,7 +76,7 @@ class ConsoleAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Know a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that.
+        """Find a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that.
 
         Django unquotes it once more, so an id that this would change ("wal_23…") goes on quoted.
         """

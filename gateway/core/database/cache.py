@@ -78,7 +78,7 @@ class SharedCache(BaseCache):
         return self._execute(_ADD, self.make_key(key, version), _signed(value), self._expiry(timeout)) > 0
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Prolong a live entry; return whether there was one."""
+        """Extend the life of a live entry; return whether there was one."""
         return self._execute(_TOUCH, self._expiry(timeout), self.make_key(key, version)) > 0
 
     def delete(self, key: str, version: int | None = None) -> bool:

@@ -188,7 +188,7 @@ def _parameters() -> dict[str, Any]:
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
         "application_name": "gateway-ledger",
-        # Nothing leaves the house before it is on disk.
+        # Nothing is sent upstream before its hold is on disk.
         # And no statement here reads more than a few rows by their keys: a table that nobody has analyzed yet must not
         # be read whole for that.
         "options": f"-c timezone=UTC -c jit=off -c enable_seqscan=off -c synchronous_commit=on"

@@ -1,1 +1,1 @@
-"""The one place that leaves the house: sessions, timeouts, redaction, the public-address guard."""
+"""The one way to other hosts: sessions, timeouts, redaction, the public-address guard."""

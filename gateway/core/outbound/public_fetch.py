@@ -161,7 +161,7 @@ class _Resolver(AbstractResolver):
         return [_resolved(host, port, *one) for one in found]
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no connection is kept open."""
 
 
 def _resolved(host: str, port: int, family: int, kind: int, protocol: int, name: str, peer: Any) -> ResolveResult:

@@ -25,7 +25,7 @@ _MP3_FRAME = _MP3_HEAD + bytes(192 - len(_MP3_HEAD))
 
 
 class DemoSpeech(DemoEndpoint[BoundedSpeech]):
-    """Gives a tone as wav and pcm, silence as mp3, and refuses what it would need an encoder for."""
+    """Returns a tone as wav and pcm, silence as mp3, and refuses formats that it would need an encoder for."""
 
     async def answer(self, attempt: Attempt[BoundedSpeech]) -> Answer:
         """Return all of it at once."""

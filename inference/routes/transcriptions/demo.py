@@ -14,7 +14,7 @@ from inference.rules.upstream import Attempt
 
 
 class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
-    """Tells what came instead of what was said."""
+    """Describes the file instead of transcribing it."""
 
     async def answer(self, attempt: Attempt[BoundedTranscription]) -> Answer:
         """Answer in the format that was asked for."""

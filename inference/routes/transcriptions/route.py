@@ -1,7 +1,8 @@
 """What transcriptions and translations tell the metering core of themselves."""
 
 from gateway.core.contract.aliases import Route
-from inference.metering.form_route import read_form
+from gateway.core.contract.limits import AUDIO_BODY_MAX_BYTES
+from inference.metering.form_route import form_reader
 from inference.metering.route import MeteredRoute
 from inference.routes.transcriptions.bound import bound_transcription
 from inference.routes.transcriptions.demo import DemoTranscriptions
@@ -11,7 +12,7 @@ from inference.routes.transcriptions.request import read_transcription, read_tra
 TRANSCRIPTIONS = MeteredRoute(
     name=Route.TRANSCRIPTIONS,
     id_prefix="trsc",
-    read=read_form,
+    read=form_reader(AUDIO_BODY_MAX_BYTES),
     check=read_transcription,
     bound=bound_transcription,
     endpoints={"openai": OpenAITranscriptions(), "demo": DemoTranscriptions()},
@@ -19,7 +20,7 @@ TRANSCRIPTIONS = MeteredRoute(
 TRANSLATIONS = MeteredRoute(
     name=Route.TRANSLATIONS,
     id_prefix="trsl",
-    read=read_form,
+    read=form_reader(AUDIO_BODY_MAX_BYTES),
     check=read_translation,
     bound=bound_transcription,
     endpoints={"openai": OpenAITranslations(), "demo": DemoTranscriptions()},

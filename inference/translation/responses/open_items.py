@@ -126,7 +126,7 @@ class OpenParts:
         return parts.reasoning(self._head, self._index, status, Reasoning("".join(texts), tuple(summaries)))
 
 
-class OpenCall:
+class OpenFunctionCall:
     """A function call that is being written. `call` counts an answer's calls from 0."""
 
     kind = "function_call"

@@ -24,7 +24,7 @@ from inference.translation.responses.open_items import (
     TEXT,
     Events,
     Kind,
-    OpenCall,
+    OpenFunctionCall,
     OpenParts,
 )
 from inference.translation.usage import Usage
@@ -41,7 +41,7 @@ class StreamWriter:
         self._head = head
         self._asked = asked
         self._sequence = 0
-        self._open: OpenParts | OpenCall | None = None
+        self._open: OpenParts | OpenFunctionCall | None = None
         self._output: Events = []
         self._end: End | None = None
         self._usage: Usage | None = None
@@ -93,14 +93,16 @@ class StreamWriter:
         return [*self._begin(item), *item.add(kind, text, logprobs)]
 
     def _begin_call(self, event: CallBegun) -> Events:
-        return self._begin(OpenCall(event.name, event.index, self._head, len(self._output) + (self._open is not None)))
+        return self._begin(
+            OpenFunctionCall(event.name, event.index, self._head, len(self._output) + (self._open is not None))
+        )
 
     def _add_arguments(self, event: ArgumentsDelta) -> Events:
-        if isinstance(self._open, OpenCall) and self._open.call == event.index:
+        if isinstance(self._open, OpenFunctionCall) and self._open.call == event.index:
             return self._open.add(event.text)
         raise MalformedAnswer("arguments of a call that is not the latest")
 
-    def _begin(self, item: OpenParts | OpenCall) -> Events:
+    def _begin(self, item: OpenParts | OpenFunctionCall) -> Events:
         closing = self._close("completed")
         self._open = item
         return [*closing, *item.begin()]

@@ -1,6 +1,5 @@
 """POST /v1/billing/checkout: one transaction a key, one session a transaction, whatever breaks in between."""
 
-import threading
 from functools import partial
 from typing import Any
 
@@ -118,18 +117,10 @@ def test_many_at_once_stay_within_that_number(payer: Payer, monkeypatch: pytest.
 
 def test_two_at_once_are_one_transaction(payer: Payer, provider: FakeStripe) -> None:
     provider.script(path=CREATE, delay_seconds=0.2)
-    answers: list[httpx.Response] = []
     headers = [payer.signer.headers("POST", f"https://gateway.example{payer.path}", payer.token) for _ in range(4)]
-
-    def ask(proof: dict[str, str]) -> None:
-        body = {"amountMicros": 5 * USD, "idempotencyKey": "one"}
-        answers.append(httpx.post(payer.origin + payer.path, json=body, headers=proof, timeout=60))
-
-    threads = [threading.Thread(target=ask, args=(proof,)) for proof in headers]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    body = {"amountMicros": 5 * USD, "idempotencyKey": "one"}
+    ask = partial(httpx.post, payer.origin + payer.path, json=body, timeout=60)
+    answers = at_once(*(partial(ask, headers=proof) for proof in headers))
     [checkout] = stored(payer)
     [session] = provider.sessions
     good = {"provider": "stripe", "transactionId": checkout.id, "url": session["url"]}

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 FINDINGS = {"billing.tasks.audit_ledger", "billing.tasks.audit_whole_ledger", "billing.tasks.purge_replays"}
 """The jobs whose work is a finding of the audit: calls past their deadline, answers whose end was set back."""
-MORTAL = [
+CRASHING = [
     "billing.tasks.collect_invoices",
     "billing.tasks.match_payments",
     "billing.tasks.merge_lots",
@@ -84,10 +84,10 @@ def test_twice_at_once_and_again_is_once(stage: Stage, name: str) -> None:
     assert sum(run.runs for run in runs) == 4
 
 
-@pytest.mark.parametrize("name", MORTAL)
+@pytest.mark.parametrize("name", CRASHING)
 def test_killed_before_each_of_its_statements_a_job_is_done_by_the_next(stage: Stage, name: str) -> None:
     WORK[name].make(stage)
-    command = [sys.executable, "-m", "tests.gateway.jobs.mortal_job", name]
+    command = [sys.executable, "-m", "tests.gateway.jobs.crashing_job", name]
     environment = {
         **os.environ,
         "DATABASE_URL": database_url(),

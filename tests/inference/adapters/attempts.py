@@ -1,7 +1,5 @@
 """Attempts and plans as the metered call builds them."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from billing.rules.prices import PriceBook
@@ -17,7 +15,6 @@ from inference.rules.json_body import JsonBody
 from inference.rules.model import ServedModel
 from inference.rules.plan import CallPlan, DeploymentTarget
 from inference.rules.upstream import Ambiguous, Attempt, Endpoint, Outcome, Stream, StreamBroken, UpstreamTarget
-from tests.support import concurrency
 
 USAGE_ID = "use_01k6wq5zj3y8r2v7n4m9tbcdef"
 API_KEY = "sk-upstream-secret-0001"
@@ -131,8 +128,3 @@ async def read_all(stream: Stream) -> list[Chunk]:
         return [chunk async for chunk in stream]
     finally:
         await stream.close()
-
-
-async def eventually(condition: Callable[[], object]) -> None:
-    """Wait for what another thread is about to do, and let this loop's tasks go on."""
-    await asyncio.to_thread(concurrency.eventually, condition)

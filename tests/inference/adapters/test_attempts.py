@@ -12,8 +12,9 @@ from inference.metering import sending
 from inference.rules.answer import Answer
 from inference.rules.plan import DeploymentTarget
 from inference.rules.upstream import Ambiguous, Failed, Outcome, Overloaded, Rejected, Unreachable
-from tests.inference.adapters.attempts import eventually, opened, plan, read_all, read_until_broken, target
+from tests.inference.adapters.attempts import opened, plan, read_all, read_until_broken, target
 from tests.inference.adapters.wire import reset, response, serving
+from tests.support.concurrency import eventually_async
 from tests.support.upstream import FakeUpstream, closed_port
 
 OVERLOADED = response(b'{"error":{"code":"overloaded"}}', status="503 Service Unavailable")
@@ -153,7 +154,7 @@ async def test_the_demo_serves_only_where_it_may(settings: Any) -> None:
 async def test_a_call_that_is_cancelled_in_its_back_off_is_not_sent_again() -> None:
     async with serving(response(b"{}", status="429 Too Many", extra="Retry-After: 2\r\n"), GOOD) as wire:
         call = asyncio.create_task(sending.send(plan(at(wire.base_url))))
-        await eventually(lambda: bool(wire.requests))
+        await eventually_async(lambda: bool(wire.requests))
         await asyncio.sleep(0.05)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):

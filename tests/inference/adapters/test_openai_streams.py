@@ -18,12 +18,12 @@ from tests.inference.adapters.attempts import (
     Endpoints,
     chat,
     chat_request,
-    eventually,
     opened,
     read_all,
     read_until_broken,
 )
 from tests.inference.adapters.wire import chunk, chunked_head, serving
+from tests.support.concurrency import eventually_async
 from tests.support.upstream import LEAKS, FakeUpstream
 
 adapter = Endpoints("openai")
@@ -220,18 +220,18 @@ async def test_leaving_a_stream_hangs_up_on_the_upstream(upstream: FakeUpstream)
     await opened_stream.close()
     await opened_stream.close()
     [entry] = upstream.ledger
-    await eventually(lambda: entry.outcome == "left")
+    await eventually_async(lambda: entry.outcome == "left")
 
 
 async def test_cancelling_while_a_stream_opens_hangs_up(upstream: FakeUpstream) -> None:
     attempt = chat(upstream.base_url, "hang-before-headers", timeout_seconds=30)
     opening = asyncio.create_task(adapter.open_stream(attempt))
-    await eventually(lambda: len(list(upstream.ledger)) == 1)
+    await eventually_async(lambda: len(list(upstream.ledger)) == 1)
     opening.cancel()
     with pytest.raises(asyncio.CancelledError):
         await opening
     [entry] = upstream.ledger
-    await eventually(lambda: entry.outcome == "left")
+    await eventually_async(lambda: entry.outcome == "left")
 
 
 async def test_a_stream_may_think_longer_than_it_may_pause(upstream: FakeUpstream, settings: Any) -> None:

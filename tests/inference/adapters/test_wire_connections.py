@@ -20,8 +20,9 @@ from cryptography.x509.oid import NameOID
 from gateway.core.outbound.session import close_session, session
 from inference.rules.answer import Answer
 from inference.rules.upstream import Unreachable
-from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, eventually
+from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat
 from tests.inference.adapters.wire import GOOD, chunked_head, response, serving
+from tests.support.concurrency import eventually_async
 from tests.support.upstream import FakeUpstream
 
 adapter = Endpoints("openai")
@@ -189,7 +190,7 @@ async def test_cancelling_a_call_hangs_up() -> None:
 
     async with serving(stay_silent) as wire:
         call = asyncio.create_task(adapter.send(chat(wire.base_url, timeout_seconds=30)))
-        await eventually(lambda: bool(wire.requests))
+        await eventually_async(lambda: bool(wire.requests))
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call

@@ -7,7 +7,15 @@ to its last.
 
 from gateway.core.api.lean.bodies import BodyReader, ClientLeft
 from gateway.core.api.lean.handler import LeanHandler, LeanRequest
-from gateway.core.api.lean.streams import Incomplete, StreamedResponse
+from gateway.core.api.lean.streams import Incomplete, LeanStreamingResponse
 from gateway.core.api.lean.viewsets import LeanViewSet
 
-__all__ = ["BodyReader", "ClientLeft", "Incomplete", "LeanHandler", "LeanRequest", "LeanViewSet", "StreamedResponse"]
+__all__ = [
+    "BodyReader",
+    "ClientLeft",
+    "Incomplete",
+    "LeanHandler",
+    "LeanRequest",
+    "LeanStreamingResponse",
+    "LeanViewSet",
+]

@@ -6,7 +6,7 @@ from typing import Any
 from django.http.response import HttpResponse, HttpResponseBase
 
 from gateway.core.api.lean.bodies import Receive
-from gateway.core.api.lean.streams import StreamedResponse
+from gateway.core.api.lean.streams import LeanStreamingResponse
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -24,7 +24,7 @@ async def send_response(send: Send, response: HttpResponseBase, defaults: Header
     names = {name for name, _ in headers}
     headers += [header for header in defaults if header[0] not in names]
     start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
-    if isinstance(response, StreamedResponse):
+    if isinstance(response, LeanStreamingResponse):
         await _send_stream(send, start, response)
         return
     assert isinstance(response, HttpResponse)
@@ -44,7 +44,7 @@ async def cut(scope: dict[str, Any], receive: Receive) -> None:
             pass
 
 
-async def _send_stream(send: Send, start: dict[str, Any], response: StreamedResponse) -> None:
+async def _send_stream(send: Send, start: dict[str, Any], response: LeanStreamingResponse) -> None:
     try:
         await send(start)
         async for chunk in response.chunks:

@@ -19,7 +19,7 @@ class Source(Protocol):
     async def aclose(self) -> None: ...
 
 
-class StreamedResponse(StreamingHttpResponse):
+class LeanStreamingResponse(StreamingHttpResponse):
     """An answer that comes in pieces; `headers` name its media type. Whoever sends it closes its source."""
 
     def __init__(self, chunks: Source, headers: Mapping[str, str]) -> None:

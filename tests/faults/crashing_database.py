@@ -16,7 +16,7 @@ from tests.support.database import make_home
 OTHERS = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 
 
-class MortalDatabase:
+class CrashingDatabase:
     """A durable server, so that what it acknowledged outlives its crashes."""
 
     def __init__(self, **settings: str) -> None:

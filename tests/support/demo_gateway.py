@@ -12,7 +12,7 @@ ISSUER = "https://demo.studio.example"
 ALICE = "did:web:demo.studio.example:alice"
 
 
-class DemoHouse(GatewayProcess):
+class DemoGateway(GatewayProcess):
     """A running gateway, its product's server, people signed in by it, and what its demo told."""
 
     tour = ""
@@ -28,17 +28,17 @@ class DemoHouse(GatewayProcess):
 
 
 @contextmanager
-def running_demo(**settings: str) -> Iterator[DemoHouse]:
+def running_demo(**settings: str) -> Iterator[DemoGateway]:
     """Start one whose demo has run once, so the demo's product and credit exist."""
-    with DemoHouse(settings=settings) as house:
-        told = house.manage("demo")
-        assert told.returncode == 0, told.stdout + told.stderr + house.log
-        house.tour = told.stdout
-        yield house
+    with DemoGateway(settings=settings) as demo:
+        told = demo.manage("demo")
+        assert told.returncode == 0, told.stdout + told.stderr + demo.log
+        demo.tour = told.stdout
+        yield demo
 
 
 @pytest.fixture(scope="session")
-def demo_house() -> Iterator[DemoHouse]:
+def demo_gateway() -> Iterator[DemoGateway]:
     """Start one for the session."""
-    with running_demo() as house:
-        yield house
+    with running_demo() as demo:
+        yield demo

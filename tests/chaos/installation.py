@@ -1,4 +1,4 @@
-"""The house of a run: database, fake upstream, two gateway processes and the jobs, kept up as `make run` keeps its own."""
+"""The installation of a run: database, fake upstream, two gateway processes and the jobs, kept up as `make run` keeps its own."""
 
 import os
 import secrets
@@ -39,7 +39,7 @@ class LogFile(Output):
         print(f"{name} | {line}", file=self._file, flush=True)
 
 
-class House:
+class Installation:
     """Everything that runs, as a context manager. `gateways` are the addresses of the server processes by name."""
 
     def __init__(self, processes: int) -> None:
@@ -93,7 +93,7 @@ class House:
         self._watch = self._keeper.submit(self._keep)
 
     def check(self) -> None:
-        """Raise what kept the house from being kept up, if anything did."""
+        """Raise what kept the installation from being kept up, if anything did."""
         if self._watch and self._watch.done():
             self._watch.result()
 
@@ -111,7 +111,7 @@ class House:
         shutil.rmtree(self.home, ignore_errors=True)
 
     def _keep(self) -> None:
-        """Start again what ends, as a supervisor does, until the house is closed."""
+        """Start again what ends, as a supervisor does, until the installation is closed."""
         while not self._is_stopping:
             self.database.mend()
             self._supervisor.tick(TICK_SECONDS)

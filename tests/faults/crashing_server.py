@@ -1,4 +1,4 @@
-"""A gateway that dies by SIGKILL at a named moment of its first metered call: `python -m tests.faults.mortal_server`.
+"""A gateway that dies by SIGKILL at a named moment of its first metered call: `python -m tests.faults.crashing_server`.
 
 MOMENT names the moment; without it the server lives on. Nothing in the gateway knows of this.
 """
@@ -100,7 +100,7 @@ def moments() -> dict[str, Callable[[], None]]:
         "stream done": lambda: die_before(run, "_finish"),
         "stream charged": lambda: die_after(run, "_settle"),
         "stream broken": lambda: die_before(run, "_break_off"),
-        "answer rendered": lambda: die_before(whole_answers, "kept"),
+        "answer rendered": lambda: die_before(whole_answers, "replay_of"),
     }
 
 

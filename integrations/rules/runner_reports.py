@@ -8,12 +8,12 @@ OVER = STATUSES[2:]
 SEQUENCE_MAX = 2**63 - 1
 
 
-class UnreadableReport(ValueError):
+class UnreadableRunnerReport(ValueError):
     """The member at fault."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class RunnerReport:
     """One report; `sequence` grows from report to report of a run."""
 
     sequence: int
@@ -24,32 +24,32 @@ class Report:
     truncated: bool
 
 
-def read(body: dict[str, Any], run_id: str, output_max_bytes: int) -> Report:
-    """Return a report on a run with its streams cut to their bound, or raise UnreadableReport.
+def read(body: dict[str, Any], run_id: str, output_max_bytes: int) -> RunnerReport:
+    """Return a report on a run with its streams cut to their bound, or raise UnreadableRunnerReport.
 
     One that names its run cannot be sent again for another, although its signature does not cover the URL.
     """
     if body.get("runId", run_id) != run_id:
-        raise UnreadableReport("runId")
+        raise UnreadableRunnerReport("runId")
     sequence, status, exit_code = body.get("sequence"), body.get("status"), body.get("exitCode")
     if not _is_integer(sequence) or not 0 <= sequence <= SEQUENCE_MAX:
-        raise UnreadableReport("sequence")
+        raise UnreadableRunnerReport("sequence")
     if status not in STATUSES:
-        raise UnreadableReport("status")
+        raise UnreadableRunnerReport("status")
     if exit_code is not None and (not _is_integer(exit_code) or abs(exit_code) >= 2**31):
-        raise UnreadableReport("exitCode")
+        raise UnreadableRunnerReport("exitCode")
     stdout, cut = _stream(body, "stdout", output_max_bytes)
     stderr, cut_too = _stream(body, "stderr", output_max_bytes)
     truncated = body.get("truncated", False)
     if not isinstance(truncated, bool):
-        raise UnreadableReport("truncated")
-    return Report(sequence, status, stdout, stderr, exit_code, truncated or cut or cut_too)
+        raise UnreadableRunnerReport("truncated")
+    return RunnerReport(sequence, status, stdout, stderr, exit_code, truncated or cut or cut_too)
 
 
 def _stream(body: dict[str, Any], name: str, max_bytes: int) -> tuple[str, bool]:
     text = body.get(name, "")
     if not isinstance(text, str):
-        raise UnreadableReport(name)
+        raise UnreadableRunnerReport(name)
     written = text.encode("utf-8", "replace")
     return written[:max_bytes].decode("utf-8", "ignore").replace("\0", "\ufffd"), len(written) > max_bytes
 

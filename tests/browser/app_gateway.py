@@ -10,7 +10,7 @@ from tests.support.stripe import FakeStripe
 
 
 @dataclass
-class AppHouse(GatewayProcess):
+class AppGateway(GatewayProcess):
     """`make run` and `make demo-app`, with everything logged that can be, and a payment provider where one is given."""
 
     provider: FakeStripe | None = None
