@@ -59,7 +59,8 @@ def draft(org_id: str, month: tuple[datetime, datetime], items: Sequence[LineIte
 
 
 def is_billed(org_id: str, month_start: datetime) -> bool:
-    """Return whether a month has an invoice, be it void: what an operator ended is not made again by itself."""
+    """Return whether a month has an invoice, even a void one: an invoice that an operator ended is not made again
+    automatically."""
     return Invoice.objects.filter(org_id=org_id, period_start=month_start).exists()
 
 
@@ -101,7 +102,7 @@ def hasten(org_id: str, *, now: datetime) -> None:
 def void(invoice_id: str, *, reason: str, now: datetime) -> None:
     """End an invoice that nobody paid. Raises NotCorrectable where it is paid, void, or a charge is under way.
 
-    A charge in review does not keep it from that: the operator has seen the provider's record and decides.
+    A charge in review does not prevent that: the operator has seen the provider's record and decides.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status in (InvoiceStatus.PAID, InvoiceStatus.VOID):

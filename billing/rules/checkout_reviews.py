@@ -1,4 +1,4 @@
-"""Whether what was paid may be credited by an operator's word, although it is not what was asked."""
+"""Whether an operator may credit what was paid, although it differs from what was requested."""
 
 from billing.rules.checkouts import Asked
 from billing.rules.provider_records import CURRENCY, Session

@@ -100,5 +100,5 @@ def activate(principal: Principal, *, artifact_id: str, expected_revision: int) 
 
 
 def _take_turn(owner: tuple[str, str]) -> None:
-    """Make everybody who keeps something of an owner wait, so that what was counted is what there is."""
+    """Serialize the changes to an owner's records, so that a count stays true until the insert."""
     take_turn("evolution of " + "/".join(owner))

@@ -63,7 +63,7 @@ def execute(job_id: str) -> bool:
 
 
 def _finished(job: EvolutionJob, outcome: Outcome, output: Output) -> bool:
-    """Keep what a job made, or say why it failed; return False where it was given up meanwhile."""
+    """Store a job's result, or record why it failed; return False if the job was abandoned meanwhile."""
     try:
         with transaction.atomic():
             artifact = _kept(job, _result(outcome, output))

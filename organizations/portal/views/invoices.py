@@ -43,7 +43,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def show_one(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpResponse:
-    """Show an invoice, what was given back of it, and what became of each charge."""
+    """Show an invoice, its credit notes, and the outcome of each charge."""
     invoice = _invoice(membership, invoice_id)
     names = dict(product_choices(membership.organization_id))
     lines = [(names.get(line.product, line.product), line) for line in invoice.lines.all()]
