@@ -4,18 +4,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import action, display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from billing.admin.forms import ReasonField, ReasonForm
+from billing.admin.forms import ReasonForm
+from billing.admin.invoice_forms import CreditForm, RefundForm
 from billing.admin.owners import SEARCH_HELP
 from billing.models import (
     UNPAID,
@@ -32,8 +29,6 @@ from billing.rules import invoice_words
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, dialog, may_act, money
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import ApiError
-from gateway.core.contract.ids import new_id
-from gateway.core.contract.limits import CENT_MICROUSD
 
 STATUS_COLOURS = {
     InvoiceStatus.DRAFT.label: "default",
@@ -45,30 +40,6 @@ STATUS_COLOURS = {
 RIGHT = "billing.change_invoice"
 NUMBER = re.compile(r"INV-0*(\d{1,18})", re.IGNORECASE)
 NOTHING_TO_CHARGE = "Nothing was charged: no payment method is saved, or a charge is in progress."
-
-
-class CreditForm(BaseDialogForm):
-    """How much of an invoice to give back, and why. The hidden key makes a form that is sent twice credit once."""
-
-    amount_microusd = forms.IntegerField(
-        label="Amount in micro-USD",
-        min_value=1,
-        help_text="1 USD is 1,000,000 micro-USD.",
-        widget=UnfoldAdminIntegerFieldWidget,
-    )
-    reason = ReasonField()
-    key = forms.RegexField(r"^cn_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("cn"))
-
-
-class RefundForm(CreditForm):
-    """How much of a charge was refunded, in whole cents, and why."""
-
-    def clean_amount_microusd(self) -> int:
-        """Refuse what the provider cannot refund."""
-        amount: int = self.cleaned_data["amount_microusd"]
-        if amount % CENT_MICROUSD:
-            raise ValidationError(invoices.WHOLE_CENTS)
-        return amount
 
 
 class LineInline(ReadOnlyInline):
