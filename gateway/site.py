@@ -3,14 +3,24 @@
 from typing import Any
 
 from django.contrib.admin.apps import AdminConfig
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.urls import reverse
 from unfold.sites import UnfoldAdminSite
 
 
 class ConsoleSite(UnfoldAdminSite):
     """The console's pages that are no table's."""
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Sign an operator in, and go to the console where the address names no page."""
+        if not request.GET.get(REDIRECT_FIELD_NAME):
+            asked = request.GET.copy()
+            asked[REDIRECT_FIELD_NAME] = reverse("admin:index")
+            request.GET = asked  # type: ignore[assignment]
+        return super().login(request, extra_context)
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Find tables. All that there are fit on one page, and the library breaks at any other."""

@@ -1,4 +1,4 @@
-"""The integrations' jobs. Those named execute_ run on the queue `sandbox`, which has workers of its own."""
+"""The integrations' jobs. Those named execute_ run on the queue `sandbox`, which has its own workers."""
 
 import logging
 from typing import Any
@@ -43,7 +43,8 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 
 @job("executions")
 def tend_executions() -> int:
-    """Fail what died with its worker, queue again what nobody took, and mark whether a worker is wanted."""
+    """Fail executions that died with their worker, queue again those that none took, and mark whether a worker is
+    needed."""
     sandbox_worker.mark_wanted()
     for model, task in EXECUTIONS:
         for execution_id in executions.untaken(model):
@@ -95,7 +96,7 @@ def pass_on_cancel(run: SandboxRun) -> None:
 
 
 def begin(task: Any, execution_id: str) -> None:
-    """Queue an execution for a worker; where the queue is away, `tend_executions` does it later."""
+    """Queue an execution for a worker; if the queue is unavailable, `tend_executions` does it later."""
 
     def send() -> None:
         try:

@@ -65,5 +65,5 @@ class AnswerCountAdmin(ReadOnlyAdmin):
 
 
 def _days(sent: str | None) -> int:
-    """Return the period that was asked for, the usual one where it is none of those on the page."""
+    """Return the requested period, or the default if the page does not offer it."""
     return next((days for days in PERIODS_DAYS if str(days) == sent), USUAL_DAYS)

@@ -51,7 +51,7 @@ class EntitlementInline(ReadOnlyInline):
 
 
 class InvitationInline(ReadOnlyInline):
-    """Invitations and what became of them; nobody has their tokens, of which only a hash is kept."""
+    """Invitations and their outcomes. Their tokens are stored only as hashes."""
 
     host = PartyColumn("Invited by", "invited_by.account")
     guest = PartyColumn("Accepted by", "accepted_by.account")
@@ -70,7 +70,7 @@ class InvitationInline(ReadOnlyInline):
 
 @admin.register(Organization)
 class OrganizationAdmin(ReadOnlyAdmin):
-    """Organizations. Their wallets and budgets stand with the money."""
+    """Organizations. Their wallets and budgets are listed under Money."""
 
     list_display = ("name", "id", "is_past_due", "created_at", "changed_at")
     list_filter = ("is_past_due",)

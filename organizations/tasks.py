@@ -15,7 +15,7 @@ def bill_seats() -> int:
 
 @job("entries")
 def purge_audit_log() -> int:
-    """Delete entries of the audit log that are older than they have to be, where that is configured."""
+    """Delete entries of the audit log that are older than `AUDIT_DAYS`, if that is set."""
     return audit_log.purge(now=timezone.now())
 
 

@@ -1,7 +1,7 @@
-"""Whose an email address is: whoever has proven that its mail is read by them. Where no mail is sent nobody can, and the
-first to sign up with an address keeps it.
+"""Decides who owns an email address: the account that has proven to receive its mail. If no mail is sent, nobody can,
+and the first to sign up with an address keeps it.
 
-An unproven address is a claim. Several accounts may claim one, and none of them keeps its owner out.
+An unproven address is a claim. Several accounts may claim one, and none of them locks its owner out.
 """
 
 from allauth.account.models import EmailAddress

@@ -13,6 +13,6 @@ def give(*, account: Account, client_id: str, kind: str, now: datetime) -> None:
 
 
 def withdraw(*, account: Account, consent_id: int, now: datetime) -> bool:
-    """Withdraw one of the person's own consents; False where there is none that stands."""
+    """Withdraw one of the person's own consents; False if there is none in force."""
     standing = Consent.objects.filter(pk=consent_id, account=account, withdrawn_at__isnull=True)
     return bool(standing.update(withdrawn_at=now))

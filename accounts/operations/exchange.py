@@ -32,7 +32,7 @@ def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -
 
 
 def purge_expired(*, now: datetime) -> int:
-    """Delete what was kept of assertions that have expired on every clock; return how many."""
+    """Delete the records of assertions that have expired on every clock; return how many."""
     return purge(ConsumedAssertion.objects.filter(expires_at__lt=now).order_by("expires_at"))
 
 

@@ -1,4 +1,4 @@
-"""How long is kept what operators did in the console: for ever, unless `AUDIT_DAYS` says otherwise."""
+"""How long the log of operators' actions in the console is kept: forever, unless `AUDIT_DAYS` says otherwise."""
 
 from datetime import datetime, timedelta
 

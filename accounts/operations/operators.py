@@ -13,7 +13,7 @@ from gateway.core.contract.ids import new_id
 
 @transaction.atomic
 def create(email: str, password: str) -> Account:
-    """Create an account that is an operator. Whoever merely claimed its address no longer does."""
+    """Create an account that is an operator. Mere claims to its address end."""
     addresses.release(email, keep=None)
     did = portal_did(settings.PORTAL_URL, new_id("acc"))
     return Account.objects.create_superuser(did, email, password, display_name="Operator")

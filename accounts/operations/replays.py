@@ -1,7 +1,7 @@
-"""Takes proofs, each once. RFC 9449 section 11.1.
+"""Accepts each proof once. RFC 9449 section 11.1.
 
-The rule is the SQL function `accounts_admit`, which the metered path calls inside its own statement. Whoever takes a
-proof must do so in a transaction that nothing later rolls back.
+The rule is the SQL function `accounts_admit`, which the metered path calls inside its own statement. Proofs must be
+recorded in a transaction that nothing later rolls back.
 """
 
 from datetime import UTC, datetime, timedelta

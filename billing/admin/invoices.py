@@ -4,16 +4,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.html import format_html
 from unfold.decorators import action, display
-from unfold.forms import BaseDialogForm
-from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
-from billing.admin.forms import ReasonField, ReasonForm
+from billing.admin.forms import ReasonForm
+from billing.admin.invoice_forms import CreditForm, RefundForm
 from billing.admin.owners import SEARCH_HELP
 from billing.models import (
     UNPAID,
@@ -30,7 +29,6 @@ from billing.rules import invoice_words
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline, dialog, may_act, money
 from gateway.core.contract.amounts import usd
 from gateway.core.contract.errors import ApiError
-from gateway.core.contract.ids import new_id
 
 STATUS_COLOURS = {
     InvoiceStatus.DRAFT.label: "default",
@@ -42,19 +40,6 @@ STATUS_COLOURS = {
 RIGHT = "billing.change_invoice"
 NUMBER = re.compile(r"INV-0*(\d{1,18})", re.IGNORECASE)
 NOTHING_TO_CHARGE = "Nothing was charged: no payment method is saved, or a charge is in progress."
-
-
-class CreditForm(BaseDialogForm):
-    """How much of an invoice to give back, and why. The hidden key makes a form that is sent twice credit once."""
-
-    amount_microusd = forms.IntegerField(
-        label="Amount in micro-USD",
-        min_value=1,
-        help_text="1 USD is 1,000,000 micro-USD.",
-        widget=UnfoldAdminIntegerFieldWidget,
-    )
-    reason = ReasonField()
-    key = forms.RegexField(r"^cn_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("cn"))
 
 
 class LineInline(ReadOnlyInline):
@@ -105,7 +90,7 @@ class CreditNoteInline(ReadOnlyInline):
     show_change_link = False
     hide_title = True
 
-    @display(description="Given back to")
+    @display(description="Returned to")
     def given_to(self, note: CreditNote) -> str:
         """Return where the money went."""
         return "The payment method" if note.is_refund else "The wallet"
@@ -117,7 +102,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     organization = PartyColumn("Organization", "org_id", kind="organization")
     total = money("Total", "total_microusd")
-    due = money("Charged", "due_microusd")
+    due = money("Amount due", "due_microusd")
 
     list_display = ("title", "organization", "month", "stage", "total", "issued_at", "paid_at", "next_attempt_at")
     list_display_links = ("title",)
@@ -129,7 +114,10 @@ class InvoiceAdmin(ReadOnlyAdmin):
     actions_detail = ("charge_again", "credit", "record_refund", "void")
     inlines = (LineInline, PaymentInline, CreditNoteInline)
     fieldsets = (
-        (None, {"fields": ("title", "id", "organization", "month", "stage", "total", "due", "void_reason")}),
+        (
+            None,
+            {"fields": ("title", "id", "organization", "month", "stage", "total", "due", "returned", "void_reason")},
+        ),
         ("Timestamps", {"fields": ("created_at", "issued_at", "next_attempt_at", "paid_at", "voided_at")}),
     )
 
@@ -199,13 +187,13 @@ class InvoiceAdmin(ReadOnlyAdmin):
         permissions=["credit"],
         dialog=dialog(
             "Record a refund of this invoice's charge",
-            "Make the refund in the payment provider's dashboard. This writes its credit note, so that both sides agree. "
-            "Nothing is added to the organization's wallet, and nothing is asked of the provider. This cannot be undone.",
+            "Make the refund itself in the payment provider's dashboard. This only writes its credit note: no money moves, "
+            "and the organization's wallet does not change. This cannot be undone.",
             "Record",
-            CreditForm,
+            RefundForm,
         ),
     )
-    def record_refund(self, request: HttpRequest, form: CreditForm, object_id: str) -> HttpResponse:
+    def record_refund(self, request: HttpRequest, form: RefundForm, object_id: str) -> HttpResponse:
         """Write the credit note of a refund at the provider."""
         return self._give_back(request, form, object_id, invoices.record_refund, "recorded a refund of")
 
@@ -251,7 +239,15 @@ class InvoiceAdmin(ReadOnlyAdmin):
     @display(description="Invoice", ordering="serial")
     def title(self, invoice: Invoice) -> str:
         """Name it by its number, once it has one."""
-        return str(invoice)
+        return format_html('<span class="whitespace-nowrap">{}</span>', invoice)
+
+    @display(description="Returned")
+    def returned(self, invoice: Invoice) -> str:
+        """Say how much of it was credited or refunded, and how much of a paid one can still be."""
+        if invoice.status != InvoiceStatus.PAID:
+            return ""
+        gone = invoices.returned_microusd(invoice)
+        return f"{usd(gone)}; {usd(invoice.due_microusd - gone)} can still be credited or refunded"
 
     @display(description="Month", ordering="period_start")
     def month(self, invoice: Invoice) -> str:

@@ -25,8 +25,8 @@ def put(
     """Set the limit of the subject's budget, enabling it where it was disabled.
 
     A subject's first budget begins with what the month has already spent and what open calls hold, so that a limit
-    refuses the same calls no matter when in the month it is set. Calls continue while the month is added up. The month
-    is that of the database's clock, as everywhere in the ledger, unless `now` is given.
+    refuses the same calls no matter when in the month it is set. Calls continue while the month is added up. Unless
+    `now` is given, the month is that of the database's clock, as everywhere in the ledger.
     """
     owner = ("organization", org_id)
     budget = None

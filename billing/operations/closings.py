@@ -1,7 +1,7 @@
 """How a metered call ends: settled, released, or left to review. Each happens at most once.
 
-A closing is one element of the ledger's batches (`billing_close_calls`, which documents it). Its note names the call and
-the amounts, so that whoever finds it written down can close the call too.
+A closing is one element of the ledger's batches (`billing_close_calls`, which documents it). Its note names the call
+and the amounts, so that recovery can close the call from it too.
 """
 
 from collections.abc import Mapping
@@ -27,15 +27,15 @@ Row = TypeVar("Row")
 
 
 class Takeover(NamedTuple):
-    """The model that took a call over from the one that was asked, and the price version that it is charged at."""
+    """The model that took a call over from the requested one, and the price version that it is charged at."""
 
     model: str
     price_version: int
 
 
 class OpenCall(NamedTuple):
-    """The call to close: whose it is, its hold, the deployment that was tried last, where one was, and who took it over,
-    where somebody did."""
+    """The call to close: its owner, its hold, the deployment that was tried last, if any, and the takeover, if there
+    was one."""
 
     owner: Owner
     usage_id: str

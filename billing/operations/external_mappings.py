@@ -46,7 +46,7 @@ def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mo
 
 
 def put(verified: Verified, *, verified_by: str, now: datetime) -> tuple[ExternalMapping, bool]:
-    """Store what was confirmed in place of what was there; tell also whether anything but the time is new.
+    """Store what was confirmed, replacing an earlier confirmation; return also whether anything but the time is new.
 
     Joins the caller's transaction. Raises ExternalMappingUnverified where another organization has the account for this
     product already.

@@ -1,4 +1,4 @@
-"""Up to when everything is committed. Not on the hot path.
+"""The time up to which everything is committed. Not on the hot path.
 
 A row is dated before it is committed, so whoever reads a range of time once and for all must not reach as far as any
 transaction that is still in progress. The range ends `MARGIN` before the clock was read, and is read once every
@@ -33,7 +33,7 @@ def final_until(margin: timedelta = MARGIN) -> datetime | None:
 
 
 def _wait_until_over(last_id: str) -> bool:
-    """Wait until every transaction up to this one is over; False where one goes on for too long."""
+    """Wait until every transaction up to this one is over; False if one takes too long."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not _is_over(last_id):
         if time.monotonic() > deadline:

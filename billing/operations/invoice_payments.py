@@ -88,10 +88,10 @@ def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> I
 
 
 def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePayment | None:
-    """Charge an unpaid invoice because somebody asks for it; None where nothing is saved or there is nothing to charge.
+    """Charge an unpaid invoice on request; None if no payment method is saved or there is nothing to charge.
 
-    Raises RateLimited within a minute of the attempt before, so that nobody tries cards out, and IntegrationUnavailable
-    where the provider does not answer.
+    Raises RateLimited within a minute of the previous attempt, so that cards cannot be tested, and
+    IntegrationUnavailable if the provider does not answer.
     """
     _refuse_haste(invoice_id, now)
     try:
@@ -129,16 +129,16 @@ def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> KeptMeth
 
 
 def _put_off(invoice_id: str, now: datetime) -> None:
-    """Leave an invoice to a later run, so that those that cannot be collected are not in the way of all others."""
+    """Leave an invoice to a later run, so that invoices that cannot be collected do not delay the others."""
     due = Invoice.objects.filter(pk=invoice_id, status__in=UNPAID, next_attempt_at__lte=now)
     due.update(next_attempt_at=now + rules.PUT_OFF)
 
 
 @transaction.atomic
 def _rest(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> None:
-    """Stop trying by itself where there is still no other payment method than the one that was looked at.
+    """Stop automatic attempts if there is still no payment method other than the one that was checked.
 
-    The lock keeps this apart from `invoices.hasten`: whoever is second sees what the first did.
+    The lock orders this and `invoices.hasten`: the second sees what the first did.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status in UNPAID and _saved_checkout(provider, invoice) == seen:
@@ -150,8 +150,8 @@ def _rest(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> 
 def _begin(
     provider: PaymentProvider, invoice_id: str, kept: KeptMethod, now: datetime, requested_by: str | None
 ) -> InvoicePayment | None:
-    """Write an attempt down; None where the invoice is not unpaid any more, another attempt is under way, or it is not
-    the schedule's turn any more. Raises RateLimited where a person asks and another attempt has just failed.
+    """Record an attempt; None if the invoice is no longer unpaid, another attempt is in progress, or the schedule is no
+    longer due. Raises RateLimited if a person asks and another attempt has just failed.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status not in UNPAID or invoice.payments.filter(status__in=PENDING).exists():
@@ -240,7 +240,7 @@ def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayme
 
 
 def _look_for_late_success(invoice: Invoice, payment: InvoicePayment, record: Payment | str) -> None:
-    """Raise the alarm where a charge has brought money after its attempt had failed, and charge nothing more by itself."""
+    """Raise the alarm if a charge succeeds after its attempt had failed, and stop automatic charges."""
     if payment.status != InvoicePaymentStatus.FAILED or isinstance(record, str) or not record.received_microusd:
         return
     log.critical("invoice payment %s failed, and was paid after all; look at the provider", payment.id)

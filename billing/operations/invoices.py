@@ -34,6 +34,7 @@ from gateway.core.database.turns import take_turn
 log = logging.getLogger("billing.invoices")
 
 CREDIT_SOURCE = "credit_note"
+WHOLE_CENTS = "Only whole cents can be refunded. One cent is 10,000 micro-USD."
 
 
 class NotCorrectable(Exception):
@@ -58,7 +59,8 @@ def draft(org_id: str, month: tuple[datetime, datetime], items: Sequence[LineIte
 
 
 def is_billed(org_id: str, month_start: datetime) -> bool:
-    """Return whether a month has an invoice, be it void: what an operator ended is not made again by itself."""
+    """Return whether a month has an invoice, even a void one: an invoice that an operator ended is not made again
+    automatically."""
     return Invoice.objects.filter(org_id=org_id, period_start=month_start).exists()
 
 
@@ -100,7 +102,7 @@ def hasten(org_id: str, *, now: datetime) -> None:
 def void(invoice_id: str, *, reason: str, now: datetime) -> None:
     """End an invoice that nobody paid. Raises NotCorrectable where it is paid, void, or a charge is under way.
 
-    A charge in review does not keep it from that: the operator has seen the provider's record and decides.
+    A charge in review does not prevent that: the operator has seen the provider's record and decides.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status in (InvoiceStatus.PAID, InvoiceStatus.VOID):
@@ -145,10 +147,15 @@ def record_refund(
     Raises NotCorrectable as `credit` does, and where the amount is not of whole cents, which alone can be refunded.
     """
     if amount_microusd % CENT_MICROUSD:
-        raise NotCorrectable("Only whole cents can be refunded. One cent is 10,000 micro-USD.")
+        raise NotCorrectable(WHOLE_CENTS)
     invoice = locked.invoice(invoice_id)
     note, _ = _note(invoice, note_id, amount_microusd, now, reason=reason, created_by=actor, is_refund=True)
     return note
+
+
+def returned_microusd(invoice: Invoice) -> int:
+    """Return how much of an invoice was credited to the wallet or refunded."""
+    return invoice.credit_notes.aggregate(total=Sum("amount_microusd"))["total"] or 0
 
 
 def _note(
@@ -160,17 +167,14 @@ def _note(
         return before, False
     if invoice.status != InvoiceStatus.PAID:
         raise NotCorrectable("Only an invoice that was paid can be credited. Make it void instead.")
-    left = invoice.due_microusd - _credited_microusd(invoice)
+    left = invoice.due_microusd - returned_microusd(invoice)
+    if not left:
+        raise NotCorrectable("All of this invoice was already credited or refunded.")
     if not 0 < amount_microusd <= left:
-        raise NotCorrectable(f"At most {usd(left)} of this invoice can be credited.")
+        raise NotCorrectable(f"At most {usd(left)} of this invoice can be credited or refunded.")
     serial = _next_serial(CreditNote, "numbers of credit notes")
     made = {"invoice": invoice, "serial": serial, "amount_microusd": amount_microusd, "created_at": now}
     return CreditNote.objects.create(id=note_id, **made, **members), True
-
-
-def _credited_microusd(invoice: Invoice) -> int:
-    """Sum up what was given back of an invoice, to the wallet or by refunds."""
-    return invoice.credit_notes.aggregate(total=Sum("amount_microusd"))["total"] or 0
 
 
 def _next_serial(model: type[Model], series: str) -> int:

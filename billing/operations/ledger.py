@@ -101,7 +101,7 @@ class Payment(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """`taken` or `already`, what was taken, and what became a debt."""
+    """`taken` or `already`, the amount taken, and the amount that became a debt."""
 
     outcome: str
     taken_microusd: int

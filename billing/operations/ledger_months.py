@@ -36,7 +36,7 @@ class LedgerBusy(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What became of some calls of a month, in the order of their ids.
+    """The outcome for some calls of a month, in the order of their ids.
 
     `calls` moved, with what belongs to them `rows` (0 in a preview); `staying` counts those that stay, by reason.
     """
@@ -66,7 +66,7 @@ def add_tables(month: date) -> bool:
 def move(month: date, *, before: datetime) -> Iterator[Batch]:
     """Move the calls of a month that closed `before` and can never be touched again, one batch after another.
 
-    The tables must be there. Raises LedgerBusy; what was moved until then stays moved, and the next run goes on.
+    The tables must be there. Raises LedgerBusy; what was moved by then stays moved, and the next run continues.
     """
     return _batches(month, before, is_trial=False)
 

@@ -54,7 +54,7 @@ def among(books: Books, ids: Collection[str]) -> list[Found]:
 
 @transaction.atomic
 def record(books: Books, found: Found, *, now: datetime) -> bool:
-    """Write a difference down and raise the alarm; False where the same is open, or an operator has closed it."""
+    """Record a difference and raise the alarm; False if the same one is open, or an operator has closed it."""
     _lock(found.transaction_id)
     mine = PaymentDifference.objects.filter(**books._asdict(), transaction_id=found.transaction_id)
     before = mine.select_related("closing").order_by("-pk").first()
@@ -77,7 +77,7 @@ def record(books: Books, found: Found, *, now: datetime) -> bool:
 
 @transaction.atomic
 def close(books: Books, transaction_id: str, *, now: datetime) -> int:
-    """Close what is open of a payment that both sides agree on; return how many differences that were."""
+    """Close the open differences of a payment on which both sides agree; return how many there were."""
     _lock(transaction_id)
     return _close_open(books, transaction_id, AGREED, now)
 

@@ -1,8 +1,9 @@
 """Match the provider's balance with our payments, day by day, so that money that one side lacks is found.
 
 A day's movements are read to their end and stored, or the day counts as not read. They are compared once every day that
-is over was read, with everything that moved since, because what we have of a payment is of now. Before an alarm the
-payment is asked about as the other jobs do it: what only an event's loss delayed is repaired, and no difference.
+is over was read, with everything that moved since, because our record of a payment is current. Before an alarm the
+provider is asked about the payment, as the other jobs do: a payment that was only delayed by a lost event is updated
+and is not a difference.
 """
 
 import logging

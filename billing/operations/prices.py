@@ -10,7 +10,7 @@ from billing.rules.prices import PriceBook
 
 
 def publish(alias: str, components: Mapping[str, Any], *, now: datetime) -> PriceVersion | None:
-    """Add a version that holds from now on, or return None where the prices in force say the same.
+    """Add a version that applies from now on, or return None if the prices in force are the same.
 
     Raises PriceError where a component cannot be read.
     """

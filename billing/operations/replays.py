@@ -69,8 +69,8 @@ def purge(*, now: datetime) -> int:
 def reencrypt() -> int:
     """Encrypt the stored answers with the newest key, a few rows in a transaction; return how many there were.
 
-    There may be a day's calls, so that no transaction takes them all. One that no key reads is left as it is: whoever asks
-    for it is told that it is gone.
+    There may be a day's calls, so that no transaction takes them all. An answer that no key can decrypt is left as it
+    is; a repeated request is told that it is gone.
     """
     count, last = 0, ""
     while rows := _reencrypt_after(last):

@@ -37,7 +37,7 @@ LookUp = Callable[[Reservation], Finding | None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whom reconciliation asks: `look_up`, as long as there `is_any` upstream that can be asked."""
+    """The look-up that reconciliation uses: `look_up`, as long as there `is_any` upstream that can be asked."""
 
     look_up: LookUp
     is_any: Callable[[], bool]
@@ -107,9 +107,10 @@ def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
 
 
 def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP_SECONDS) -> int:
-    """Release, in the customer's favor, what has had no evidence for so long, and book it as a possible loss.
+    """Release, in the customer's favor, calls that have had no evidence for that long, and book them as possible
+    losses.
 
-    Ends after so many seconds; the next run goes on.
+    Ends after that many seconds; the next run continues.
     """
     calls = reviews.unresolved(now - after, looked_up=bool(_look_ups()))
     return _each(reviews.one_by_one(calls), _give_up, seconds)

@@ -21,7 +21,7 @@ def seal(*, margin: timedelta = finality.MARGIN) -> str | None:
 
 
 def seal_until(ends_at: datetime) -> str | None:
-    """Seal what became final before `ends_at`, of which the caller knows that it is all committed; return as `seal`."""
+    """Seal what became final before `ends_at`, all of which the caller knows to be committed; return as `seal`."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT encode(billing_seal_until(%s), 'hex')", [ends_at])
         chain: str | None = cursor.fetchone()[0]

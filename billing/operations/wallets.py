@@ -33,7 +33,7 @@ def take_payment(
 def take_back(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str | None = None
 ) -> ledger.Refund:
-    """Book a refund or a dispute, once per source: what is there is taken, the rest becomes a debt.
+    """Book a refund or a dispute, once per source: what is available is taken, the rest becomes a debt.
 
     With `payment` (the transaction that brought the money) what is left of its own credit is taken before the balance.
     """

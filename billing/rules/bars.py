@@ -8,7 +8,7 @@ WHOLE_PERCENT = 100
 class Bar(NamedTuple):
     """Widths in percent of the bar: what is spent, and beside it what is held; together at most the whole bar.
 
-    `used_percent` is what to say of it, rounded down and not capped: more than 100 where a limit was lowered.
+    `used_percent` is the figure to show, rounded down and not capped: more than 100 if a limit was lowered.
     """
 
     spent_percent: float

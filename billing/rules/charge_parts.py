@@ -26,9 +26,9 @@ COMPONENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a charge: how many of what, at which price, and what that comes to, exactly.
+    """One part of a charge: the units, their number, the price and the exact amount.
 
-    `price` and `amount` are empty where nobody can tell the price of one, `per` is what the price is for.
+    `price` and `amount` are empty if the unit price is unknown; `per` is what the price is for.
     """
 
     name: str
@@ -51,7 +51,7 @@ def _is_priced(component: str, book: PriceBook) -> bool:
 
 
 def _price(component: str, used: Quantities, book: PriceBook) -> int | None:
-    """Return the price of one in pico-USD; None where a usage record does not tell, as with the size of images."""
+    """Return the unit price in pico-USD; None if the usage record does not determine it, as with the size of images."""
     try:
         return book.image_price(used.image_kind) if component == "image" else book.price(component)
     except PriceError:

@@ -1,4 +1,4 @@
-"""When a provider's record is what was asked for, and when it is looked at again."""
+"""Whether a provider's record matches the request, and when it is checked again."""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -82,7 +82,7 @@ def change_of(taken_microusd: int, booked_microusd: int, paid_microusd: int) -> 
 
 
 def return_path(owner: Owner, transaction_id: str) -> str:
-    """Name the portal's page that a customer comes back to, which says what became of the payment."""
+    """Return the portal page to which a customer returns; it shows the payment's outcome."""
     kind, key = owner
     place = f"/organizations/{key}" if kind == "organization" else "/wallet"
     return f"{place}/payments/{transaction_id}"

@@ -1,4 +1,4 @@
-"""What became of an invoice, in plain words."""
+"""The state of an invoice, and what happens next, in plain words."""
 
 from billing.rules.invoices import AUTHENTICATION_REQUIRED, NEVER_MADE, REJECTED
 from billing.rules.payment_words import State
@@ -28,10 +28,22 @@ FAILURES = {
 }
 DECLINED = "The bank declined the charge."
 
+UNDER_REVIEW = "A charge is under review. The invoice is not charged again until the review ends."
+IN_PROGRESS = "A charge is in progress. The invoice is not charged again until its outcome is known."
+NOT_AUTOMATIC = "It is not charged again automatically. Pay it now, or save another payment method."
+
 
 def state(status: str) -> State:
     """Explain what an invoice's status means to whoever pays."""
     return STATES[status]
+
+
+def next_step(status: str, undecided: str | None, *, is_scheduled: bool) -> str | None:
+    """Explain what an unpaid invoice waits for, by the status of a charge whose outcome is not known; None where its own
+    status says it."""
+    if undecided is not None:
+        return UNDER_REVIEW if undecided == "review" else IN_PROGRESS
+    return NOT_AUTOMATIC if status == "past_due" and not is_scheduled else None
 
 
 def failure(code: str) -> str:

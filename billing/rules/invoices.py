@@ -96,7 +96,7 @@ def failure_of(payment: Payment) -> str:
 
 
 def next_attempt(failures: int, now: datetime) -> datetime | None:
-    """Return when to try again after so many refused attempts; None where it is for somebody to act."""
+    """Return when to try again after that many refused attempts; None if a person has to act."""
     return now + RETRIES[failures - 1] if failures <= len(RETRIES) else None
 
 

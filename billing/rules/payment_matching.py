@@ -18,7 +18,7 @@ CLOCKS = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side has of a payment: what came in, and what is left after refunds and disputes."""
+    """One side's record of a payment: what came in, and what is left after refunds and disputes."""
 
     paid_microusd: int = 0
     kept_microusd: int = 0

@@ -71,7 +71,7 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class UsageReport(Generic[Row]):
-    """The dearest rows first, what all further rows add up to (`others`, of `others_rows` rows), and the exact total.
+    """The most expensive rows, the sum of all other rows (`others`, of `others_rows` rows), and the exact total.
 
     A report never leaves anything out: the rows and `others` always add up to `total`.
     """

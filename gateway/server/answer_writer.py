@@ -10,7 +10,7 @@ class AnswerWriter:
     """The transport of one answer, as far as the server's request cycle uses it.
 
     What is written first waits for what follows, until the event loop's next turn at the latest: the head of a stream
-    goes out by itself.
+    is sent alone.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,5 +1,5 @@
-"""Request heads that everybody on the way reads alike. What is left open here, a proxy in front could read
-otherwise."""
+"""Accepts only request heads that every reader interprets alike. Anything ambiguous could be read differently by a
+proxy in front."""
 
 from collections.abc import Sequence
 

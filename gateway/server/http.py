@@ -7,7 +7,7 @@ from gateway.server.places import Application, Places
 
 
 class HttpRouter:
-    """Hands the model routes to the lean handler and the rest to Django, of which only so many run at once."""
+    """Hands the model routes to the lean handler and the rest to Django, of which a limited number run at once."""
 
     def __init__(self, lean: LeanHandler, django: Application) -> None:
         self._lean = lean

@@ -1,7 +1,7 @@
 """Moves what a process has loaded onto huge pages.
 
-A worker's code, catalogue and libraries are 100 MiB of small objects, and every call touches some of each. With pages of
-4 KiB the processor forgets where they are between two calls; with pages of 2 MiB it need not look (Linux's
+A worker's code, catalogue and libraries are 100 MiB of small objects, and every call touches some of each. With pages
+of 4 KiB the processor loses their addresses between two calls; with pages of 2 MiB it does not (Linux's
 admin-guide/mm/transhuge, madvise(2)).
 """
 
@@ -39,7 +39,7 @@ class Region(NamedTuple):
 
 
 def use_huge_pages(smaps: Path = Path("/proc/self/smaps")) -> None:
-    """Ask the system to put what is in use now on huge pages. It may refuse, and then everything stays as it is."""
+    """Ask the system to put what is in use now on huge pages. If it refuses, nothing changes."""
     try:
         regions = list(_regions(smaps.read_text().splitlines()))
         advise = ctypes.CDLL(None).madvise

@@ -1,7 +1,7 @@
 """What a server process does before its first request and after its last.
 
-A server that sends no lifespan events (daphne) opens everything at its first use instead, and what it leaves behind
-when it stops, the reaper finds.
+A server that sends no lifespan events (daphne) opens everything at its first use instead, and the reaper finds what it
+leaves behind when it stops.
 """
 
 import asyncio
@@ -52,8 +52,8 @@ class Lifespan:
 
 
 async def start() -> None:
-    """Open the pools, read catalogue and keys, and set apart what lives as long as the process: the collector no longer looks
-    at it, and it lies on huge pages."""
+    """Open the pools, read catalogue and keys, and exclude what lives as long as the process from garbage collection;
+    it is moved to huge pages."""
     raise_descriptor_limit()
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)

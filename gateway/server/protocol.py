@@ -49,7 +49,7 @@ class Bounded(HttpToolsProtocol):
         self._watch.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection, and tell the request that runs, also where later ones wait behind it."""
+        """Forget the connection, and notify the running request, even if later ones wait behind it."""
         self._watch.remove(self)
         if self._running is not None and not self._running.response_complete:
             self._running.disconnected = True
@@ -59,15 +59,15 @@ class Bounded(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """Pass the connection to the WebSocket protocol.
 
-        Where that protocol cannot read the handshake it says nothing and waits, so the connection stays watched. An
-        answered one stays watched for what its client does not read.
+        If that protocol cannot read the handshake, it waits in silence, so the connection stays watched. After the
+        answer, it is watched for data that the client does not read.
         """
         self._is_handed_over = True
         self._since = self.loop.time()
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came. What is neither body nor a whole head must not pile up."""
+        """Parse what arrived. Bytes that are neither body nor a complete head must not pile up."""
         self._undigested_bytes += len(data)
         super().data_received(data)
         if self._undigested_bytes > HEAD_MAX_BYTES and not self.transport.is_closing():
@@ -127,8 +127,7 @@ class Bounded(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be parsed. Where an answer is in progress, another one in it would be taken for its
-        part."""
+        """Refuse what cannot be parsed. If an answer is in progress, a second one would be taken for part of it."""
         if self._is_answer_under_way():
             self.transport.abort()
         elif self._is_too_large:
@@ -161,7 +160,7 @@ class Bounded(HttpToolsProtocol):
         return now - self._since > patience
 
     def _is_unread_too_long(self, now: float) -> bool:
-        """Return whether an answer lies here and the client does not take it.
+        """Return whether an answer is buffered here and the client does not read it.
 
         Growth counts as progress: an answer that grows is paused soon, and from then on it can only shrink.
         """
@@ -194,9 +193,9 @@ class Bounded(HttpToolsProtocol):
 def _bound_unsent(transport: asyncio.Transport) -> None:
     """Limit what the system buffers of an answer to little more than the client's window, and how long it keeps that.
 
-    It would take megabytes otherwise, where nobody here sees them, and keep them for minutes after the connection is
-    closed (RFC 5482). The rest stays here, in sight. An open connection is ended from here first, which tells the
-    client; the system only forgets it.
+    Otherwise it would take megabytes, unseen by this process, and keep them for minutes after the connection is closed
+    (RFC 5482). The rest stays in this process. This process ends an open connection first, which notifies the client;
+    the system would only drop it.
     """
     connection = transport.get_extra_info("socket")
     if connection.family == socket.AF_UNIX:

@@ -1,4 +1,4 @@
-"""Learns a client's address and scheme from the proxies in front, and from nobody else."""
+"""Learns a client's address and scheme from the proxies in front, and from no one else."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,8 @@ class Proxies(_TrustedHosts):
     def get_trusted_client_address(self, x_forwarded_for: str) -> tuple[str, int]:
         """Return the client's address and port, or an empty address where the proxies name none.
 
-        The request keeps its peer's address then: what is no address could not be counted, and would be under no limit.
+        The request then keeps its peer's address: anything that is not an address could not be counted, so no limit
+        would apply.
         """
         host, port = super().get_trusted_client_address(x_forwarded_for)
         return plain_address(host), port

@@ -1,8 +1,8 @@
 """WebSockets as uvicorn speaks them, with a limit on whatever a client could hold: `--ws
 gateway.server.sockets:BoundedSocket`.
 
-Messages are read as the application takes them, those of a KiB at once. Bounded here is what comes beside them: bytes
-before the handshake is answered, fragments, and pings whose answers nobody reads. Messages are not compressed: a compressor keeps
+Messages are read as the application takes them, a KiB at a time. This module limits everything else: bytes before the
+handshake is answered, fragments, and pings whose answers nobody reads. Messages are not compressed: a compressor keeps
 memory for each connection, and a small message could become a large one.
 """
 
@@ -40,7 +40,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._frames = 0
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, or hang up on a client that does not wait for the answer to its handshake."""
+        """Parse what arrived, or hang up on a client that does not wait for the answer to its handshake."""
         if self._is_refused:
             return
         if not self.handshake_complete:

@@ -86,7 +86,8 @@ def _source(connection: Connection) -> str:
 
 @lru_cache(maxsize=4096)
 def source_of(address: str) -> str:
-    """Name who an address stands for: itself, or the network of 64 bits that an IPv6 host picks its addresses from."""
+    """Return what an address is counted as: itself, or the 64-bit network from which an IPv6 host picks its
+    addresses."""
     host = ip_address(address.partition("%")[0])
     if host.version == 4:
         return str(host)

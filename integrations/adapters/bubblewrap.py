@@ -1,4 +1,4 @@
-"""Executes a program on this machine in namespaces of its own (bubblewrap), and watches over it until it ends."""
+"""Executes a program on this machine in separate namespaces (bubblewrap), and supervises it until it ends."""
 
 import contextlib
 import fcntl
@@ -30,7 +30,7 @@ END_SECONDS = 1.0
 def run(program: Program, tick: Tick) -> tuple[Outcome, Output]:
     """Execute a program and return how it ended, with what it wrote. When this returns, no process of it is left.
 
-    A tick that takes long delays no limit: another thread watches over the program.
+    A slow tick delays no limit: another thread supervises the program.
     """
     output = Output(program.output_max_bytes)
     try:

@@ -22,8 +22,7 @@ OPTIONAL = frozenset({"memory.swap.max"})
 
 
 class Cgroup:
-    """A cgroup, and a lock on it that ends with this process: one that nobody has locked was left behind by a worker
-    that died."""
+    """A cgroup, and a lock on it that ends with this process: an unlocked one was left behind by a worker that died."""
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path

@@ -45,8 +45,8 @@ def _delegated() -> Path:
 
 
 def is_delegated(group: Path) -> bool:
-    """Return whether a cgroup is this user's to divide: systemd marked it so (Delegate=yes), or somebody else gave it,
-    but not the one above, to this user. That a directory can be written to says nothing: root can write to all."""
+    """Return whether a cgroup is this user's to divide: systemd marked it (Delegate=yes), or someone gave it, but not
+    its parent, to this user. A writable directory proves nothing: root can write to all."""
     return _is_marked(group) or _is_boundary(group)
 
 

@@ -1,4 +1,4 @@
-"""Account keys: who has one, and since when. The key itself is shown to nobody."""
+"""Account keys: who has one, and since when. The key itself is never shown."""
 
 from django.contrib import admin
 

@@ -1,13 +1,15 @@
 """Artifacts, evidence and revisions, without their contents: those are their owner's."""
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from gateway.core.console import PartyColumn, ReadOnlyAdmin, ReadOnlyInline
 from integrations.admin.texts import breakable
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
+from integrations.queries import evolution
 
 OWNER = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
 
@@ -24,7 +26,7 @@ class EvidenceInline(ReadOnlyInline):
 
 @admin.register(EvolutionArtifact)
 class EvolutionArtifactAdmin(ReadOnlyAdmin):
-    """Artifacts by their content."""
+    """Artifacts by their content. Operators can delete those that no revision, and no job that is not over, needs."""
 
     owner = OWNER
 
@@ -36,6 +38,11 @@ class EvolutionArtifactAdmin(ReadOnlyAdmin):
     fields = ("id", "owner", "kind", "digest", "size", "created_at")
     readonly_fields = ("owner", "digest")
     inlines = (EvidenceInline,)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Allow operators with that permission to delete an artifact, with its evidence, unless a job is to read it."""
+        is_allowed = ModelAdmin.has_delete_permission(self, request, obj)
+        return is_allowed and not (obj is not None and evolution.is_awaited(obj.pk))
 
     @display(description="SHA-256")
     def digest(self, artifact: EvolutionArtifact) -> str:

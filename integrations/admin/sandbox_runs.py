@@ -13,7 +13,7 @@ from integrations.operations import sandbox_runs
 
 @admin.register(SandboxRun)
 class SandboxRunAdmin(ReadOnlyAdmin):
-    """What was executed in the sandbox, without what went in and came out: that is its owner's."""
+    """What was executed in the sandbox, without input and output: those belong to its owner."""
 
     requester = PartyColumn("Requested by", "requested_by")
 

@@ -1,4 +1,4 @@
-"""How lists and long words are shown: a line each, and broken where a narrow page needs it."""
+"""Renders lists with one item a line, and lets long words break on a narrow page."""
 
 from collections.abc import Iterable
 

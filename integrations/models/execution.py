@@ -11,7 +11,7 @@ from gateway.core.fields import EncryptedTextField
 class Execution(models.Model):
     """`worker` is the token of whoever executes it, `heartbeat_at` its last sign of life, `reason` why it failed.
 
-    `inputs` is a JSON object that rests encrypted, and is emptied when the execution is over.
+    `inputs` is a JSON object that is stored encrypted, and is emptied when the execution is over.
     """
 
     class Status(models.TextChoices):

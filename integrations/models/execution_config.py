@@ -6,9 +6,9 @@ from gateway.core.fields import EncryptedTextField
 
 
 class ExecutionConfig(models.Model):
-    """The one configuration of a project; before the first PUT there is none, and the defaults hold.
+    """The one configuration of a project; before the first PUT there is none, and the defaults apply.
 
-    `command` is a list of texts. `environment` is a JSON object of texts; it rests encrypted, because people keep
+    `command` is a list of texts. `environment` is a JSON object of texts; it is stored encrypted, because people keep
     credentials in it. `version` counts the changes, from 1.
     """
 

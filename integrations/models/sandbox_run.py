@@ -8,7 +8,7 @@ from integrations.models.sandbox_settings import SandboxSettings
 
 
 class SandboxRun(Execution):
-    """One run. `stdout` and `stderr` are what there is so far; they rest encrypted."""
+    """One run. `stdout` and `stderr` are the output so far; they are stored encrypted."""
 
     project = models.ForeignKey("integrations.Project", models.CASCADE, related_name="+")
     runner = models.CharField(max_length=16, choices=SandboxSettings.Runner.choices)

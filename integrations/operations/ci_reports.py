@@ -1,4 +1,5 @@
-"""Take a CI provider's webhook: verified, ordered, and without effect where it is repeated, older or about nothing here."""
+"""Take a CI provider's webhook: verified, ordered, and without effect if it is repeated, older or about an unknown
+repository."""
 
 import hashlib
 import hmac

@@ -14,6 +14,8 @@ from gateway.core.database.turns import take_turn
 from integrations.models import EvolutionArtifact, EvolutionEvidence, EvolutionRevision
 from integrations.queries import evolution as queries
 
+ASK_OPERATOR = "The operator of the gateway can delete artifacts, with their evidence."
+
 
 def keep_artifact(
     principal: Principal, *, kind: str, content: bytes, metadata: dict[str, Any]
@@ -38,7 +40,7 @@ def keep(
     if known is not None:
         return known, False
     if theirs.count() >= ARTIFACTS_MAX:
-        raise InvalidRequest(f"There are {ARTIFACTS_MAX:,} artifacts already, which is the limit.")
+        raise InvalidRequest(f"You have {ARTIFACTS_MAX:,} artifacts, which is the limit. {ASK_OPERATOR}")
     made = EvolutionArtifact.objects.create(
         id=new_id("art"),
         owner_kind=owner[0],
@@ -59,7 +61,7 @@ def keep_evidence(principal: Principal, *, artifact_id: str, kind: str, payload:
     artifact = queries.artifact(principal, artifact_id, param="artifactId")
     _take_turn(principal.owner)
     if queries.evidence(principal).count() >= EVIDENCE_MAX:
-        raise InvalidRequest(f"There are {EVIDENCE_MAX:,} pieces of evidence already, which is the limit.")
+        raise InvalidRequest(f"You have {EVIDENCE_MAX:,} pieces of evidence, which is the limit. {ASK_OPERATOR}")
     return EvolutionEvidence.objects.create(
         id=new_id("evd"),
         owner_kind=artifact.owner_kind,
@@ -98,5 +100,5 @@ def activate(principal: Principal, *, artifact_id: str, expected_revision: int) 
 
 
 def _take_turn(owner: tuple[str, str]) -> None:
-    """Make everybody who keeps something of an owner wait, so that what was counted is what there is."""
+    """Serialize the changes to an owner's records, so that a count stays true until the insert."""
     take_turn("evolution of " + "/".join(owner))

@@ -1,13 +1,13 @@
 """Evolution jobs: an operator's program makes an artifact of others, in the sandbox."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 from django.db import transaction
 
 from accounts.rules.principal import Principal
-from gateway.core.contract.errors import ApiError, NotFound
+from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound
 from gateway.core.contract.ids import new_id
 from gateway.core.contract.limits import ARTIFACT_MAX_BYTES
 from integrations.adapters import bubblewrap
@@ -20,6 +20,7 @@ from integrations.queries import switches
 
 EVIDENCE_FILE = "evidence.json"
 SHOWN_MAX_CHARACTERS = 500
+DELETED = "An artifact that the job reads was deleted."
 
 
 class _JobFailed(Exception):
@@ -54,13 +55,15 @@ def execute(job_id: str) -> bool:
         switches.require(IntegrationSwitch.Name.EVOLUTION)
     except ApiError as refusal:
         return executions.finish(job, Execution.Status.FAILED, error_code=refusal.code, reason=refusal.message)
+    if len(artifacts := _artifacts(job)) < len(set(job.artifact_ids)):
+        return executions.finish(job, Execution.Status.FAILED, error_code=InvalidRequest.code, reason=DELETED)
     heartbeat = heartbeats.Heartbeat(job)
-    outcome, output = bubblewrap.run(_program(job), heartbeat)
+    outcome, output = bubblewrap.run(_program(job, artifacts), heartbeat)
     return heartbeats.persistently(lambda: _finished(job, heartbeat.explained(outcome), output))
 
 
 def _finished(job: EvolutionJob, outcome: Outcome, output: Output) -> bool:
-    """Keep what a job made, or say why it failed; return False where it was given up meanwhile."""
+    """Store a job's result, or record why it failed; return False if the job was abandoned meanwhile."""
     try:
         with transaction.atomic():
             artifact = _kept(job, _result(outcome, output))
@@ -99,9 +102,13 @@ def _queued(principal: Principal, program: EvolutionProgram, values: Mapping[str
     )
 
 
-def _program(job: EvolutionJob) -> Program:
+def _artifacts(job: EvolutionJob) -> list[EvolutionArtifact]:
+    """Return the job's inputs that have not been deleted meanwhile."""
+    return list(EvolutionArtifact.objects.filter(id__in=job.artifact_ids))
+
+
+def _program(job: EvolutionJob, artifacts: Sequence[EvolutionArtifact]) -> Program:
     inputs = orjson.loads(job.inputs)
-    artifacts = EvolutionArtifact.objects.filter(id__in=job.artifact_ids)
     files = {f"inputs/{artifact.id}": bytes(artifact.content) for artifact in artifacts}
     return Program(
         command=tuple(inputs["command"]),
@@ -138,7 +145,9 @@ def _result(outcome: Outcome, output: Output) -> bytes:
 
 def _kept(job: EvolutionJob, content: bytes) -> EvolutionArtifact:
     kind = orjson.loads(job.inputs)["resultKind"]
-    first = EvolutionArtifact.objects.only("kind").get(id=job.artifact_ids[0])
+    first = EvolutionArtifact.objects.only("kind").filter(id=job.artifact_ids[0]).first()
+    if first is None:
+        raise _JobFailed(InvalidRequest.code, DELETED)
     metadata = {"jobId": job.id, "program": job.program}
     owner = (job.owner_kind, job.owner_key)
     return evolution.keep(owner, kind=kind or first.kind, content=content, metadata=metadata)[0]

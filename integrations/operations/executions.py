@@ -1,4 +1,4 @@
-"""Executions: asked for, taken by one worker, and ended by it, or without it where its heartbeat stopped."""
+"""Executions: requested, taken by one worker, and ended by it, or without it if its heartbeat stopped."""
 
 import hashlib
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def requested_before(found: QuerySet[Row], principal: Principal, values: Mapping
 
 
 def check_room(found: QuerySet[Any], of_whom: str) -> None:
-    """Refuse one more beside so many that are not over. Raises RateLimited."""
+    """Raise RateLimited if too many executions are not over."""
     if found.filter(status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
         raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} {of_whom} are queued or running already.")
 
@@ -78,7 +78,7 @@ def take(model: type[Row], execution_id: str) -> Row | None:
 
 
 def finish(row: Execution, status: Execution.Status, **values: Any) -> bool:
-    """End an execution; return False where it was given up meanwhile, and nothing is changed then."""
+    """End an execution; return False, with nothing changed, if it was abandoned meanwhile."""
     over = {"status": status, "finished_at": Now(), "inputs": "", **values}
     return bool(heartbeats.held(row).update(**over))
 

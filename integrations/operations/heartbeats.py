@@ -54,7 +54,8 @@ def is_leaving() -> bool:
 
 
 def held(row: Execution) -> Any:
-    """Return a query that finds the execution for as long as its worker has it: not once it is over or was given up."""
+    """Return a query that finds the execution for as long as its worker has it: not once it is over or was
+    abandoned."""
     return type(row)._default_manager.filter(id=row.id, worker=row.worker, status__in=Execution.BEGUN)  # noqa: SLF001
 
 
@@ -75,7 +76,7 @@ class Heartbeat:
         return not self._is_lost and self._write(output)
 
     def explained(self, outcome: Outcome) -> Outcome:
-        """Return how the execution ended: what nobody asked to be stopped was lost with its worker."""
+        """Return how the execution ended: one that was stopped without a request was lost with its worker."""
         is_lost = self._is_lost and outcome.ending is Ending.STOPPED
         return Outcome(Ending.WORKER_LOST, reason=LOST) if is_lost else outcome
 

@@ -1,4 +1,4 @@
-"""Sandbox runs that a remote runner executes: handed over, reported back, asked for, and cancelled."""
+"""Sandbox runs that a remote runner executes: handed over, reported, queried, and cancelled."""
 
 import contextlib
 import time
@@ -83,7 +83,7 @@ def ask() -> int:
 
 
 def cancel(run_id: str) -> None:
-    """Pass a cancelling on; where the runner cannot be reached, `ask` passes it on later."""
+    """Forward a cancellation; if the runner cannot be reached, `ask` forwards it later."""
     run = SandboxRun.objects.get(id=run_id)
     if run.status == Execution.Status.CANCELLING:
         _pass_on_cancel(run.id)

@@ -1,4 +1,4 @@
-"""Sandbox runs: asked for, cancelled, and executed by a worker."""
+"""Sandbox runs: requested, cancelled, and executed by a worker."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -46,7 +46,7 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun,
 
 
 def cancel(principal: Principal, run_id: str) -> SandboxRun:
-    """Ask for a run's end; one that nobody has taken ends at once, one that is over stays as it is.
+    """Request a run's end; one that no worker has taken ends at once, one that is over does not change.
 
     Raises NotFound, and Forbidden where a member of an organization asks for somebody else's run.
     """

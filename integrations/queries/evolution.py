@@ -66,3 +66,11 @@ def job(principal: Principal, job_id: str) -> EvolutionJob:
     if found is None:
         raise NotFound("You have no such job.")
     return found
+
+
+def is_awaited(artifact_id: str) -> bool:
+    """Return whether a job that is not over reads an artifact or its evidence."""
+    evidence = EvolutionEvidence.objects.filter(artifact=artifact_id).values_list("id", flat=True)
+    active = EvolutionJob.objects.filter(status__in=EvolutionJob.ACTIVE)
+    named = {each for ids in active.values_list("artifact_ids", "evidence_ids") for one in ids for each in one}
+    return artifact_id in named or evidence.filter(id__in=named).exists()

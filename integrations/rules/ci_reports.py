@@ -48,7 +48,8 @@ class CIReport:
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step of a run. `run` is what the delivery tells of the run itself: it serves where nothing told of it before."""
+    """One step of a run. `run` is what the delivery says about the run itself; it is used if no earlier delivery
+    described the run."""
 
     run: CIReport
     step: dict[str, Any]

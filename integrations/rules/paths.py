@@ -1,4 +1,4 @@
-"""Where the files of a run may lie: below its working folder, and nowhere else."""
+"""Where the files of a run may be: below its working folder, and nowhere else."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath

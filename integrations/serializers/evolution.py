@@ -131,6 +131,7 @@ class RevisionResponse(serializers.Serializer[Any]):
 
 
 class ActiveRevisionResponse(RevisionResponse):
-    """The active revision, and those before it, newest first."""
+    """The active revision, and a page of those before it, newest first; `hasMore` says whether older ones follow."""
 
     history = RevisionResponse(many=True)
+    hasMore = serializers.BooleanField()

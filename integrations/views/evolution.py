@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.authentication import caller
 from gateway.core.api.access import requires
-from gateway.core.api.pagination import AFTER, LIMIT, limit_of, page_of
+from gateway.core.api.pagination import AFTER, LIMIT, after_of, limit_of, page_of, unknown_after
 from gateway.core.api.parsers import StrictJSONParser
 from gateway.core.api.schema import refuses
 from gateway.core.api.viewsets import ApiViewSet
@@ -33,6 +33,9 @@ from integrations.serializers.evolution import (
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS
 
 NEVER_ACTIVATED = EvolutionRevision(revision=0)
+AFTER_REVISION = OpenApiParameter(
+    "after", {"type": "integer", "minimum": 1}, description="A revision: the history begins behind it."
+)
 
 
 class EvolutionParser(StrictJSONParser):
@@ -120,16 +123,24 @@ class ActiveRevisionViewSet(EvolutionViewSet):
     @extend_schema(
         operation_id="get_active_revision",
         summary="Get the active revision",
-        parameters=[LIMIT],
+        parameters=[LIMIT, AFTER_REVISION],
         responses=ActiveRevisionResponse,
     )
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_READ, roles=ANY)
     def retrieve(self, request: Request) -> Response:
-        """Return the active revision, and `limit` revisions before it."""
-        found = list(evolution.revisions(caller(request))[: limit_of(request) + 1])
-        active = RevisionResponse(found[0] if found else NEVER_ACTIVATED).data
-        return Response({**active, "history": RevisionResponse(found[1:], many=True).data})
+        """Return the active revision, and `limit` revisions before it or before `after`."""
+        limit, revisions = limit_of(request), evolution.revisions(caller(request))
+        active = revisions.first()
+        after = _revision_after(request, active)
+        found = list(revisions.filter(revision__lt=after)[: limit + 1])
+        return Response(
+            {
+                **RevisionResponse(active or NEVER_ACTIVATED).data,
+                "history": RevisionResponse(found[:limit], many=True).data,
+                "hasMore": len(found) > limit,
+            }
+        )
 
     @extend_schema(
         operation_id="activate_revision",
@@ -147,6 +158,19 @@ class ActiveRevisionViewSet(EvolutionViewSet):
             caller(request), artifact_id=values["artifactId"], expected_revision=values["expectedRevision"]
         )
         return Response(RevisionResponse(revision).data)
+
+
+def _revision_after(request: Request, active: EvolutionRevision | None) -> int:
+    """Return the revision behind which the history begins: the one that `after` names, or else the active one.
+
+    Raises InvalidRequest where `after` names none that the owner has had.
+    """
+    last, sent = active.revision if active else 0, after_of(request)
+    if sent is None:
+        return last
+    if sent.isascii() and sent.isdigit() and len(sent) <= len(str(last)) and 1 <= int(sent) <= last:
+        return int(sent)
+    raise unknown_after()
 
 
 def _valid(serializer: Any, request: Request) -> dict[str, Any]:

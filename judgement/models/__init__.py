@@ -1,4 +1,4 @@
-"""Which backends judge, who takes over from whom, and what is counted of their answers."""
+"""Which backends judge, which one takes over from which, and counts of their answers."""
 
 from judgement.models.answer_count import AnswerCount
 from judgement.models.fallback import JudgementFallback

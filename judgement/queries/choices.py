@@ -8,7 +8,7 @@ VISION_ALIAS = "judgement-vision"
 
 
 def read_choices() -> Choices:
-    """Read what the operator has chosen; an alias whose backend is not set stands for none."""
+    """Read what the operator has chosen; an alias whose backend is not set selects none."""
     chosen = JudgementSettings.objects.values_list("text_backend__name", "vision_backend__name").first()
     text, vision = chosen or (None, None)
     fallbacks = JudgementFallback.objects.values_list("source__name", "target__name")

@@ -13,8 +13,8 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}", re.ASCII)
 
 
 def judgement_of(attempt: Attempt[BoundedJudgement], version: Any, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay out checked answers under our id, and under the identity of the backend: its alias and version. Raises
-    MalformedAnswer where the version is no name."""
+    """Render checked answers with our id and the identity of the backend: its alias and version. Raises MalformedAnswer
+    if the version is not a name."""
     request = attempt.request
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise MalformedAnswer("no version")

@@ -50,7 +50,7 @@ class BoundedJudgement(BoundedJson):
 
     @property
     def fallback(self) -> Fallback | None:
-        """Return who takes the call over where the backend says that it is overloaded."""
+        """Return the fallback for a backend that says that it is overloaded."""
         return self.other
 
     @property
@@ -69,14 +69,14 @@ class BoundedJudgement(BoundedJson):
         return [image.url for image in self.images]
 
     def with_images(self, images: tuple[Image, ...]) -> "BoundedJudgement":
-        """Return the request with images that are here, for whoever may take it over as well."""
+        """Return the request with the fetched images, also for its fallback."""
         other = self.other
         if other is not None and isinstance(other.request, BoundedJudgement):
             other = replace(other, request=other.request.with_images(images))
         return replace(self, images=images, other=other)
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read `input_tokens`, and what a chat completion tells beside it."""
+        """Read `input_tokens`, and what else a chat completion reports."""
         usage = answer.usage or {}
         needed = self.prices.needs_token_usage
         return Quantities(

@@ -1,4 +1,5 @@
-"""How a text model is asked to judge: one short code per label, so that an answer is one token, whatever the labels are."""
+"""Builds the prompt with which a text model judges: one short code per label, so that an answer is one token, whatever
+the labels are."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ INSTRUCTIONS = (
 
 
 def codes_of(question: Question) -> dict[str, str]:
-    """Return the labels by code: labels of one ASCII letter or digit stand for themselves, others get a letter each."""
+    """Return the labels by code: labels of one ASCII letter or digit are their own codes, others get a letter each."""
     if all(len(label) == 1 and label.isascii() and label.isalnum() for label in question.labels):
         return {label: label for label in question.labels}
     return dict(zip(CODES, question.labels, strict=False))

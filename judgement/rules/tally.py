@@ -1,4 +1,4 @@
-"""What is counted of an answer, so that an operator sees when a backend's version judges differently. No content."""
+"""Counts answers, without content, so that an operator sees when a backend's version judges differently."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

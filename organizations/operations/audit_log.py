@@ -1,4 +1,4 @@
-"""How long the audit log is kept: for ever, unless `AUDIT_DAYS` says otherwise."""
+"""How long the audit log is kept: forever, unless `AUDIT_DAYS` says otherwise."""
 
 from datetime import datetime, timedelta
 

@@ -15,7 +15,7 @@ from organizations.rules.roles import Role
 
 @dataclass
 class Change:
-    """A change in progress. `now` is its moment; what is recorded becomes the audit log."""
+    """A change in progress. `now` is its time; what is recorded becomes the audit log."""
 
     organization: Organization
     actor_did: str

@@ -13,8 +13,8 @@ from organizations.rules.access import denial
 def mint(*, principal: Principal, org_id: str, product: str | None, now: datetime) -> MintedToken:
     """Mint a token that acts for the organization as long as access lasts; same key, scopes, product and expiry.
 
-    A source token that has a product keeps it, and so needs a live seat for it. Raises Forbidden for another product
-    or from another organization's token, and the decision's own error (403) where access is denied.
+    The product of a source token is kept, so the token needs an active seat for it. Raises Forbidden for another
+    product or from another organization's token, and the decision's own error (403) where access is denied.
     """
     if principal.org_id not in (None, org_id) or (product and principal.product not in (None, product)):
         raise Forbidden

@@ -79,7 +79,7 @@ def look_at(*, token: str, now: datetime) -> Invitation:
 
 
 def blank_emails(*, now: datetime) -> int:
-    """Forget the addresses of invitations made more than `INVITATION_EMAIL_DAYS` ago; return how many there were.
+    """Delete the addresses of invitations made more than `INVITATION_EMAIL_DAYS` ago; return how many there were.
 
     Nobody can accept those any more, and only open ones are shown to their organization.
     """

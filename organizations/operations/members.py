@@ -13,8 +13,8 @@ def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) 
 
     Open invitations that the member could no longer make are revoked.
 
-    Raises NotFound for a membership that is not active here, Forbidden if someone else than an owner grants or changes
-    the role owner, LastOwner where no owner would be left.
+    Raises NotFound for a membership that is not active here, Forbidden if anyone but an owner grants or changes the
+    role owner, LastOwner if no owner would be left.
     """
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.active_in(org_id, membership_id)

@@ -59,7 +59,7 @@ class Outcome:
 def member_page(*roles: Role) -> Callable[[View], View]:
     """Make a page for members in these roles (none named: any): `view(request, membership, …)`.
 
-    Whoever is no member finds nothing, whether or not the organization exists; another role is told so.
+    Anyone else gets a 404, whether or not the organization exists; a member in another role is told so.
     """
 
     def decorate(view: View) -> View:

@@ -10,7 +10,8 @@ _ASSIGNED = Count("seats", filter=Q(seats__assigned_at__isnull=False))
 
 
 def of(org_id: str, product: str) -> Entitlement | None:
-    """Find what an organization has of a product, None where it never enabled it; NotFound outside the catalogue."""
+    """Return an organization's entitlement to a product, None if it never enabled it; NotFound outside the
+    catalogue."""
     found = with_counts().filter(organization_id=org_id, product_id=product).first()
     if found is None and not Product.objects.filter(slug=product).exists():
         raise NotFound

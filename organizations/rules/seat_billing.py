@@ -69,7 +69,7 @@ def month_cost_microusd(price_microusd: int, seat_days: int, days_in_month: int)
 
 @dataclass(frozen=True)
 class SeatMonth:
-    """A product that an organization had enabled in a month, and all that its cost follows from.
+    """A product that an organization had enabled in a month, and everything that determines its cost.
 
     The estimate and the invoice both ask it, so what is accrued and projected is what the invoice will say.
     """

@@ -1,4 +1,4 @@
-"""An organization's money: what there is, and the budgets that limit it."""
+"""An organization's money, and the budgets that limit it."""
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes

@@ -53,7 +53,9 @@ def test_a_paid_one_is_credited_once_per_form_and_at_most_in_full(operator: Clie
     invoice, key = invoicing.paid("org_acme"), new_id("cn")
     for _ in range(2):
         credit(operator, invoice, 15_000_000, key)
-    assert said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited."
+    assert (
+        said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited or refunded."
+    )
     assert CreditNote.objects.count() == 1
     assert wallets.view(("organization", "org_acme"), timezone.now()).credits_microusd == 15_000_000
     first, second = logged()
@@ -71,9 +73,12 @@ def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_
     note = CreditNote.objects.get()
     assert (note.amount_microusd, note.is_refund, note.created_by) == (15_000_000, True, "did:web:localhost:operator")
     assert wallets.view(("organization", "org_acme"), timezone.now()).credits_microusd == 0
-    assert said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited."
+    assert (
+        said(credit(operator, invoice, 5_000_001))[-1] == "At most $5.00 of this invoice can be credited or refunded."
+    )
     again = {**asked, "key": new_id("cn")}
-    assert said(act(operator, "record_refund", invoice, **again | {"amount_microusd": 1}))[-1].startswith("Only whole")
+    dialog = act(operator, "record_refund", invoice, **again | {"amount_microusd": 10_001})
+    assert "Only whole cents can be refunded." in dialog.content.decode()
     assert said(act(operator, "record_refund", invoice, **again))[-1].startswith("At most $5.00")
     assert [text for _, text in logged()] == [
         "Recorded a refund of $15.00 as CN-000001: late",
@@ -81,6 +86,9 @@ def test_a_refund_of_a_charge_is_recorded_once_per_form_and_adds_nothing_to_the_
     ]
     page = operator.get(address("billing_invoice_change", invoice.pk)).content.decode()
     assert "The payment method" in page
+    assert "$15.00; $5.00 can still be credited or refunded" in page
+    credit(operator, invoice, 5_000_000)
+    assert said(credit(operator, invoice, 1))[-1] == "All of this invoice was already credited or refunded."
     assert audit.findings() == []
 
 

@@ -18,14 +18,19 @@ def operator() -> Account:
     return Account.objects.create_superuser(DID, EMAIL, PASSWORD)
 
 
-def sign_in(name: str, password: str = PASSWORD) -> tuple[int, str]:
-    response = Client().post("/admin/login/?next=/admin/billing/wallet/", {"username": name, "password": password})
+def sign_in(name: str, password: str = PASSWORD, query: str = "?next=/admin/billing/wallet/") -> tuple[int, str]:
+    response = Client().post(f"/admin/login/{query}", {"username": name, "password": password})
     return response.status_code, response.headers.get("Location", "")
 
 
 @pytest.mark.parametrize("name", [DID, EMAIL, EMAIL.upper()])
 def test_an_operator_signs_in_by_address_or_did(name: str) -> None:
     assert sign_in(name) == (303, "/admin/billing/wallet/")
+
+
+@pytest.mark.parametrize("query", ["", "?next="])
+def test_an_operator_who_asked_for_no_page_gets_the_overview(query: str) -> None:
+    assert sign_in(EMAIL, query=query) == (303, "/admin/")
 
 
 @pytest.mark.parametrize("name", [DID, EMAIL, "nobody@localhost", "did:web:localhost:nobody", "\x00", "x" * 5000])

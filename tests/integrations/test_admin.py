@@ -9,9 +9,21 @@ from django.contrib.admin.models import LogEntry
 from django.db.models import Model
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Account
-from integrations.models import CIProvider, CIRun, EvolutionProgram, IntegrationSwitch, Project, SandboxRun
+from integrations.models import (
+    CIProvider,
+    CIRun,
+    EvolutionArtifact,
+    EvolutionEvidence,
+    EvolutionJob,
+    EvolutionProgram,
+    EvolutionRevision,
+    IntegrationSwitch,
+    Project,
+    SandboxRun,
+)
 from tests.gateway.console import CONTENT, furnish
 
 pytestmark = pytest.mark.django_db
@@ -135,6 +147,28 @@ def test_programs_are_deleted_with_a_trace(operator: Client) -> None:
     assert answer.status_code == 303
     assert not EvolutionProgram.objects.exists()
     assert LogEntry.objects.filter(object_id=program.pk).exists()
+
+
+def test_an_artifact_is_deleted_with_its_evidence_unless_something_needs_it(operator: Client) -> None:
+    EvolutionJob.objects.all().delete()
+    EvolutionRevision.objects.all().delete()
+    artifact = EvolutionArtifact.objects.get()
+    path, sure = reverse("admin:integrations_evolutionartifact_delete", args=[artifact.pk]), {"post": "yes"}
+    owner = {"owner_kind": artifact.owner_kind, "owner_key": artifact.owner_key}
+    revision = EvolutionRevision.objects.create(**owner, revision=1, artifact=artifact, activated_at=timezone.now())
+    assert operator.post(path, sure).context["protected"]
+    assert EvolutionArtifact.objects.exists()
+    revision.delete()
+    awaited = {"requested_by": artifact.owner_key, "artifact_ids": [artifact.pk], "created_at": timezone.now()}
+    job = EvolutionJob.objects.create(id="job_1", **owner, **awaited, program="refine", inputs="{}")
+    assert operator.post(path, sure).status_code == 403
+    assert EvolutionArtifact.objects.exists()
+    EvolutionJob.objects.filter(pk=job.pk).update(status="cancelled")
+    assert EvolutionEvidence.objects.filter(artifact=artifact).exists()
+    assert operator.post(path, sure).status_code == 303
+    assert not EvolutionArtifact.objects.exists()
+    assert not EvolutionEvidence.objects.exists()
+    assert LogEntry.objects.filter(object_id=artifact.pk).exists()
 
 
 def test_a_programs_arguments_keep_their_lines(operator: Client) -> None:

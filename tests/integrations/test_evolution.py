@@ -148,7 +148,7 @@ def test_a_strangers_artifact_is_an_unknown_one(api: Api, alice: Caller) -> None
 
 def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) -> None:
     nothing = {"revision": 0, "artifactId": None, "activatedAt": None}
-    assert api(alice, "GET", ACTIVE) == (200, {**nothing, "history": []})
+    assert api(alice, "GET", ACTIVE) == (200, {**nothing, "history": [], "hasMore": False})
     first, second = kept(api, alice), kept(api, alice, "Be long.")
     status, one = api(alice, "PUT", ACTIVE, {"artifactId": first, "expectedRevision": 0})
     assert (status, one["revision"], one["artifactId"]) == (200, 1, first)
@@ -156,8 +156,12 @@ def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) 
     assert (status, body["error"]["code"], body["error"]["details"]) == (409, "revision_conflict", {"revision": 1})
     two = api(alice, "PUT", ACTIVE, {"artifactId": second, "expectedRevision": 1})[1]
     three = api(alice, "PUT", ACTIVE, {"artifactId": first, "expectedRevision": 2})[1]  # a rollback
-    assert api(alice, "GET", ACTIVE) == (200, {**three, "history": [two, one]})
-    assert api(alice, "GET", f"{ACTIVE}?limit=1")[1]["history"] == [two]
+    assert api(alice, "GET", ACTIVE) == (200, {**three, "history": [two, one], "hasMore": False})
+    assert api(alice, "GET", f"{ACTIVE}?limit=1") == (200, {**three, "history": [two], "hasMore": True})
+    assert api(alice, "GET", f"{ACTIVE}?limit=1&after=2") == (200, {**three, "history": [one], "hasMore": False})
+    for after in ("0", "4", "x", "-1", "9" * 400, "1&after=2", "٢"):
+        status, body = api(alice, "GET", f"{ACTIVE}?after={after}")
+        assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "after")
 
 
 def test_so_many_revisions_are_remembered(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,14 @@ def finished(api: Api, who: Caller, name: str, *inputs: str) -> dict[str, Any]:
     return dict(api(who, "GET", f"{JOBS}/{made['jobId']}")[1])
 
 
+def test_a_job_whose_artifact_was_deleted_fails(api: Api, alice: Caller) -> None:
+    made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [kept(api, alice)]})[1]
+    EvolutionArtifact.objects.all().delete()
+    assert evolution_jobs.execute(made["jobId"])
+    job = api(alice, "GET", f"{JOBS}/{made['jobId']}")[1]
+    assert job["error"] == {"code": "invalid_request", "message": "An artifact that the job reads was deleted."}
+
+
 def test_a_job_makes_an_artifact_of_others(api: Api, alice: Caller) -> None:
     first, second = kept(api, alice, "be brief"), kept(api, alice, "be kind")
     evidence = [scored(api, alice, first, 2), scored(api, alice, second, 1)]

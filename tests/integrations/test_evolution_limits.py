@@ -60,6 +60,7 @@ def test_an_owner_has_so_much(api: Api) -> None:
     for path, body in ((ARTIFACTS, PROMPT), (EVIDENCE, {"artifactId": one, "kind": "score", "payload": {}})):
         status, answer = api(alice, "POST", path, body)
         assert (status, answer["error"]["code"]) == (400, "invalid_request")
+        assert "The operator of the gateway can delete artifacts" in answer["error"]["message"]
     assert kept(api, alice, "0") == one
     assert (EvolutionArtifact.objects.count(), EvolutionEvidence.objects.count()) == (MOST, MOST)
 

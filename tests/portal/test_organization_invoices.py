@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from billing.models import Invoice, InvoicePayment
@@ -112,7 +113,8 @@ def test_one_says_what_was_given_back_of_it_and_how(tenant: Tenant) -> None:
     invoicing.credit(tenant.invoice, 1_000_000)
     invoicing.record_refund(tenant.invoice, 200)
     assert re.search(
-        r"CN-000001 \S+ \S+ \S+ Wallet \$1.00 CN-000002 .{8,12} Payment method \$2.00", text_of(opened(tenant))
+        r"CN-000001 \S+ \S+ \S+ Wallet \$1.00 CN-000002 .{8,12} Payment method \$2.00 A refund to the payment method",
+        text_of(opened(tenant)),
     )
 
 
@@ -155,6 +157,29 @@ class TestPayNow:
         answer = pay(tenant)
         assert message(answer) == "error The charge was refused. The reason is below."
         assert "The card has expired." in answer.content.decode()
+
+    @pytest.mark.parametrize(
+        ("status", "words"), [("processing", "A charge is in progress."), ("review", "A charge is under review.")]
+    )
+    def test_waits_for_a_charge_whose_outcome_is_not_known(self, tenant: Tenant, status: str, words: str) -> None:
+        tenant.run()
+        tenant.save_method()
+        undecided = invoicing.attempt(tenant.invoice, timezone.now() - timedelta(hours=1))
+        InvoicePayment.objects.filter(pk=undecided.pk).update(status=status, payment_ref="pi_1")
+        page = opened(tenant).content.decode()
+        assert words in page
+        assert "Pay now" not in page
+        assert message(pay(tenant)).startswith(f"warning {words}")
+        assert len(tenant.attempts) == 1
+
+    def test_is_offered_once_no_charge_is_made_automatically(self, tenant: Tenant) -> None:
+        tenant.save_method("card_declined")
+        tenant.run()
+        assert "not charged again automatically" not in opened(tenant).content.decode()
+        Invoice.objects.filter(pk=tenant.invoice.pk).update(next_attempt_at=None)
+        page = opened(tenant).content.decode()
+        assert "It is not charged again automatically. Pay it now" in page
+        assert "Pay now" in page
 
     def test_is_refused_within_a_minute(self, tenant: Tenant) -> None:
         tenant.save_method("card_declined")

@@ -72,11 +72,11 @@ export class Evolution extends Routes {
   }
 
   /**
-   * The active revision, with `limit` of those before it.
-   * @param {{limit?: number}} [options]
+   * The active revision, with `limit` of those before it, or before the revision `after`.
+   * @param {{limit?: number, after?: number}} [options]
    */
-  activeRevision({ limit } = {}) {
-    return this.send("GET", ACTIVE_REVISION + query({ limit }));
+  activeRevision({ limit, after } = {}) {
+    return this.send("GET", ACTIVE_REVISION + query({ limit, after }));
   }
 
   /** Activate an artifact if `expectedRevision` is the active revision, 0 before the first; an earlier one is a rollback. */

@@ -435,6 +435,7 @@ export interface Revision {
 
 export interface ActiveRevision extends Revision {
   history: Revision[];
+  hasMore: boolean;
 }
 
 export class Organizations {
@@ -527,8 +528,8 @@ export class Evolution {
   job(jobId: string): Promise<EvolutionJob>;
   /** Wait until a job is over. */
   waitForJob(jobId: string, options?: PollOptions): Promise<EvolutionJob>;
-  /** `limit` is how many earlier revisions `history` has. */
-  activeRevision(options?: { limit?: number }): Promise<ActiveRevision>;
+  /** `limit` is how many earlier revisions `history` has at most; it begins behind the revision `after`. */
+  activeRevision(options?: { limit?: number; after?: number }): Promise<ActiveRevision>;
   activate(revision: { artifactId: string; expectedRevision: number }): Promise<Revision>;
 }
 

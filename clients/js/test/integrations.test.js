@@ -40,7 +40,7 @@ const ROUTES = [
   [(a) => a.evolution.jobs({ after: "job_1" }), "GET /v1/evolution/jobs?after=job_1"],
   [(a) => a.evolution.startJob(JOB), "POST /v1/evolution/jobs", JOB],
   [(a) => a.evolution.job("job_1"), "GET /v1/evolution/jobs/job_1"],
-  [(a) => a.evolution.activeRevision({ limit: 3 }), "GET /v1/evolution/active-revision?limit=3"],
+  [(a) => a.evolution.activeRevision({ limit: 3, after: 7 }), "GET /v1/evolution/active-revision?limit=3&after=7"],
   [
     (a) => a.evolution.activate({ artifactId: "art_1", expectedRevision: 2 }),
     "PUT /v1/evolution/active-revision",

@@ -93,9 +93,10 @@ class Evolution(Routes):
         """Wait until a job is over, and return it."""
         return finished(lambda: self.job(job_id), poll_seconds)
 
-    def active_revision(self, limit: int = 20) -> ActiveRevision:
-        """Return the active revision, and 1 to 100 of those before it."""
-        revision: ActiveRevision = self._send("GET", _ACTIVE_REVISION, params={"limit": limit})
+    def active_revision(self, limit: int = 20, *, after: int | None = None) -> ActiveRevision:
+        """Return the active revision, and 1 to 100 of those before it; with `after`, those before that revision."""
+        params = {"limit": limit} if after is None else {"limit": limit, "after": after}
+        revision: ActiveRevision = self._send("GET", _ACTIVE_REVISION, params=params)
         return revision
 
     def activate(self, artifact_id: str, *, expected_revision: int) -> Revision:

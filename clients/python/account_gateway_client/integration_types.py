@@ -149,6 +149,7 @@ class Revision(TypedDict):
 
 
 class ActiveRevision(Revision):
-    """The active revision, and those before it, newest first."""
+    """The active revision, and those before it, newest first; `hasMore` says whether older ones follow."""
 
     history: list[Revision]
+    hasMore: bool

@@ -24,9 +24,9 @@ class Absence:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Surround an attempt to reach the database; one that succeeds ends the absence.
+        """Surround an attempt to reach the database; a successful one ends the absence.
 
-        Raises OperationalError at once where the database is away and somebody else is trying already.
+        Raises OperationalError at once if the database is away and another attempt is in progress.
         """
         is_scout = self._is_noted
         if is_scout and not self._scouting.acquire(blocking=False):

@@ -27,7 +27,7 @@ class BoundedConnection(Connection[Any]):
     _own_limit_seconds: float | None = None
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
-        """Wait for the answer to a statement, at most for the limit where the caller names no timeout of its own."""
+        """Wait for the answer to a statement, no longer than the limit unless the caller sets a timeout."""
         limit = self._own_limit_seconds or limit_seconds()
         try:
             return super().wait(gen, *args, **{"timeout": limit, **options})

@@ -1,4 +1,4 @@
-"""Django's cache in a PostgreSQL table, so that what it counts is counted across processes."""
+"""Django's cache in a PostgreSQL table, so that counts are shared by all processes."""
 
 import hashlib
 import pickle
@@ -74,7 +74,7 @@ class SharedCache(BaseCache):
         self._execute(_SET, self.make_key(key, version), _signed(value), self._expiry(timeout))
 
     def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Write an entry and return True, or return False where a live one is there."""
+        """Write an entry and return True, or return False if a live one exists."""
         return self._execute(_ADD, self.make_key(key, version), _signed(value), self._expiry(timeout)) > 0
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:

@@ -21,14 +21,15 @@ def purge(rows: QuerySet[Any], *, batch: int = BATCH) -> int:
     """Delete these rows, at most `batch` in a transaction, in the queryset's order, which an index must give; return how
     many.
 
-    A row that somebody else has locked is passed over, also by a second run at the same time. What is left after
-    RUN_SECONDS, or where a table is locked, is left to the next run.
+    Rows that are locked are skipped, also by a second run at the same time. What remains after RUN_SECONDS, or because
+    a table is locked, is left to the next run.
     """
     return _in_batches(rows, batch, lambda found: found.delete())
 
 
 def blank(rows: QuerySet[Any], column: str) -> int:
-    """Set a column of these rows to null, as `purge` deletes rows; return how many. The rows are those where it is not."""
+    """Set a column of these rows to null, as `purge` deletes rows; return how many. The rows are those in which it is
+    not null."""
     return _in_batches(rows.filter(**{f"{column}__isnull": False}), BATCH, lambda found: found.update(**{column: None}))
 
 

@@ -9,8 +9,7 @@ class ServerAway(Exception):
 
 
 def server_version() -> int:
-    """Return the server's version as libpq counts it (15.4 is 150004), over a connection of its own, or raise
-    ServerAway."""
+    """Return the server's version as libpq counts it (15.4 is 150004), over a new connection, or raise ServerAway."""
     parameters = connection.get_connection_params()
     where = f"{parameters.get('host') or 'localhost'}:{parameters.get('port') or 5432}"
     try:

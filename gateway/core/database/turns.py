@@ -1,9 +1,10 @@
-"""Lets those who would get in each other's way take turns, where no row stands for what they share."""
+"""Serializes transactions that would conflict, where there is no row that they could lock."""
 
 from django.db import connection
 
 
 def take_turn(name: str) -> None:
-    """Wait for everybody else who took a turn of this name; the turn ends with the transaction that it must be in."""
+    """Wait for every other transaction that took a turn of this name. The turn ends with the caller's transaction,
+    which is required."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

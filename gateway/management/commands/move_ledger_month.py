@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import ProgrammingError
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from psycopg.errors import InsufficientPrivilege
 
@@ -23,13 +24,15 @@ class Command(BaseCommand):
     """Moves what can never be touched again into the month's own tables. May be stopped, and run again, at any time."""
 
     help = (
-        "Move the calls of old months, with their usage records and charges, into tables of their own. To be run as the "
-        "owner of the tables. Whoever reads the ledger finds them as before."
+        "Move the closed calls of old months, with their usage records and charges, into tables of their own. Run it as the "
+        "owner of the tables. Everything that reads the ledger still finds them."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the months."""
-        parser.add_argument("months", nargs="+", metavar="YYYY-MM", help="a UTC month that is over")
+        """Take the months, and whether this is a trial."""
+        parser.add_argument(
+            "months", nargs="+", metavar="YYYY-MM", help="a UTC month that ended LEDGER_HOT_DAYS ago or earlier"
+        )
         parser.add_argument("--dry-run", action="store_true", help="say what would move and what would stay")
 
     def handle(self, *args: Any, months: list[str], dry_run: bool, **options: Any) -> None:
@@ -43,7 +46,7 @@ class Command(BaseCommand):
             except ProgrammingError as error:
                 if isinstance(error.__cause__, InsufficientPrivilege):
                     raise CommandError(
-                        "Only the owner of the tables may move rows: connect as for `prepare`."
+                        "Only the owner of the tables may move rows. Use the DATABASE_URL with which `prepare` is run."
                     ) from error
                 raise
 
@@ -53,12 +56,12 @@ class Command(BaseCommand):
             self._tell(month, "would move", _total(ledger_months.preview(first, before=before)))
             return
         if ledger_months.add_tables(first):
-            self.stdout.write(f"{name_of(month)}: made its tables")
+            self.stdout.write(f"{name_of(month)}: created its tables")
         self._tell(month, "moved", self._run(first, month, before))
         ledger_months.analyze()
 
     def _run(self, first: date, month: Month, before: datetime) -> Batch:
-        """Move everything, and say from time to time how far it is."""
+        """Move everything, and say from time to time how far it has got."""
         begun = said = time.monotonic()
         done: list[Batch] = []
         for batch in ledger_months.move(first, before=before):
@@ -66,7 +69,9 @@ class Command(BaseCommand):
             if time.monotonic() - said >= PROGRESS_SECONDS:
                 said = time.monotonic()
                 rate = done[0].rows / (said - begun)
-                self.stdout.write(f"{name_of(month)}: moved {done[0].calls:,} calls, {rate:,.0f} rows a second")
+                self.stdout.write(
+                    f"{name_of(month)}: moved {done[0].calls:,} calls so far, {rate:,.0f} rows per second"
+                )
         return _total(done)
 
     def _tell(self, month: Month, verb: str, total: Batch) -> None:
@@ -77,8 +82,8 @@ class Command(BaseCommand):
         elif not total.calls:
             self.stdout.write(f"{name_of(month)}: nothing to move{rest}")
         else:
-            rows = f" ({total.rows:,} rows)" if total.rows else ""
-            self.stdout.write(f"{name_of(month)}: {verb} {total.calls:,} calls{rows}{rest}")
+            rows = f" ({_count(total.rows, 'row')})" if total.rows else ""
+            self.stdout.write(f"{name_of(month)}: {verb} {_count(total.calls, 'call')}{rows}{rest}")
 
 
 def _read(name: str, before: datetime) -> Month:
@@ -87,11 +92,12 @@ def _read(name: str, before: datetime) -> Month:
     except ValueError as error:
         raise CommandError(f"{name}: {error}") from error
     if month[1] > before:
-        raise CommandError(
-            f"{name}: calls stay in the hot tables for {settings.LEDGER_HOT_DAYS} days after the end of their month "
-            "(LEDGER_HOT_DAYS)."
-        )
+        raise CommandError(f"{name}: a month can move {settings.LEDGER_HOT_DAYS} days after its end (LEDGER_HOT_DAYS).")
     return month
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{pluralize(number)}"
 
 
 def _total(batches: Iterable[Batch]) -> Batch:

@@ -63,7 +63,7 @@ def accept(request: HttpRequest) -> HttpResponse:
 @require_POST
 @never_cache
 def describe(request: HttpRequest) -> HttpResponse:
-    """Show whoever holds a token who invites to what, and as what: `{organization, inviter, role, meaning}`, else 404.
+    """Describe the invitation to the holder of its token: `{organization, inviter, role, meaning}`, else 404.
 
     The token comes in the body, so that no address and no log has it.
     """

@@ -1,5 +1,7 @@
 """Invoices for the organization's seats: list them, see one and why it is not paid, print it, pay it now."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -7,9 +9,10 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_GET, require_POST
 
 from accounts.queries.accounts import person
-from billing.models import UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus
+from billing.models import PENDING, UNPAID, Invoice, InvoicePayment, InvoicePaymentStatus, InvoiceStatus
 from billing.queries import invoices as queries
 from billing.queries import payment_pages
+from billing.rules import invoice_words
 from gateway.core.contract.amounts import decimals_of
 from gateway.core.contract.errors import ApiError, IntegrationUnavailable
 from gateway.core.forms import OnceForm
@@ -40,20 +43,20 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def show_one(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpResponse:
-    """Show an invoice, what was given back of it, and what became of each charge."""
+    """Show an invoice, its credit notes, and the outcome of each charge."""
     invoice = _invoice(membership, invoice_id)
     names = dict(product_choices(membership.organization_id))
     lines = [(names.get(line.product, line.product), line) for line in invoice.lines.all()]
+    notes = list(invoice.credit_notes.order_by("serial"))
     context = {
-        "invoice": invoice,
         "lines": lines,
         "places": decimals_of([invoice.total_microusd, *(line.amount_microusd for _, line in lines)]),
-        "credit_notes": invoice.credit_notes.order_by("serial"),
+        "credit_notes": notes,
+        "is_refunded": any(note.is_refund for note in notes),
         "attempts": invoice.payments.order_by("-created_at", "-id"),
-        "can_pay": invoice.status in UNPAID and payment_pages.are_configured(),
-        "keep_method": OnceForm(auto_id="id_keep_%s"),
+        **_collection(invoice),
     }
-    response = show(request, membership, TAB, template="organization_invoice", **context)
+    response = show(request, membership, TAB, template="organization_invoice", invoice=invoice, **context)
     response.form_targets = payment_pages.origins()  # type: ignore[attr-defined]
     return response
 
@@ -84,7 +87,7 @@ def pay(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpRe
     except ApiError as error:
         messages.error(request, words.of_error(error))
     else:
-        _tell(request, payment)
+        _tell(request, payment, _invoice(membership, invoice_id))
     return back_to("organization_invoice", membership, invoice_id=invoice_id)
 
 
@@ -92,13 +95,34 @@ def _invoice(membership: Membership, invoice_id: str) -> Invoice:
     return get_object_or_404(queries.of_organization(membership.organization_id), pk=invoice_id)
 
 
-def _tell(request: HttpRequest, payment: InvoicePayment | None) -> None:
-    """Describe what came of an attempt; without one, why there was none."""
-    if payment is None:
-        messages.warning(request, NOTHING_SAVED)
-    elif payment.status == InvoicePaymentStatus.SUCCEEDED:
+def _collection(invoice: Invoice) -> dict[str, Any]:
+    """Return what the page says about collecting an invoice: what it waits for, and what can be done now."""
+    is_unpaid, is_scheduled = invoice.status in UNPAID, invoice.next_attempt_at is not None
+    undecided = _undecided(invoice) if is_unpaid else None
+    can_save = is_unpaid and payment_pages.are_configured()
+    return {
+        "next_step": invoice_words.next_step(invoice.status, undecided, is_scheduled=is_scheduled),
+        "can_pay": can_save and undecided is None,
+        "can_save": can_save,
+        "keep_method": OnceForm(auto_id="id_keep_%s"),
+    }
+
+
+def _undecided(invoice: Invoice) -> str | None:
+    """Return the status of the charge whose outcome is not known; there is at most one."""
+    return invoice.payments.filter(status__in=PENDING).values_list("status", flat=True).first()
+
+
+def _tell(request: HttpRequest, payment: InvoicePayment | None, invoice: Invoice) -> None:
+    """Describe the outcome of an attempt; without one, why there was none. `invoice` was read after it."""
+    if invoice.status == InvoiceStatus.PAID:
         messages.success(request, PAID)
-    elif payment.status == InvoicePaymentStatus.FAILED:
+    elif payment is None and invoice.status in UNPAID:
+        undecided = _undecided(invoice)
+        messages.warning(
+            request, invoice_words.next_step(invoice.status, undecided, is_scheduled=True) or NOTHING_SAVED
+        )
+    elif payment is not None and payment.status == InvoicePaymentStatus.FAILED:
         messages.error(request, REFUSED)
-    else:
+    elif payment is not None:
         messages.info(request, IN_PROGRESS)

@@ -1,4 +1,4 @@
-"""Payments into the organization's wallet: list them, begin one, save a payment method, see what became of it."""
+"""Payments into the organization's wallet: list them, begin one, save a payment method, see its outcome."""
 
 from typing import Any
 

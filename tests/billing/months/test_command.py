@@ -29,7 +29,7 @@ def test_moves_a_month_and_says_what_stays(old: Old) -> None:
     stay = "3 stay: 1 booked as a loss, 1 in review, 1 open"
     assert told("2025-10", "--dry-run") == [f"2025-10: would move 8 calls; {stay}"]
     assert run("SELECT to_regclass('billing_reservation_2025_10')") == [(None,)]
-    assert told("2025-10") == ["2025-10: made its tables", f"2025-10: moved 8 calls (23 rows); {stay}"]
+    assert told("2025-10") == ["2025-10: created its tables", f"2025-10: moved 8 calls (23 rows); {stay}"]
     assert told("2025-10") == [f"2025-10: nothing to move; {stay}"]
     assert said(old) == before
     assert unsound() == []
@@ -56,7 +56,7 @@ def test_refuses_a_month_that_is_too_young(db: None, settings: Any) -> None:
     settings.LEDGER_HOT_DAYS = 35
     young = timezone.now().astimezone(UTC) - timedelta(days=34)
     for at in (timezone.now(), young, datetime(9999, 11, 1, tzinfo=UTC)):
-        with pytest.raises(CommandError, match="for 35 days after the end of their month"):
+        with pytest.raises(CommandError, match="a month can move 35 days after its end"):
             told(f"{at:%Y-%m}")
 
 
@@ -80,7 +80,7 @@ def test_waits_for_nobody_who_has_locked_a_call() -> None:
     with connect() as beside:
         beside.execute("SELECT FROM billing_reservation WHERE id = %s FOR KEY SHARE", [old["paid 0"]])
         assert told("2025-10")[-1].startswith("2025-10: moved 7 calls (20 rows); 4 stay:")
-    assert told("2025-10")[-1].startswith("2025-10: moved 1 calls (3 rows); 3 stay:")
+    assert told("2025-10")[-1].startswith("2025-10: moved 1 call (3 rows); 3 stay:")
     assert unsound() == []
 
 

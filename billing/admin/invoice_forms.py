@@ -1,0 +1,35 @@
+"""The dialogs that return part of an invoice."""
+
+from django import forms
+from django.core.exceptions import ValidationError
+from unfold.forms import BaseDialogForm
+from unfold.widgets import UnfoldAdminIntegerFieldWidget
+
+from billing.admin.forms import ReasonField
+from billing.operations import invoices
+from gateway.core.contract.ids import new_id
+from gateway.core.contract.limits import CENT_MICROUSD
+
+
+class CreditForm(BaseDialogForm):
+    """How much of an invoice to give back, and why. The hidden key makes a form that is sent twice credit once."""
+
+    amount_microusd = forms.IntegerField(
+        label="Amount in micro-USD",
+        min_value=1,
+        help_text="1 USD is 1,000,000 micro-USD.",
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    reason = ReasonField()
+    key = forms.RegexField(r"^cn_[0-9a-z]{26}$", widget=forms.HiddenInput, initial=lambda: new_id("cn"))
+
+
+class RefundForm(CreditForm):
+    """How much of a charge was refunded, in whole cents, and why."""
+
+    def clean_amount_microusd(self) -> int:
+        """Refuse what the provider cannot refund."""
+        amount: int = self.cleaned_data["amount_microusd"]
+        if amount % CENT_MICROUSD:
+            raise ValidationError(invoices.WHOLE_CENTS)
+        return amount
