@@ -61,7 +61,7 @@ class ClientEvents:
         """Ask for the response to what was just said, as the client's settings want it. Raises as `read`."""
         state = self._state
         asked = state.allowance.ask(
-            state.settings.limit, extra_tokens=0, is_plain=True, transcribed=state.settings.transcribes
+            state.settings.limit, extra_tokens=0, is_plain=True, transcribed=state.settings.may_transcribe
         )
         event_id = state.questions.add(asked, is_ours=True)
         return {
@@ -89,7 +89,7 @@ class ClientEvents:
     def _hear(self, characters: int) -> None:
         settings = self._state.settings
         tokens = tokens_of(bytes_of_base64(characters), settings.input_format)
-        self._state.allowance.hear(tokens, transcribed=settings.transcribes, prompt_tokens=settings.prompt_tokens)
+        self._state.allowance.hear(tokens, transcribed=settings.may_transcribe, prompt_tokens=settings.prompt_tokens)
 
     def _add_item(self, event: Event) -> Event:
         self._state.allowance.grow(tokens_of_item(event.get("item"), self._state.settings.input_format, "item"))
@@ -109,7 +109,7 @@ class ClientEvents:
             wish,
             extra_tokens=self._tokens_of(response),
             is_plain=is_plain,
-            transcribed=state.settings.transcribes,
+            transcribed=state.settings.may_transcribe,
         )
         event_id = state.questions.add(asked, client_id(event))
         return {**event, "event_id": event_id, "response": {**response, "max_output_tokens": asked.output_tokens}}

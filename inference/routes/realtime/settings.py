@@ -53,9 +53,10 @@ TURN_DETECTION = _refused("It would start responses that nobody asked for.", "id
 @dataclass(slots=True)
 class Settings:
     """What of a session's settings decides about money. `model` is the alias, `prompt_tokens` the most that the settings
-    of a transcription add to each.
+    of a transcription add to each. `transcribes` is what the client set last.
 
-    `input_format` is the dearest that was ever set: the upstream may refuse what the client sets, and goes on with what it had.
+    The upstream may refuse what the client sets, and go on with what it had. So `input_format` is the dearest that was ever
+    set, `may_transcribe` stays true once a transcription was set, and `prompt_tokens` never falls.
     """
 
     model: str
@@ -64,6 +65,7 @@ class Settings:
     output_format: str = DEFAULT_FORMAT
     creates_responses: bool = True
     transcribes: bool = False
+    may_transcribe: bool = False
     prompt_tokens: int = 0
 
     def read(self, session: Any) -> dict[str, Any]:
@@ -97,10 +99,15 @@ class Settings:
         elif "turn_detection" in heard:
             creates = False
         if "transcription" in heard:
-            self.transcribes = bool(heard["transcription"])
-            self.prompt_tokens = len(dumps(heard["transcription"])) if self.transcribes else 0
+            self._set_transcription(heard["transcription"])
         (self.input_format, self.output_format), self.creates_responses = kinds, creates
         return {**audio, "input": heard} if "input" in audio else audio
+
+    def _set_transcription(self, transcription: Any) -> None:
+        self.transcribes = bool(transcription)
+        if self.transcribes:
+            self.may_transcribe = True
+            self.prompt_tokens = max(self.prompt_tokens, len(dumps(transcription)))
 
     def shown(self, session: dict[str, Any], session_id: str) -> dict[str, Any]:
         """Return a session as the upstream has it, as the client may know it."""

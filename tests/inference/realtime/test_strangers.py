@@ -86,6 +86,19 @@ def test_a_transcription_is_set_aside_with_its_prompt(stage: Stage, prompt: str,
     assert bool(sent.of("input_audio_buffer.append")) is is_heard
 
 
+def test_a_transcription_is_set_aside_where_the_upstream_refuses_to_end_it(stage: Stage) -> None:
+    caller, alias = talker(stage), live_model(stage)
+    with opened(caller, alias, max_cost=20_000) as session:
+        session.send("session.update", session=transcribing("x" * 900))
+        ended = {"input": {"transcription": None, "turn_detection": None}, "output": {"speed": 9.0}}
+        session.send("session.update", session={"type": "realtime", "audio": ended})
+        session.until("error")
+        session.speak()
+        assert session.ending()[0] == 4402
+    [sent] = stage.upstream.realtime.sessions
+    assert not sent.of("input_audio_buffer.append")
+
+
 def test_sound_is_bounded_by_its_format_where_the_upstream_refuses_another(stage: Stage) -> None:
     caller, alias = talker(stage), live_model(stage)
     # 32 micro-USD a token of input: 40 seconds of G.711 cost more than there is, and as many bytes of PCM are 7 seconds.
