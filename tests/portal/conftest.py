@@ -10,7 +10,7 @@ from pytest_django import Settings
 from tests.factories.billing import Purse
 from tests.factories.organizations import account
 from tests.portal.identity_provider import CLIENT_ID, CLIENT_SECRET, IdentityProvider, serving
-from tests.portal.organization_house import House, signed_in
+from tests.portal.organization_browser import OrganizationPages, signed_in
 from tests.support.stripe.fixtures import provider, running_provider  # noqa: F401
 
 
@@ -20,14 +20,14 @@ def no_attempts_yet() -> None:
 
 
 @pytest.fixture
-def house() -> House:
-    return House()
+def organization_pages() -> OrganizationPages:
+    return OrganizationPages()
 
 
 @pytest.fixture
-def purse(house: House) -> Purse:
-    """Return the wallet of the house's organization, with money in it."""
-    return Purse("organization", house.team.id).pay(100_000_000)
+def purse(organization_pages: OrganizationPages) -> Purse:
+    """Return the organization's wallet, with money in it."""
+    return Purse("organization", organization_pages.team.id).pay(100_000_000)
 
 
 @pytest.fixture

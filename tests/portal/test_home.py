@@ -12,7 +12,7 @@ from organizations.models import Organization
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, settle
 from tests.factories.organizations import Team, account
-from tests.portal.organization_house import signed_in
+from tests.portal.organization_browser import signed_in
 from tests.portal.test_wallet import text_of
 from tests.support.stripe import FakeStripe
 

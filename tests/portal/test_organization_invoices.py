@@ -18,7 +18,7 @@ from organizations.rules.roles import Role
 from tests.factories import invoicing
 from tests.factories.organizations import Team, account
 from tests.organizations.tenant import LAST_MONTH, Tenant
-from tests.portal.organization_house import FRAME_QUERIES_MAX, House, message, signed_in
+from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, message, signed_in
 from tests.portal.test_wallet import text_of
 from tests.support.stripe import FakeStripe
 
@@ -28,8 +28,8 @@ MONTH = f"{LAST_MONTH[0]:%B %Y}"
 
 
 @pytest.fixture
-def house(provider: FakeStripe) -> House:
-    return House()
+def organization_pages(provider: FakeStripe) -> OrganizationPages:
+    return OrganizationPages()
 
 
 @pytest.fixture
@@ -51,50 +51,50 @@ def pay(tenant: Tenant) -> Any:
 
 
 @pytest.mark.parametrize("who", ["admin", "member"])
-def test_is_for_those_who_manage_money(house: House, who: str) -> None:
-    invoice = invoicing.refused(house.team.id)
+def test_is_for_those_who_manage_money(organization_pages: OrganizationPages, who: str) -> None:
+    invoice = invoicing.refused(organization_pages.team.id)
     for parts in ((), (invoice.pk,), (invoice.pk, "pdf")):
-        assert house[who].get(house.path("invoices", *parts)).status_code == 403
-    assert house[who].post(house.path("invoices", invoice.pk, "pay")).status_code == 403
+        assert organization_pages[who].get(organization_pages.path("invoices", *parts)).status_code == 403
+    assert organization_pages[who].post(organization_pages.path("invoices", invoice.pk, "pay")).status_code == 403
     assert InvoicePayment.objects.count() == 1
 
 
 @pytest.mark.parametrize("who", ["owner", "billing"])
-def test_whoever_manages_money_sees_them(house: House, who: str) -> None:
-    invoice = invoicing.paid(house.team.id)
+def test_whoever_manages_money_sees_them(organization_pages: OrganizationPages, who: str) -> None:
+    invoice = invoicing.paid(organization_pages.team.id)
     for parts in ((), (invoice.pk,), (invoice.pk, "pdf")):
-        assert house[who].get(house.path("invoices", *parts)).status_code == 200
+        assert organization_pages[who].get(organization_pages.path("invoices", *parts)).status_code == 200
 
 
-def test_a_stranger_finds_nothing_and_nobody_finds_anothers(house: House) -> None:
+def test_a_stranger_finds_nothing_and_nobody_finds_anothers(organization_pages: OrganizationPages) -> None:
     theirs = invoicing.refused(Team("oscar").id).pk
-    own = invoicing.refused(house.team.id).pk
+    own = invoicing.refused(organization_pages.team.id).pk
     stranger = signed_in(account("stranger"))
     for parts in ((), (own,), (own, "pdf")):
-        assert stranger.get(house.path("invoices", *parts)).status_code == 404
+        assert stranger.get(organization_pages.path("invoices", *parts)).status_code == 404
     for parts in ((theirs,), (theirs, "pdf"), ("inv_none",), ("inv_none", "pdf")):
-        assert house["owner"].get(house.path("invoices", *parts)).status_code == 404
-    assert house["owner"].post(house.path("invoices", theirs, "pay")).status_code == 404
+        assert organization_pages["owner"].get(organization_pages.path("invoices", *parts)).status_code == 404
+    assert organization_pages["owner"].post(organization_pages.path("invoices", theirs, "pay")).status_code == 404
     assert InvoicePayment.objects.count() == 2
 
 
-def test_lists_the_newest_month_first(house: House) -> None:
-    assert "There are no invoices yet" in house.get("owner", "invoices")
-    invoicing.drafted(house.team.id, months_ago=1)
-    invoicing.refused(house.team.id, months_ago=2)
-    invoicing.paid(house.team.id, months_ago=3)
-    words = text_of(house["owner"].get(house.path("invoices")))
+def test_lists_the_newest_month_first(organization_pages: OrganizationPages) -> None:
+    assert "There are no invoices yet" in organization_pages.get("owner", "invoices")
+    invoicing.drafted(organization_pages.team.id, months_ago=1)
+    invoicing.refused(organization_pages.team.id, months_ago=2)
+    invoicing.paid(organization_pages.team.id, months_ago=3)
+    words = text_of(organization_pages["owner"].get(organization_pages.path("invoices")))
     found = [words.index(word) for word in ("None yet Draft $20.00", "INV-000001 Past due", "INV-000002 Paid")]
     assert found == sorted(found)
 
 
 def test_a_list_takes_as_many_queries_as_one(
-    house: House, django_assert_max_num_queries: DjangoAssertNumQueries
+    organization_pages: OrganizationPages, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for ago in range(1, 8):
-        invoicing.issued(house.team.id, months_ago=ago)
+        invoicing.issued(organization_pages.team.id, months_ago=ago)
     with django_assert_max_num_queries(FRAME_QUERIES_MAX + 4):
-        house.get("owner", "invoices")
+        organization_pages.get("owner", "invoices")
 
 
 def test_one_says_what_a_month_cost_and_that_it_is_paid(tenant: Tenant) -> None:
@@ -236,9 +236,9 @@ class TestPdf:
             assert word in shown(answer.content)
         assert opened(tenant, "pdf").content == answer.content
 
-    def test_of_a_draft_is_no_invoice(self, house: House) -> None:
-        invoice = invoicing.drafted(house.team.id)
-        answer = house["owner"].get(house.path("invoices", invoice.pk, "pdf"))
+    def test_of_a_draft_is_no_invoice(self, organization_pages: OrganizationPages) -> None:
+        invoice = invoicing.drafted(organization_pages.team.id)
+        answer = organization_pages["owner"].get(organization_pages.path("invoices", invoice.pk, "pdf"))
         assert f'filename="draft-{invoice.period_start:%Y-%m}.pdf"' in answer["Content-Disposition"]
         assert "Draft" in shown(answer.content)
         assert "INV-" not in shown(answer.content)
@@ -256,17 +256,17 @@ class TestPdf:
             "\u202eevil",
         ],
     )
-    def test_any_name_is_set_as_text(self, house: House, name: str) -> None:
-        Organization.objects.filter(pk=house.team.id).update(name=name)
-        invoice = invoicing.paid(house.team.id)
-        file = invoice_pdf.render(invoice, house.team.organization, {"studio": name})
-        assert house.team.id in shown(file)
+    def test_any_name_is_set_as_text(self, organization_pages: OrganizationPages, name: str) -> None:
+        Organization.objects.filter(pk=organization_pages.team.id).update(name=name)
+        invoice = invoicing.paid(organization_pages.team.id)
+        file = invoice_pdf.render(invoice, organization_pages.team.organization, {"studio": name})
+        assert organization_pages.team.id in shown(file)
 
-    def test_many_products_take_several_pages(self, house: House) -> None:
+    def test_many_products_take_several_pages(self, organization_pages: OrganizationPages) -> None:
         items = [LineItem(f"product-{number:03}", 1_000_000, 31, 1_000_000) for number in range(200)]
         month = (LAST_MONTH[0], LAST_MONTH[1])
-        invoice = invoices.draft(house.team.id, month, items, now=LAST_MONTH[1] + timedelta(hours=1))
-        file = invoice_pdf.render(invoice, house.team.organization, {})
+        invoice = invoices.draft(organization_pages.team.id, month, items, now=LAST_MONTH[1] + timedelta(hours=1))
+        file = invoice_pdf.render(invoice, organization_pages.team.organization, {})
         assert file.count(b"/Type /Page\n") > 3
         assert "product-199" in shown(file)
 
@@ -276,7 +276,7 @@ def shown(file: bytes) -> str:
     return file.decode("latin-1").replace("\\(", "(").replace("\\)", ")")
 
 
-def test_a_billing_member_who_left_sees_nothing(house: House) -> None:
-    invoice = invoicing.paid(house.team.id)
-    Membership.objects.filter(pk=house.team.people["billing"].pk).update(role=Role.MEMBER)
-    assert house["billing"].get(house.path("invoices", invoice.pk)).status_code == 403
+def test_a_billing_member_who_left_sees_nothing(organization_pages: OrganizationPages) -> None:
+    invoice = invoicing.paid(organization_pages.team.id)
+    Membership.objects.filter(pk=organization_pages.team.people["billing"].pk).update(role=Role.MEMBER)
+    assert organization_pages["billing"].get(organization_pages.path("invoices", invoice.pk)).status_code == 403

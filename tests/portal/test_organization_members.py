@@ -12,7 +12,7 @@ from organizations.operations import invitations as operations
 from organizations.portal import words
 from organizations.rules.roles import Role
 from tests.factories.organizations import Team, account
-from tests.portal.organization_house import FRAME_QUERIES_MAX, House, message, signed_in
+from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, message, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -23,63 +23,80 @@ ABOUT = "/organizations/invitation/about"
 class TestMembers:
     """Finding, changing, removing."""
 
-    def test_changes_a_role(self, house: House) -> None:
-        answer = house.post("owner", "members", house.member("member"), "role", role="admin")
+    def test_changes_a_role(self, organization_pages: OrganizationPages) -> None:
+        answer = organization_pages.post("owner", "members", organization_pages.member("member"), "role", role="admin")
         assert message(answer) == "success The role is now admin."
-        assert house.team["member"].role == Role.ADMIN
+        assert organization_pages.team["member"].role == Role.ADMIN
 
-    def test_the_last_owner_is_told_why_not(self, house: House) -> None:
-        answer = house.post("owner", "members", house.member("owner"), "role", role="member")
+    def test_the_last_owner_is_told_why_not(self, organization_pages: OrganizationPages) -> None:
+        answer = organization_pages.post("owner", "members", organization_pages.member("owner"), "role", role="member")
         assert message(answer) == f"error {words.ERRORS['last_owner']}"
-        assert answer.request["PATH_INFO"] == house.path("members"), "it stays where it was asked"
-        answer = house["owner"].post(house.path("members", house.member("owner"), "remove"))
+        assert answer.request["PATH_INFO"] == organization_pages.path("members"), "it stays where it was asked"
+        answer = organization_pages["owner"].post(
+            organization_pages.path("members", organization_pages.member("owner"), "remove")
+        )
         assert answer.status_code == 409
         assert message(answer) == f"error {words.ERRORS['last_owner']}"
         assert "Remove yourself?" in answer.content.decode()
-        assert house.team["owner"].role == Role.OWNER
+        assert organization_pages.team["owner"].role == Role.OWNER
 
-    def test_a_changed_role_leads_back_to_where_it_was_found(self, house: House) -> None:
-        answer = house["owner"].post(
-            house.path("members", house.member("member"), "role"), {"role": "admin", "q": "mem ber&", "page": "1"}
+    def test_a_changed_role_leads_back_to_where_it_was_found(self, organization_pages: OrganizationPages) -> None:
+        answer = organization_pages["owner"].post(
+            organization_pages.path("members", organization_pages.member("member"), "role"),
+            {"role": "admin", "q": "mem ber&", "page": "1"},
         )
-        assert answer["Location"] == house.path("members") + "?q=mem+ber%26&page=1"
+        assert answer["Location"] == organization_pages.path("members") + "?q=mem+ber%26&page=1"
 
-    def test_an_unknown_role_is_none(self, house: House) -> None:
-        assert house.post("owner", "members", house.member("member"), "role", role="king").status_code == 404
+    def test_an_unknown_role_is_none(self, organization_pages: OrganizationPages) -> None:
+        assert (
+            organization_pages.post(
+                "owner", "members", organization_pages.member("member"), "role", role="king"
+            ).status_code
+            == 404
+        )
 
-    def test_removing_is_asked_first_and_says_what_ends(self, house: House) -> None:
-        house.seat()
-        page = house.get("owner", "members", house.member("member"), "remove")
+    def test_removing_is_asked_first_and_says_what_ends(self, organization_pages: OrganizationPages) -> None:
+        organization_pages.seat()
+        page = organization_pages.get("owner", "members", organization_pages.member("member"), "remove")
         assert "Remove Member?" in page
         assert "Studio" in page
-        assert Membership.objects.filter(pk=house.member("member"), removed_at=None).exists()
-        answer = house.post("owner", "members", house.member("member"), "remove")
+        assert Membership.objects.filter(pk=organization_pages.member("member"), removed_at=None).exists()
+        answer = organization_pages.post("owner", "members", organization_pages.member("member"), "remove")
         assert message(answer) == "success Member was removed."
-        assert not house.team["member"].is_active
-        assert "Removed" in house.get("owner", "members")
+        assert not organization_pages.team["member"].is_active
+        assert "Removed" in organization_pages.get("owner", "members")
         assert not Seat.objects.filter(assigned_at__isnull=False).exists()
 
-    def test_who_removes_itself_is_led_out(self, house: House) -> None:
-        answer = house["admin"].post(house.path("members", house.member("admin"), "remove"))
+    def test_who_removes_itself_is_led_out(self, organization_pages: OrganizationPages) -> None:
+        answer = organization_pages["admin"].post(
+            organization_pages.path("members", organization_pages.member("admin"), "remove")
+        )
         assert (answer.status_code, answer["Location"]) == (303, "/organizations")
 
-    def test_others_members_are_not_found(self, house: House) -> None:
+    def test_others_members_are_not_found(self, organization_pages: OrganizationPages) -> None:
         other = Team("oscar", "Other")
-        assert house["owner"].get(house.path("members", other["oscar"].pk, "remove")).status_code == 404
-        answer = house.post("owner", "members", other["oscar"].pk, "role", role="member")
+        assert (
+            organization_pages["owner"].get(organization_pages.path("members", other["oscar"].pk, "remove")).status_code
+            == 404
+        )
+        answer = organization_pages.post("owner", "members", other["oscar"].pk, "role", role="member")
         assert message(answer) == f"error {words.ERRORS['not_found']}"
 
     def test_many_are_paged_and_found_in_few_queries(
-        self, house: House, django_assert_max_num_queries: DjangoAssertNumQueries
+        self, organization_pages: OrganizationPages, django_assert_max_num_queries: DjangoAssertNumQueries
     ) -> None:
-        house.team.crowd(120)
-        house.get("owner")
+        organization_pages.team.crowd(120)
+        organization_pages.get("owner")
         with django_assert_max_num_queries(FRAME_QUERIES_MAX + 3):
-            page = house["owner"].get(house.path("members") + "?page=2").content.decode()
+            page = organization_pages["owner"].get(organization_pages.path("members") + "?page=2").content.decode()
         assert "Page 2 of 3" in page
-        page = house["owner"].get(house.path("members") + "?q=CROWD%26").content.decode()
+        page = organization_pages["owner"].get(organization_pages.path("members") + "?q=CROWD%26").content.decode()
         assert "No members match your search." in page
-        page = house["owner"].get(house.path("members") + "?q=web:studio.example:CROWD").content.decode()
+        page = (
+            organization_pages["owner"]
+            .get(organization_pages.path("members") + "?q=web:studio.example:CROWD")
+            .content.decode()
+        )
         assert 'href="?q=web%3Astudio.example%3ACROWD&amp;page=2"' in page
         assert page.count("<li>") == 50
 
@@ -87,49 +104,58 @@ class TestMembers:
 class TestInvitations:
     """Made once, shown once, taken back."""
 
-    def test_the_link_is_shown_once_and_its_token_is_kept_nowhere(self, house: House) -> None:
-        client = house["owner"]
-        answer = client.post(house.path("invitations"), {"role": "billing", "email": "carla@example.com"})
+    def test_the_link_is_shown_once_and_its_token_is_kept_nowhere(self, organization_pages: OrganizationPages) -> None:
+        client = organization_pages["owner"]
+        answer = client.post(organization_pages.path("invitations"), {"role": "billing", "email": "carla@example.com"})
         assert answer.status_code == 303
         morsel = answer.cookies["invitation_link"]
-        assert (morsel["httponly"], morsel["samesite"], morsel["path"]) == (True, "Strict", house.path("invitations"))
-        page = client.get(house.path("invitations")).content.decode()
+        assert (morsel["httponly"], morsel["samesite"], morsel["path"]) == (
+            True,
+            "Strict",
+            organization_pages.path("invitations"),
+        )
+        page = client.get(organization_pages.path("invitations")).content.decode()
         [token] = re.findall(r'value="https://gateway\.example/organizations/invitation#token=([\w-]{43})"', page)
-        assert token not in client.get(house.path("invitations")).content.decode()
+        assert token not in client.get(organization_pages.path("invitations")).content.decode()
         invitation = Invitation.objects.latest("created_at")
         assert (invitation.role, invitation.email) == (Role.BILLING, "carla@example.com")
         assert token not in str(client.session.items())
 
-    def test_an_admin_invites_no_owner(self, house: House) -> None:
+    def test_an_admin_invites_no_owner(self, organization_pages: OrganizationPages) -> None:
         count = Invitation.objects.count()
-        assert house["admin"].post(house.path("invitations"), {"role": "owner"}).status_code == 400
+        assert (
+            organization_pages["admin"].post(organization_pages.path("invitations"), {"role": "owner"}).status_code
+            == 400
+        )
         assert Invitation.objects.count() == count
 
-    def test_taking_back(self, house: House) -> None:
-        house["admin"].post(house.path("invitations"), {"role": "member"}, follow=True)
+    def test_taking_back(self, organization_pages: OrganizationPages) -> None:
+        organization_pages["admin"].post(organization_pages.path("invitations"), {"role": "member"}, follow=True)
         invitation = Invitation.objects.latest("created_at")
-        answer = house.post("admin", "invitations", invitation.pk, "revoke")
+        answer = organization_pages.post("admin", "invitations", invitation.pk, "revoke")
         assert "was revoked" in message(answer)
         assert "There are no open invitations." in answer.content.decode()
 
-    def test_the_page_that_accepts_is_open_to_all_and_asks_for_sign_in(self, house: House, client: Client) -> None:
+    def test_the_page_that_accepts_is_open_to_all_and_asks_for_sign_in(
+        self, organization_pages: OrganizationPages, client: Client
+    ) -> None:
         page = client.get("/organizations/invitation").content.decode()
         assert "/account/login/?next=/organizations/invitation" in page
         assert "<noscript>" in page
         assert 'id="accept"' not in page
-        assert "Accept</button>" in house["member"].get("/organizations/invitation").content.decode()
+        assert "Accept</button>" in organization_pages["member"].get("/organizations/invitation").content.decode()
 
 
 class TestLookingAtAnInvitation:
     """/organizations/invitation/about: what whoever holds the token is told before accepting."""
 
     @pytest.fixture
-    def token(self, house: House) -> str:
-        did = house.team.owner.did
-        return operations.invite(org_id=house.team.id, role=Role.BILLING, email=None, actor_did=did)[1]
+    def token(self, organization_pages: OrganizationPages) -> str:
+        did = organization_pages.team.owner.did
+        return operations.invite(org_id=organization_pages.team.id, role=Role.BILLING, email=None, actor_did=did)[1]
 
-    def test_says_who_invites_to_what_and_as_what(self, house: House, token: str) -> None:
-        for client in (Client(), signed_in(account("stranger")), house["member"]):
+    def test_says_who_invites_to_what_and_as_what(self, organization_pages: OrganizationPages, token: str) -> None:
+        for client in (Client(), signed_in(account("stranger")), organization_pages["member"]):
             answer = client.post(ABOUT, {"token": token})
             assert answer.json() == {
                 "organization": "Acme",
@@ -139,25 +165,31 @@ class TestLookingAtAnInvitation:
             }
             assert "no-store" in answer["Cache-Control"]
 
-    def test_looking_uses_nothing_up(self, house: House, token: str) -> None:
+    def test_looking_uses_nothing_up(self, organization_pages: OrganizationPages, token: str) -> None:
         Client().post(ABOUT, {"token": token})
         joined = operations.accept(token=token, account=account("stranger"))
-        assert joined.organization_id == house.team.id
+        assert joined.organization_id == organization_pages.team.id
 
     @pytest.mark.parametrize("why", ["used", "revoked", "expired", "maker removed", "maker suspended"])
-    def test_what_cannot_be_accepted_looks_unknown(self, house: House, token: str, why: str) -> None:
+    def test_what_cannot_be_accepted_looks_unknown(
+        self, organization_pages: OrganizationPages, token: str, why: str
+    ) -> None:
         invitation = Invitation.objects.latest("created_at")
         match why:
             case "used":
                 operations.accept(token=token, account=account("stranger"))
             case "revoked":
-                operations.revoke(org_id=house.team.id, invitation_id=invitation.pk, actor_did=house.team.owner.did)
+                operations.revoke(
+                    org_id=organization_pages.team.id,
+                    invitation_id=invitation.pk,
+                    actor_did=organization_pages.team.owner.did,
+                )
             case "expired":
                 Invitation.objects.update(expires_at=invitation.created_at)
             case "maker removed":
                 Membership.objects.filter(pk=invitation.invited_by_id).update(removed_at=invitation.created_at)
             case "maker suspended":
-                Account.objects.filter(did=house.team.owner.did).update(suspended_at=invitation.created_at)
+                Account.objects.filter(did=organization_pages.team.owner.did).update(suspended_at=invitation.created_at)
         unknown = Client().post(ABOUT, {"token": "x" * 43})
         answer = Client().post(ABOUT, {"token": token})
         assert (answer.status_code, answer.content) == (unknown.status_code, unknown.content) == (404, b"{}")
@@ -166,6 +198,6 @@ class TestLookingAtAnInvitation:
     def test_nonsense_is_unknown(self, form: dict[str, str]) -> None:
         assert Client().post(ABOUT, form).status_code == 404
 
-    def test_is_asked_by_the_portals_own_page_alone(self, house: House, token: str) -> None:
+    def test_is_asked_by_the_portals_own_page_alone(self, organization_pages: OrganizationPages, token: str) -> None:
         assert Client().get(f"{ABOUT}?token={token}").status_code == 405
         assert Client(enforce_csrf_checks=True).post(ABOUT, {"token": token}).status_code == 403

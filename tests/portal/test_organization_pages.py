@@ -14,7 +14,7 @@ from organizations.portal import words
 from organizations.portal.pages import MONEY, TABS
 from organizations.rules.roles import Role
 from tests.factories.organizations import account
-from tests.portal.organization_house import House, message, signed_in
+from tests.portal.organization_browser import OrganizationPages, message, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -45,35 +45,37 @@ class TestFounding:
 class TestRenaming:
     """An owner gives the organization another name."""
 
-    def test_is_for_owners_and_is_logged(self, house: House) -> None:
-        assert message(house.post("owner", "rename", name="  Zenith <b> ")).startswith(
+    def test_is_for_owners_and_is_logged(self, organization_pages: OrganizationPages) -> None:
+        assert message(organization_pages.post("owner", "rename", name="  Zenith <b> ")).startswith(
             "success The organization is now"
         )
-        assert house.team.organization.name == "Zenith <b>"
+        assert organization_pages.team.organization.name == "Zenith <b>"
         entry = AuditEntry.objects.get(action="organization.rename")
-        assert (entry.actor_did, entry.subject) == (house.team.owner.did, house.team.id)
+        assert (entry.actor_did, entry.subject) == (organization_pages.team.owner.did, organization_pages.team.id)
         assert entry.detail == {"before": "Acme", "after": "Zenith <b>"}
         for role in (Role.ADMIN, Role.BILLING, Role.MEMBER):
-            assert "Rename" not in house.get(role)
-        assert "Rename" in house.get("owner")
+            assert "Rename" not in organization_pages.get(role)
+        assert "Rename" in organization_pages.get("owner")
 
     @pytest.mark.parametrize("name", ["", "   ", "x" * 121, "nul\x00"])
-    def test_a_bad_name_stays_on_the_page_with_its_error(self, house: House, name: str) -> None:
-        answer = house["owner"].post(house.path("rename"), {"name": name})
+    def test_a_bad_name_stays_on_the_page_with_its_error(
+        self, organization_pages: OrganizationPages, name: str
+    ) -> None:
+        answer = organization_pages["owner"].post(organization_pages.path("rename"), {"name": name})
         assert answer.status_code == 400
         assert 'id="id_name_error"' in answer.content.decode()
-        assert house.team.organization.name == "Acme"
+        assert organization_pages.team.organization.name == "Acme"
 
     @pytest.mark.parametrize("role", [Role.ADMIN, Role.BILLING, Role.MEMBER])
-    def test_the_role_is_checked_by_the_change_itself(self, house: House, role: Role) -> None:
+    def test_the_role_is_checked_by_the_change_itself(self, organization_pages: OrganizationPages, role: Role) -> None:
         with pytest.raises(Forbidden):
-            organizations.rename(org_id=house.team.id, name="Mine", actor_did=account(role.value).did)
-        assert house.team.organization.name == "Acme"
+            organizations.rename(org_id=organization_pages.team.id, name="Mine", actor_did=account(role.value).did)
+        assert organization_pages.team.organization.name == "Acme"
 
-    def test_the_same_name_changes_nothing(self, house: House) -> None:
-        before = house.team.organization.version
-        house.post("owner", "rename", name="Acme")
-        assert house.team.organization.version == before
+    def test_the_same_name_changes_nothing(self, organization_pages: OrganizationPages) -> None:
+        before = organization_pages.team.organization.version
+        organization_pages.post("owner", "rename", name="Acme")
+        assert organization_pages.team.organization.version == before
         assert not AuditEntry.objects.filter(action="organization.rename").exists()
 
 
@@ -83,10 +85,10 @@ class TestWhoSeesWhat:
     @pytest.mark.parametrize("role", ROLES)
     @pytest.mark.parametrize(("name", "roles"), [(name, roles) for name, _, roles in TABS])
     def test_pages_open_for_their_roles_and_tell_the_others(
-        self, house: House, role: Role, name: str, roles: tuple[Role, ...]
+        self, organization_pages: OrganizationPages, role: Role, name: str, roles: tuple[Role, ...]
     ) -> None:
-        path = house.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
-        answer = house[role].get(path)
+        path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
+        answer = organization_pages[role].get(path)
         assert answer.status_code == (200 if role in roles else 403)
         assert answer["Cache-Control"].startswith("max-age=0")
         tab = f'href="{path}"'
@@ -111,31 +113,35 @@ class TestWhoSeesWhat:
             "/payments/txn_1/receipt",
         ],
     )
-    def test_strangers_and_removed_members_find_nothing(self, house: House, part: str) -> None:
-        members.remove(org_id=house.team.id, membership_id=house.member("member"), actor_did=house.team.owner.did)
-        for client in (signed_in(account("stranger")), house["member"]):
-            assert client.get(house.path() + part).status_code == 404
+    def test_strangers_and_removed_members_find_nothing(self, organization_pages: OrganizationPages, part: str) -> None:
+        members.remove(
+            org_id=organization_pages.team.id,
+            membership_id=organization_pages.member("member"),
+            actor_did=organization_pages.team.owner.did,
+        )
+        for client in (signed_in(account("stranger")), organization_pages["member"]):
+            assert client.get(organization_pages.path() + part).status_code == 404
             assert client.get("/organizations/org_00000000000000000000000000" + part).status_code == 404
 
-    def test_who_is_not_signed_in_is_asked_to(self, house: House, client: Client) -> None:
-        for path in ("/organizations", house.path(), house.path("members")):
+    def test_who_is_not_signed_in_is_asked_to(self, organization_pages: OrganizationPages, client: Client) -> None:
+        for path in ("/organizations", organization_pages.path(), organization_pages.path("members")):
             answer = client.get(path)
             assert (answer.status_code, answer["Location"]) == (302, f"/account/login/?next={path}")
 
     @pytest.mark.parametrize("role", ROLES)
-    def test_buttons_are_shown_to_those_who_may(self, house: House, role: Role) -> None:
-        page = house.get(role, "products")
+    def test_buttons_are_shown_to_those_who_may(self, organization_pages: OrganizationPages, role: Role) -> None:
+        page = organization_pages.get(role, "products")
         assert (">Disable<" in page) == (">Enable<" in page) == (role in (Role.OWNER, Role.BILLING))
-        page = house.get(role, "seats")
+        page = organization_pages.get(role, "seats")
         assert ("Assign seat" in page) == (role in (Role.OWNER, Role.ADMIN))
 
-    def test_an_admin_is_offered_nothing_that_touches_owners(self, house: House) -> None:
-        page = house.get("admin", "members")
+    def test_an_admin_is_offered_nothing_that_touches_owners(self, organization_pages: OrganizationPages) -> None:
+        page = organization_pages.get("admin", "members")
         assert '<option value="owner"' not in page
-        assert f"/members/{house.member('owner')}/remove" not in page
-        assert f"/members/{house.member('billing')}/remove" in page
-        assert '<option value="owner"' not in house.get("admin", "invitations")
-        assert '<option value="owner"' in house.get("owner", "members")
+        assert f"/members/{organization_pages.member('owner')}/remove" not in page
+        assert f"/members/{organization_pages.member('billing')}/remove" in page
+        assert '<option value="owner"' not in organization_pages.get("admin", "invitations")
+        assert '<option value="owner"' in organization_pages.get("owner", "members")
 
     FORGED = [
         ("member", ("members", "{m}", "role"), {"role": "owner"}),
@@ -154,34 +160,36 @@ class TestWhoSeesWhat:
 
     @pytest.mark.parametrize(("role", "parts", "form"), FORGED)
     def test_what_is_not_offered_is_refused_when_forged(
-        self, house: House, role: str, parts: tuple[str, ...], form: dict[str, str]
+        self, organization_pages: OrganizationPages, role: str, parts: tuple[str, ...], form: dict[str, str]
     ) -> None:
-        before = house.team.organization.version
-        answer = house[role].post(house.path(*parts).format(m=house.member("member")), form)
+        before = organization_pages.team.organization.version
+        answer = organization_pages[role].post(
+            organization_pages.path(*parts).format(m=organization_pages.member("member")), form
+        )
         assert answer.status_code == 403
-        assert house.team.organization.version == before
+        assert organization_pages.team.organization.version == before
 
-    def test_an_admin_who_forges_an_owners_role_is_told_no(self, house: House) -> None:
-        answer = house.post("admin", "members", house.member("billing"), "role", role="owner")
+    def test_an_admin_who_forges_an_owners_role_is_told_no(self, organization_pages: OrganizationPages) -> None:
+        answer = organization_pages.post("admin", "members", organization_pages.member("billing"), "role", role="owner")
         assert message(answer) == f"error {words.ERRORS['forbidden']}"
-        assert house.team["billing"].role == Role.BILLING
+        assert organization_pages.team["billing"].role == Role.BILLING
 
-    def test_forms_need_the_csrf_token(self, house: House) -> None:
+    def test_forms_need_the_csrf_token(self, organization_pages: OrganizationPages) -> None:
         client = Client(enforce_csrf_checks=True)
         client.force_login(account("owner"), backend="django.contrib.auth.backends.ModelBackend")
-        assert client.post(house.path("products", "courier", "enable")).status_code == 403
+        assert client.post(organization_pages.path("products", "courier", "enable")).status_code == 403
         assert not Entitlement.objects.filter(product_id="courier").exists()
 
-    def test_looking_never_changes(self, house: House) -> None:
-        for parts in (("products", "courier", "enable"), ("members", house.member("member"), "role")):
-            assert house["owner"].get(house.path(*parts)).status_code == 405
+    def test_looking_never_changes(self, organization_pages: OrganizationPages) -> None:
+        for parts in (("products", "courier", "enable"), ("members", organization_pages.member("member"), "role")):
+            assert organization_pages["owner"].get(organization_pages.path(*parts)).status_code == 405
 
 
-def test_access_says_what_one_can_use_and_why_not(house: House) -> None:
-    assert words.REASONS["no_seat"] in house.get("member", "access")
-    assert words.REASONS["product_disabled"] in house.get("member", "access")
-    house.seat()
-    assert words.REASONS["allowed"] in house.get("member", "access")
+def test_access_says_what_one_can_use_and_why_not(organization_pages: OrganizationPages) -> None:
+    assert words.REASONS["no_seat"] in organization_pages.get("member", "access")
+    assert words.REASONS["product_disabled"] in organization_pages.get("member", "access")
+    organization_pages.seat()
+    assert words.REASONS["allowed"] in organization_pages.get("member", "access")
 
 
 def test_every_refusal_of_an_organization_has_words() -> None:
@@ -190,10 +198,10 @@ def test_every_refusal_of_an_organization_has_words() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, _, _ in TABS] + list(MONEY[1:]))
-def test_pages_are_sound_html_for_a_screen_reader(house: House, name: str) -> None:
-    house.seat()
-    path = house.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
-    page = house["owner"].get(path).content.decode()
+def test_pages_are_sound_html_for_a_screen_reader(organization_pages: OrganizationPages, name: str) -> None:
+    organization_pages.seat()
+    path = organization_pages.path(*name.removeprefix("organization").removeprefix("_").split()).rstrip("/")
+    page = organization_pages["owner"].get(path).content.decode()
     assert page.count("<h1") == 1
     assert page.count('aria-current="page"') == 1
     for table in re.findall(r"<table.*?</table>", page, re.DOTALL):
@@ -208,10 +216,10 @@ def test_pages_are_sound_html_for_a_screen_reader(house: House, name: str) -> No
     assert len(ids) == len(set(ids))
 
 
-def test_names_are_escaped(house: House) -> None:
+def test_names_are_escaped(organization_pages: OrganizationPages) -> None:
     Account.objects.filter(did=account("member").did).update(display_name="<script>alert(1)</script>")
     for part in ("members", "seats", "log"):
-        page = house.get("owner", part)
+        page = organization_pages.get("owner", part)
         assert "<script>alert" not in page
-    assert escape("<script>alert(1)</script>") in house.get("owner", "members")
-    assert Membership.objects.filter(organization=house.team.id).count() == 4
+    assert escape("<script>alert(1)</script>") in organization_pages.get("owner", "members")
+    assert Membership.objects.filter(organization=organization_pages.team.id).count() == 4

@@ -16,7 +16,7 @@ from organizations.rules.roles import Role
 from tests.factories import invoicing
 from tests.factories.billing import Purse
 from tests.factories.organizations import Team, account
-from tests.portal.organization_house import FRAME_QUERIES_MAX, House, signed_in
+from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages, signed_in
 from tests.portal.test_wallet import text_of
 from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, tables, used
 
@@ -32,14 +32,16 @@ NO_MONTHS = ["", "2999-01", "1999-01", "2026-13", "now", "' OR 1=1 --", "<script
 class TestOrganization:
     """/organizations/<org_id>/usage."""
 
-    def test_tells_a_month_by_day_by_product_and_member_and_by_model(self, house: House, purse: Purse) -> None:
-        member, owner = house.member("member"), house.member("owner")
+    def test_tells_a_month_by_day_by_product_and_member_and_by_model(
+        self, organization_pages: OrganizationPages, purse: Purse
+    ) -> None:
+        member, owner = organization_pages.member("member"), organization_pages.member("owner")
         used(purse, 250, LAST[0], product="studio", membership_id=member)
         used(purse, 100, LAST[1] - TICK, product="studio", membership_id=owner, model="reasoning")
         used(purse, 30, LAST[0])
         used(purse, 999, THIS[0], membership_id=owner)
         used(purse, 888, LAST[0] - TICK)
-        answer = house["billing"].get(house.path("usage"), {"month": name_of(LAST)})
+        answer = organization_pages["billing"].get(organization_pages.path("usage"), {"month": name_of(LAST)})
         words, found = text_of(answer), tables(answer)
         assert f"Usage in {LAST[0]:%B %Y} Month (UTC)" in words
         assert "Charged $0.00038 Calls 3 By day" in words
@@ -61,92 +63,109 @@ class TestOrganization:
         assert [day[1:3] for day in (days[0], days[-1])] == [["$0.00028", "2"], ["$0.00010", "1"]]
         assert {tuple(day[1:]) for day in days[1:-1]} == {("$0.00000", "0", "0", "0")}
 
-    def test_shows_the_current_month_up_to_today(self, house: House, purse: Purse) -> None:
+    def test_shows_the_current_month_up_to_today(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         used(purse, 5, THIS[0])
         purse.call(70)
-        answer = house["owner"].get(house.path("usage"))
+        answer = organization_pages["owner"].get(organization_pages.path("usage"))
         days = tables(answer)["Use by day"][1:-1]
         today = timezone.now()
         assert len(days) in (today.day, (today - timedelta(minutes=1)).day)
         assert "Charged $0.000005 Calls 2 Held now by open calls $0.00007" in text_of(answer)
 
-    def test_offers_the_months_since_the_first_call(self, house: House, purse: Purse) -> None:
+    def test_offers_the_months_since_the_first_call(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         offered = re.compile(r'<option value="([^"]*)"')
-        assert offered.findall(house.get("owner", "usage")) == [name_of(THIS)]
+        assert offered.findall(organization_pages.get("owner", "usage")) == [name_of(THIS)]
         used(purse, 5, BEFORE[1] - TICK)
-        assert offered.findall(house.get("owner", "usage")) == [name_of(month) for month in (THIS, LAST, BEFORE)]
-        page = house["owner"].get(house.path("usage"), {"month": name_of(LAST)}).content.decode()
+        assert offered.findall(organization_pages.get("owner", "usage")) == [
+            name_of(month) for month in (THIS, LAST, BEFORE)
+        ]
+        page = (
+            organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(LAST)}).content.decode()
+        )
         assert f'<option value="{name_of(LAST)}" selected>' in page
         assert "No calls were made in this month." in page
         assert "charts.js" not in page
 
-    def test_a_month_that_is_not_on_offer_is_told_so(self, house: House, purse: Purse) -> None:
+    def test_a_month_that_is_not_on_offer_is_told_so(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         used(purse, 5, THIS[0])
         for month in NO_MONTHS:
-            answer = house["owner"].get(house.path("usage"), {"month": month})
+            answer = organization_pages["owner"].get(organization_pages.path("usage"), {"month": month})
             assert answer.status_code == 404, month
             assert "There is no usage of that month. Choose one of the months above." in text_of(answer)
             assert "$" not in text_of(answer)
             assert b"<script>" not in answer.content
-            assert house["owner"].get(house.path("usage.csv"), {"month": month}).status_code == 404
+            assert (
+                organization_pages["owner"].get(organization_pages.path("usage.csv"), {"month": month}).status_code
+                == 404
+            )
 
-    def test_a_stranger_cannot_tell_which_months_were_used(self, house: House, purse: Purse) -> None:
+    def test_a_stranger_cannot_tell_which_months_were_used(
+        self, organization_pages: OrganizationPages, purse: Purse
+    ) -> None:
         used(purse, 5, LAST[0])
         other = Team("oscar")
         theirs = f"/organizations/{other.id}/usage"
         assert signed_in(account("oscar")).get(theirs, {"month": name_of(LAST)}).status_code == 404
         assert "$0.000005" not in text_of(signed_in(account("oscar")).get(theirs))
 
-    def test_is_for_those_who_manage_money(self, house: House) -> None:
-        for role, path in product(Role, (house.path("usage"), house.path("usage.csv"))):
-            answer = house[role].get(path)
+    def test_is_for_those_who_manage_money(self, organization_pages: OrganizationPages) -> None:
+        for role, path in product(Role, (organization_pages.path("usage"), organization_pages.path("usage.csv"))):
+            answer = organization_pages[role].get(path)
             assert answer.status_code == (200 if role in (Role.OWNER, Role.BILLING) else 403), (role, path)
             assert "no-store" in answer["Cache-Control"]
             assert "private" in answer["Cache-Control"]
 
-    def test_strangers_and_removed_members_find_nothing(self, house: House) -> None:
-        members.remove(org_id=house.team.id, membership_id=house.member("billing"), actor_did=house.team.owner.did)
-        for path in (house.path("usage"), house.path("usage.csv")):
-            for client in (signed_in(account("stranger")), house["billing"]):
+    def test_strangers_and_removed_members_find_nothing(self, organization_pages: OrganizationPages) -> None:
+        members.remove(
+            org_id=organization_pages.team.id,
+            membership_id=organization_pages.member("billing"),
+            actor_did=organization_pages.team.owner.did,
+        )
+        for path in (organization_pages.path("usage"), organization_pages.path("usage.csv")):
+            for client in (signed_in(account("stranger")), organization_pages["billing"]):
                 assert client.get(path).status_code == 404
             asked = Client().get(path)
             assert (asked.status_code, asked["Location"]) == (302, f"/account/login/?next={path}")
 
-    def test_the_seats_of_a_month_that_is_over_are_on_its_invoice(self, house: House, purse: Purse) -> None:
+    def test_the_seats_of_a_month_that_is_over_are_on_its_invoice(
+        self, organization_pages: OrganizationPages, purse: Purse
+    ) -> None:
         used(purse, 5, LAST[0])
         path = {"month": name_of(LAST)}
         assert "There is no invoice for the seats of this month." in text_of(
-            house["owner"].get(house.path("usage"), path)
+            organization_pages["owner"].get(organization_pages.path("usage"), path)
         )
-        invoice = invoicing.paid(house.team.id)
-        answer = house["owner"].get(house.path("usage"), path)
+        invoice = invoicing.paid(organization_pages.team.id)
+        answer = organization_pages["owner"].get(organization_pages.path("usage"), path)
         assert f"The seats of this month are on invoice {invoice.number} of $20.00. Paid" in text_of(answer)
-        assert f'href="{house.path("invoices", invoice.pk)}"' in answer.content.decode()
-        assert house["owner"].get(house.path("invoices", invoice.pk)).status_code == 200
+        assert f'href="{organization_pages.path("invoices", invoice.pk)}"' in answer.content.decode()
+        assert organization_pages["owner"].get(organization_pages.path("invoices", invoice.pk)).status_code == 200
 
     def test_asks_the_database_as_often_however_much_there_is(
-        self, house: House, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
+        self, organization_pages: OrganizationPages, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
     ) -> None:
-        people = [house.member(role.value) for role in Role]
+        people = [organization_pages.member(role.value) for role in Role]
         for number in range(40):
             about = {"product": ("studio", "courier", None)[number % 3], "membership_id": people[number % 4]}
             used(purse, number, LAST[0] + number * TICK, model=f"model-{number}", **about)
         for month in (THIS, LAST):
             with django_assert_max_num_queries(QUERIES_MAX):
-                house["owner"].get(house.path("usage"), {"month": name_of(month)})
+                organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(month)})
 
-    def test_names_are_texts_and_nothing_else(self, house: House, purse: Purse) -> None:
+    def test_names_are_texts_and_nothing_else(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         hostile = '"><script>alert(1)</script>'
         Account.objects.filter(pk=account("member").pk).update(display_name=hostile)
-        used(purse, 5, THIS[0], membership_id=house.member("member"), model=hostile, product=hostile)
-        answer = house["owner"].get(house.path("usage"))
+        used(purse, 5, THIS[0], membership_id=organization_pages.member("member"), model=hostile, product=hostile)
+        answer = organization_pages["owner"].get(organization_pages.path("usage"))
         assert b"<script>alert" not in answer.content
         assert tables(answer)["Use by product and member, highest charge first"][1][:2] == [hostile, hostile]
 
-    def test_the_dearest_lines_are_shown_and_the_rest_is_one(self, house: House, purse: Purse) -> None:
+    def test_the_dearest_lines_are_shown_and_the_rest_is_one(
+        self, organization_pages: OrganizationPages, purse: Purse
+    ) -> None:
         for number in range(202):
             used(purse, 300 - number, LAST[0] + number * TICK, model=f"model-{number:03}")
-        lines = tables(house["owner"].get(house.path("usage"), {"month": name_of(LAST)}))[
+        lines = tables(organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(LAST)}))[
             "Use by model, highest charge first"
         ]
         assert len(lines) == 1 + 200 + 2
@@ -158,7 +177,9 @@ class TestOrganization:
 class TestPerson:
     """/wallet/usage."""
 
-    def test_tells_a_month_by_day_by_product_and_by_model(self, alice: Client, own: Purse, house: House) -> None:
+    def test_tells_a_month_by_day_by_product_and_by_model(
+        self, alice: Client, own: Purse, organization_pages: OrganizationPages
+    ) -> None:
         used(own, 250, LAST[0], product="studio")
         used(own, 100, LAST[1] - TICK, model="reasoning")
         used(own, 999, THIS[0])

@@ -9,7 +9,7 @@ from django.test import Client
 from billing.models import PriceVersion, Takeover
 from tests.factories.billing import Purse, release, review, settle
 from tests.factories.organizations import account
-from tests.portal.organization_house import House
+from tests.portal.organization_browser import OrganizationPages
 from tests.portal.test_wallet import text_of
 from tests.portal.usage_pages import THIS, tables, used
 
@@ -75,8 +75,12 @@ class TestCall:
         settle(usage_id, 300)
         assert f"Paid from a credit $0.0002 {lot}" in text_of(alice.get(f"/wallet/usage/{usage_id}"))
 
-    def test_of_another_person_or_of_nobody_is_not_found(self, alice: Client, own: Purse, house: House) -> None:
+    def test_of_another_person_or_of_nobody_is_not_found(
+        self, alice: Client, own: Purse, organization_pages: OrganizationPages
+    ) -> None:
         theirs = used(Purse("account", account("bob").did).pay(10_000_000), 7, THIS[0])
-        shared = used(Purse("organization", house.team.id).pay(10_000_000), 7, THIS[0], did=account("alice").did)
+        shared = used(
+            Purse("organization", organization_pages.team.id).pay(10_000_000), 7, THIS[0], did=account("alice").did
+        )
         for usage_id in (theirs, shared, "use_nobody", "' OR 1=1 --", "9" * 400):
             assert alice.get(f"/wallet/usage/{usage_id}").status_code == 404

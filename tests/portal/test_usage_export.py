@@ -15,7 +15,7 @@ from billing.rules.months import name_of
 from organizations.rules.roles import Role
 from tests.factories.billing import Purse, release, settle
 from tests.factories.organizations import account
-from tests.portal.organization_house import FRAME_QUERIES_MAX, House
+from tests.portal.organization_browser import FRAME_QUERIES_MAX, OrganizationPages
 from tests.portal.test_wallet import text_of
 from tests.portal.usage_pages import BEFORE, LAST, THIS, TICK, used
 
@@ -35,14 +35,14 @@ def csv_of(answer: Any) -> list[dict[str, str]]:
 class TestExport:
     """The CSV files of both pages."""
 
-    def test_has_every_call_with_its_charge(self, house: House, purse: Purse) -> None:
-        charged = used(purse, 1_500_250, LAST[0], product="studio", membership_id=house.member("member"))
+    def test_has_every_call_with_its_charge(self, organization_pages: OrganizationPages, purse: Purse) -> None:
+        charged = used(purse, 1_500_250, LAST[0], product="studio", membership_id=organization_pages.member("member"))
         given_back = purse.call(60, now=LAST[0] + TICK)
         release(given_back, resolution="rejected", now=LAST[0] + 2 * TICK)
         late = purse.call(500, now=LAST[0] - TICK)
         settle(late, 40, now=LAST[0])
         used(purse, 999, THIS[0])
-        answer = house["billing"].get(house.path("usage.csv"), {"month": name_of(LAST)})
+        answer = organization_pages["billing"].get(organization_pages.path("usage.csv"), {"month": name_of(LAST)})
         assert answer["Content-Type"] == "text/csv; charset=utf-8; header=present"
         assert answer["Content-Disposition"] == f'attachment; filename="usage-acme-{name_of(LAST)}.csv"'
         rows = csv_of(answer)
@@ -58,7 +58,7 @@ class TestExport:
             "model": "fast",
             "product": "studio",
             "member": "Member",
-            "membership_id": house.member("member"),
+            "membership_id": organization_pages.member("member"),
             "did": "did:web:studio.example:alice",
             "input_tokens": "10001666",
             "output_tokens": "0",
@@ -71,19 +71,19 @@ class TestExport:
         told = (rows[2]["status"], rows[2]["outcome"], rows[2]["charged_usd"])
         assert told == ("released", "The model provider refused the request.", "0.000000")
 
-    def test_adds_up_to_the_page(self, house: House, purse: Purse) -> None:
+    def test_adds_up_to_the_page(self, organization_pages: OrganizationPages, purse: Purse) -> None:
         for number in range(7):
             used(purse, 3 * number + 1, LAST[0] + number * TICK)
-        rows = csv_of(house["owner"].get(house.path("usage.csv"), {"month": name_of(LAST)}))
+        rows = csv_of(organization_pages["owner"].get(organization_pages.path("usage.csv"), {"month": name_of(LAST)}))
         assert sum(int(row["charged_in_month_microusd"]) for row in rows) == 70
-        page = house["owner"].get(house.path("usage"), {"month": name_of(LAST)})
+        page = organization_pages["owner"].get(organization_pages.path("usage"), {"month": name_of(LAST)})
         assert "Charged $0.00007 Calls 7" in text_of(page)
 
-    def test_a_name_is_no_formula(self, house: House, purse: Purse) -> None:
-        used(purse, 5, THIS[0], membership_id=house.member("member"))
+    def test_a_name_is_no_formula(self, organization_pages: OrganizationPages, purse: Purse) -> None:
+        used(purse, 5, THIS[0], membership_id=organization_pages.member("member"))
         for name in ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", '=HYPERLINK("http://x.example")'):
             Account.objects.filter(pk=account("member").pk).update(display_name=name)
-            [row] = csv_of(house["owner"].get(house.path("usage.csv")))
+            [row] = csv_of(organization_pages["owner"].get(organization_pages.path("usage.csv")))
             assert row["member"] == f"'{name}"
 
     def test_a_persons_own(self, alice: Client, own: Purse) -> None:
@@ -95,15 +95,15 @@ class TestExport:
         assert (row["usage_id"], row["member"], row["charged_usd"]) == (made, "", "0.000005")
 
     def test_names_are_looked_up_for_many_rows_at_once(
-        self, house: House, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
+        self, organization_pages: OrganizationPages, purse: Purse, django_assert_max_num_queries: DjangoAssertNumQueries
     ) -> None:
-        people = [house.member(role.value) for role in Role]
+        people = [organization_pages.member(role.value) for role in Role]
         for number in range(60):
             used(purse, number, THIS[0] + number * TICK, membership_id=people[number % 4])
         with django_assert_max_num_queries(FRAME_QUERIES_MAX + 8):
-            rows = csv_of(house["owner"].get(house.path("usage.csv")))
+            rows = csv_of(organization_pages["owner"].get(organization_pages.path("usage.csv")))
         assert [row["member"] for row in rows[:4]] == ["Owner", "Admin", "Billing", "Member"]
         assert len(rows) == 60
 
-    def test_of_an_owner_without_calls_is_a_header(self, house: House) -> None:
-        assert csv_of(house["owner"].get(house.path("usage.csv"))) == []
+    def test_of_an_owner_without_calls_is_a_header(self, organization_pages: OrganizationPages) -> None:
+        assert csv_of(organization_pages["owner"].get(organization_pages.path("usage.csv"))) == []

@@ -20,8 +20,8 @@ def signed_in(who: Account) -> Client:
     return client
 
 
-class House:
-    """An organization with one person of each role; `house["admin"]` is that person's browser."""
+class OrganizationPages:
+    """An organization with one person of each role; `organization_pages["admin"]` is that person's browser."""
 
     def __init__(self) -> None:
         self.team = Team("owner")
