@@ -9,11 +9,20 @@ CREATE SCHEMA test_clock;
 CREATE FUNCTION test_clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql STABLE
   AS $$ SELECT current_setting('test_clock.now')::timestamptz $$;
 SET LOCAL search_path = public, test_clock, pg_catalog;
+DO $$
+DECLARE v_function regprocedure;
+BEGIN
+  FOR v_function IN SELECT p.oid FROM pg_proc p
+                     WHERE p.pronamespace = 'public'::regnamespace AND p.proconfig::text LIKE '%search_path%' LOOP
+    EXECUTE format('ALTER FUNCTION %s SET search_path = public, test_clock, pg_catalog, pg_temp', v_function);
+  END LOOP;
+END $$;
 """
 
 
 def stop_clock(now: datetime) -> None:
-    """Shadow PostgreSQL's clock in this transaction by a function of the same name that returns `now`."""
+    """Shadow PostgreSQL's clock in this transaction by a function of the same name that returns `now`, also for functions
+    that have a search_path of their own."""
     set_clock(now)
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN)
