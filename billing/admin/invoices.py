@@ -243,7 +243,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     @display(description="Returned")
     def returned(self, invoice: Invoice) -> str:
-        """Say how much of it was credited or refunded, and how much of a paid one can still be."""
+        """Return how much of it was credited or refunded, and how much of a paid one can still be."""
         if invoice.status != InvoiceStatus.PAID:
             return ""
         gone = invoices.returned_microusd(invoice)

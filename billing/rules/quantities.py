@@ -50,7 +50,7 @@ class Quantities:
         return {name: value for name, value in named if value is not None}
 
     def _malformed(self) -> MalformedUsage:
-        """Say which quantity is no valid count, and why."""
+        """Return the error that names the quantity which is no valid count."""
         for name, value in self.counts().items():
             if type(value) is not int:  # a bool is an int to isinstance
                 return MalformedUsage(f"{name} is not a whole number")
