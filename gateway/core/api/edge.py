@@ -25,15 +25,15 @@ _IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand between
 def check(path: str, query: str, headers: str) -> None:
     """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all
     headers."""
-    if not _is_plain(path) and _CONTROL.search(path):
+    if not _is_printable_ascii(path) and _CONTROL.search(path):
         raise _control_characters("path")
     if query and _IN_QUERY.search(query):
         raise _control_characters("query")
-    if not _is_plain(headers) and _IN_HEADERS.search(headers):
+    if not _is_printable_ascii(headers) and _IN_HEADERS.search(headers):
         raise _control_characters("headers")
 
 
-def _is_plain(text: str) -> bool:
+def _is_printable_ascii(text: str) -> bool:
     """Return whether a text is nothing but printable ASCII, in a quarter of a search's time."""
     return text.isascii() and text.isprintable()
 

@@ -85,14 +85,13 @@ class LeanHandler:
             request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, watch, request_id)
             # Without an Origin the middleware only says that an answer depends on it.
             respond = self._with_cors if request.has_origin else self._respond
-            response: HttpResponseBase = await respond(request)  # type: ignore[misc]
+            return await respond(request)  # type: ignore[misc]
         except ClientLeft:
             raise
         except UnicodeDecodeError:
             return error_response(InvalidRequest("The query is not UTF-8."), request_id)
         except Exception as error:  # noqa: BLE001 - nothing but the catalogue's answers leaves
             return error_response(answered(error), request_id)
-        return response
 
     async def _respond(self, request: HttpRequest) -> HttpResponseBase:
         try:
