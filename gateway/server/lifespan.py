@@ -1,7 +1,7 @@
-"""What a server process does before its first request and after its last.
+"""Starts up and shuts down a server process.
 
-A server that sends no lifespan events (daphne) opens everything at its first use instead, and the reaper finds what it
-leaves behind when it stops.
+Under a server that sends no lifespan events (daphne), everything is opened at first use instead, and the reaper closes
+the calls that are left when it stops.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ from typing import Any
 from accounts.operations.keyring import keyring
 from gateway.core.api.background import drain
 from gateway.core.database import close_pool, open_pool
-from gateway.core.outbound.session import close_session, session
+from gateway.core.outbound.client import client, close_client
+from gateway.core.outbound.sockets import close_socket_session
 from gateway.health import close_probe
 from gateway.server.descriptors import raise_descriptor_limit
 from gateway.server.huge_pages import use_huge_pages
@@ -25,18 +26,18 @@ from inference.queries import catalogue
 log = logging.getLogger("gateway.lifespan")
 
 DRAIN_SECONDS = 20.0
-"""How long calls that were sent upstream may take to finish."""
+"""How long a shutdown waits for calls that were sent upstream."""
 
 NEW_OBJECTS_MAX = 5_000
-"""So many more objects that could form cycles are made than freed before the collector looks at the new ones. Python's own
-700 make it look at the objects of all running calls with every tenth call; hardly any are in a cycle."""
+"""The garbage collector runs after this many more allocations than deallocations of container objects. Python's default
+of 700 makes it scan the objects of all running calls with every tenth call; hardly any are in a cycle."""
 
 SWITCH_SECONDS = 0.001
-"""How long another thread may keep the interpreter's lock each time the event loop needs it."""
+"""How long another thread may hold the interpreter's lock when the event loop needs it."""
 
 
 class Lifespan:
-    """Speaks ASGI's lifespan protocol."""
+    """Implements ASGI's lifespan protocol."""
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
         """Open on start-up, drain and close on shutdown."""
@@ -52,13 +53,13 @@ class Lifespan:
 
 
 async def start() -> None:
-    """Open the pools, read catalogue and keys, and exclude what lives as long as the process from garbage collection;
-    it is moved to huge pages."""
+    """Open the pools, read catalogue and keys, and exclude long-lived objects from garbage collection; their memory
+    moves to huge pages."""
     raise_descriptor_limit()
     return_large_blocks()
     sys.setswitchinterval(SWITCH_SECONDS)
     await open_pool()
-    session()
+    client()
     try:
         await catalogue.current()
         await asyncio.to_thread(keyring.warm)
@@ -77,6 +78,7 @@ async def stop() -> None:
         log.error("%d calls were still in progress; reconciliation will close them", left)
     with suppress(TimeoutError):
         await asyncio.to_thread(alarms.finish)
-    await close_session()
+    await close_client()
+    await close_socket_session()
     await close_probe()
     await close_pool()

@@ -1,1 +1,1 @@
-"""The protocols of upstreams: one folder per vendor. A route's own folder has its endpoint for each."""
+"""Adapters for upstreams' protocols. Vendors' shared code is here; their endpoints are in the routes' own folders."""

@@ -1,9 +1,8 @@
-"""A body of bytes that is handed on as it comes."""
+"""Forwards a response body of raw bytes as it arrives."""
 
 from typing import Any, Self
 
-import aiohttp
-
+from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
 from inference.adapters.streams import STREAM_MAX_BYTES, HttpStream
@@ -12,10 +11,10 @@ from inference.rules.upstream import Attempt
 
 
 class ByteStream(HttpStream):
-    """A body under the upstream's own media type. Only one whose framing says where it ends can be known to be whole: what
-    ends with its connection may as well have been cut."""
+    """A body under the upstream's own media type. Only a body whose framing marks its end is known to be complete: one that
+    ends with its connection may have been truncated."""
 
-    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse, media_type: str) -> None:
+    def __init__(self, attempt: Attempt[Any], response: Response, media_type: str) -> None:
         self.media_type = media_type
         self._attempt = attempt
         self._response = response
@@ -23,7 +22,7 @@ class ByteStream(HttpStream):
         self._read_bytes = 0
 
     async def begin(self) -> None:
-        """Wait for the first bytes. Raises NotJSONError where there are none."""
+        """Wait for the first bytes. Raises NotJSONError if there are none."""
         self._first = await self._read()
         if not self._first:
             raise NotJSONError("an empty body")
@@ -43,7 +42,7 @@ class ByteStream(HttpStream):
         raise StopAsyncIteration
 
     async def close(self) -> None:
-        """Hang up. A body that was read to its end has freed its connection already."""
+        """Close the response. A body that was read to its end has already released its connection."""
         self.on_end = None
         self._response.close()
 
@@ -52,11 +51,6 @@ class ByteStream(HttpStream):
         self._read_bytes += len(data)
         if self._read_bytes > STREAM_MAX_BYTES:
             raise NotJSONError("stream too large")
-        if not data and not _is_framed(self._response):
-            raise ConnectionError("nothing says that this is the end")
+        if not data and not self._response.has_length:
+            raise ConnectionError("the body's framing does not mark its end")
         return data
-
-
-def _is_framed(response: aiohttp.ClientResponse) -> bool:
-    """Return whether the response said how long its body is (RFC 9112 section 6.3)."""
-    return response.content_length is not None or "chunked" in response.headers.get("Transfer-Encoding", "").lower()

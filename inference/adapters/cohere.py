@@ -1,13 +1,13 @@
-"""Reads what the vendor Cohere answers, which is the same on each of its routes."""
+"""Reads the responses of the vendor Cohere that are common to its routes."""
 
 from dataclasses import replace
 
 from inference.adapters.exchange import Refusal
 
 INVALID_TOKEN = 498
-"""The vendor's own status for a key that it does not know."""
+"""The vendor's own status for an invalid API key."""
 
 
 def with_common_status(refusal: Refusal) -> Refusal:
-    """Return a refusal with the status that other vendors have for it."""
+    """Return a refusal with the status that other vendors use for it."""
     return replace(refusal, status=401) if refusal.status == INVALID_TOKEN else refusal

@@ -1,4 +1,4 @@
-"""What an upstream's refusal means: its status and codes, read into an outcome whose words are ours."""
+"""Converts an upstream's error response, by its status and codes, to an outcome with the gateway's own messages."""
 
 import re
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _RETRY_AFTER_MAX_SECONDS = 3600.0
 
 
 def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
-    """Read a complete answer that is not a 2xx."""
+    """Return the outcome of a complete response that is not a 2xx."""
     error = error_object(refusal.body)
     match refusal.status:
         case 400 | 422:
@@ -31,7 +31,7 @@ def outcome_of(attempt: Attempt[Any], refusal: Refusal) -> Outcome:
             return _overloaded(attempt, refusal, error, _quota_alarm(attempt, refusal))
         case 503 if _says_overloaded(error) or "Retry-After" in refusal.headers:
             return _overloaded(attempt, refusal, error)
-    # A redirect or an unpaid bill will not mend itself.
+    # A redirect or an unpaid bill persists until an operator acts.
     needs_operator = refusal.status < 400 or refusal.status in {402, 407}
     return Failed(refusal.status, _alarm(attempt, refusal) if needs_operator else None, describe(attempt, refusal))
 
@@ -48,30 +48,30 @@ def _alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm:
 
 
 def _quota_alarm(attempt: Attempt[Any], refusal: Refusal) -> Alarm | None:
-    """Return the alarm where the account at the upstream has run out of money, which waiting does not change; else None."""
+    """Return an alarm if the account at the upstream is out of quota, which a retry cannot fix; else None."""
     return _alarm(attempt, refusal) if _code(error_object(refusal.body)) in OUT_OF_QUOTA_CODES else None
 
 
 def error_object(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Find the error in a body: under `error` as the vendor has it, or the body itself as some servers do."""
+    """Return the error in a body: the member `error`, as in the vendor's API, or the body itself, as some servers send it."""
     error = body.get("error", body)
     return error if isinstance(error, Mapping) else {"message": error}
 
 
 def broken_by_event(attempt: Attempt[Any], event: Mapping[str, Any]) -> StreamBroken:
-    """Build the end of a stream that its upstream broke off with an error."""
+    """Build the exception for a stream that its upstream broke off with an error event."""
     error = error_object(event)
     return broken_off(attempt, f"{error.get('type')} {error.get('code')} {error.get('message')}")
 
 
 def broken_off(attempt: Attempt[Any], said: str) -> StreamBroken:
-    """Build the end of a stream that its upstream broke off with these words, which are for the log alone."""
+    """Build the exception for a stream that its upstream broke off with the message `said`, which is only logged."""
     private = redacted(said, [attempt.target.api_key])
     return StreamBroken(UpstreamError(private=private), "the upstream broke its stream off with an error")
 
 
 def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
-    """Log what an upstream said, on one line and without secrets."""
+    """Return an upstream's error as one line for the log, without secrets."""
     error = error_object(refusal.body)
     said = " ".join(str(error[name]) for name in ("type", "code", "message") if error.get(name))
     line = f"upstream {attempt.target.name} answered {refusal.status} for {attempt.model}: {said or 'nothing'}"
@@ -79,7 +79,7 @@ def describe(attempt: Attempt[Any], refusal: Refusal) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds to wait (RFC 9110 section 10.2.3: seconds or a date), or None."""
+    """Return the Retry-After header in seconds (RFC 9110 section 10.2.3: seconds or a date), or None."""
     text = headers.get("Retry-After", "").strip()
     if text.isascii() and text.isdigit():
         return min(float(text[:9]), _RETRY_AFTER_MAX_SECONDS)
@@ -92,7 +92,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiError:
-    """Keep a recognised code and the parameter at fault; the text is ours, for the upstream's may hold anything."""
+    """Keep a recognised code and the parameter at fault. The message is ours, because the upstream's may contain anything."""
     code = _code(error)
     # Without the upstream's message, which may quote the customer's text.
     private = redacted(f"upstream {attempt.target.name} refused: {code} {error.get('param')}", [attempt.target.api_key])
@@ -103,7 +103,7 @@ def _invalid_request(attempt: Attempt[Any], error: Mapping[str, Any]) -> ApiErro
 
 
 def _param(attempt: Attempt[Any], param: Any) -> str | None:
-    """Pass on the name of a parameter only where the client sent it, or the vendor's API has it."""
+    """Return the name of a parameter only if the client sent it or the vendor's API defines it."""
     if not isinstance(param, str):
         return None
     named = _PARAM.fullmatch(param)

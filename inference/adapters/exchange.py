@@ -1,4 +1,4 @@
-"""One HTTP exchange with an upstream, shared by every adapter that speaks JSON over HTTP."""
+"""One HTTP exchange with an upstream, shared by all adapters that use JSON over HTTP."""
 
 import io
 import re
@@ -12,98 +12,89 @@ import orjson
 from yarl import URL
 
 from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.client import Body, client
 from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
-from gateway.core.outbound.session import on_send, session
+from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
+from inference.rules.json_body import JSON_TYPE
 from inference.rules.upstream import Attempt, UpstreamTarget
 
 ANSWER_MAX_BYTES = 32 * 1024 * 1024
 ERROR_MAX_BYTES = 64 * 1024
+COMPRESSED = "gzip, deflate"
 _COPIED_BODY_MAX_BYTES = 1024 * 1024
 _GENERATION_ID = re.compile(r"[\w.:-]{1,64}", re.ASCII)
 NESTING_MIN_BYTES = 200
-"""Nothing shorter, and nothing with fewer brackets, is nested too deep to be written again."""
+"""A shorter text, or one with fewer brackets, cannot be nested too deep to be serialized."""
 
 _WRAPPED_MAX = 8
-"""So many levels deeper an answer may be written than it was read, in an event or in the other form. The reader takes
-deeper nesting than the writer."""
+"""The number of levels that an event or the other form may add to an answer. The JSON parser accepts deeper nesting than the
+serializer."""
 
 
 class NotJSONError(Exception):
-    """The answer is not a JSON object that can be passed on."""
+    """The answer is not a JSON object that can be forwarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A complete answer with a status other than 2xx. `body` is empty where it was no JSON object, or too large."""
+    """A complete response with a status other than 2xx. `body` is empty if it was not a JSON object, or too large."""
 
     status: int
     headers: Mapping[str, str]
     body: Mapping[str, Any]
 
 
-async def post(
-    attempt: Attempt[Any], path: str, payload: Any, *, accept: str, phases: aiohttp.ClientTimeout
-) -> aiohttp.ClientResponse:
-    """Send a payload, which brings its own media type, to `<base_url>/<path>`; the caller closes the response.
+async def post(attempt: Attempt[Any], path: str, body: Body, *, accept: str, phases: aiohttp.ClientTimeout) -> Response:
+    """Send a body to `<base_url>/<path>`; the caller closes the response.
 
-    Raises as `gateway.core.outbound.failures` lists.
+    Raises the errors that `gateway.core.outbound.failures` lists.
     """
-    token = on_send.set(attempt.on_send)
-    try:
-        response = await session().post(
-            address(attempt.target.base_url, path),
-            data=payload,
-            headers=_headers(attempt, accept),
-            timeout=phases,
-            allow_redirects=False,
-        )
-    finally:
-        on_send.reset(token)
+    url, headers = address(attempt.target.base_url, path), _headers(attempt, accept)
+    response = await client().send("POST", url, headers, body, phases, attempt.on_send)
     if attempt.target.looks_up:
         _note_generation(attempt, response)
     return response
 
 
 async def get_object(target: UpstreamTarget, path: str, query: Mapping[str, str], seconds: float) -> dict[str, Any]:
-    """Read a JSON object of an upstream by GET, within so many seconds. Raises NotJSONError where it answers otherwise, or
-    as `post`."""
-    async with session().get(
-        address(target.base_url, path).with_query(query),
-        headers={"Accept": "application/json", **credentials(target)},
-        timeout=answer_timeout(seconds),
-        allow_redirects=False,
-    ) as response:
+    """Fetch a JSON object from an upstream by GET, within `seconds`. Raises NotJSONError for any other response, or the
+    same errors as `post`."""
+    url = address(target.base_url, path).with_query(query)
+    headers = {"Accept": JSON_TYPE, "Accept-Encoding": COMPRESSED, **credentials(target)}
+    response = await client().send("GET", url, headers, None, answer_timeout(seconds))
+    try:
         if response.status != 200:
             raise NotJSONError(f"status {response.status}")
         return await read_object(response)
+    finally:
+        response.close()
 
 
-def json_payload(body: bytes) -> aiohttp.payload.Payload:
-    """Build the payload of a JSON body, a large one such that it is not copied."""
-    if len(body) <= _COPIED_BODY_MAX_BYTES:
-        return aiohttp.BytesPayload(body, content_type="application/json")
-    return aiohttp.BytesIOPayload(io.BytesIO(body), content_type="application/json")
+def json_body(data: bytes) -> Body:
+    """Build a JSON body. A large one is sent without copying it."""
+    return Body(JSON_TYPE, data if len(data) <= _COPIED_BODY_MAX_BYTES else aiohttp.BytesIOPayload(io.BytesIO(data)))
 
 
-async def read_object(response: aiohttp.ClientResponse, max_bytes: int = ANSWER_MAX_BYTES) -> dict[str, Any]:
-    """Read a whole JSON object of at most so many bytes, or raise NotJSONError, TooLargeError, or the client's error where it is cut."""
+async def read_object(response: Response, max_bytes: int = ANSWER_MAX_BYTES) -> dict[str, Any]:
+    """Read a whole JSON object of at most `max_bytes`. Raises NotJSONError, TooLargeError, or the HTTP client's error if the body
+    is truncated."""
     if not is_json(response):
-        raise NotJSONError(f"content type {response.content_type}")
-    return parse_object(await read_bounded(response, max_bytes))
+        raise NotJSONError(f"content type {response.headers.get('Content-Type')}")
+    return parse_object(await read_bounded(response.content, max_bytes))
 
 
-async def read_refusal(response: aiohttp.ClientResponse) -> Refusal:
-    """Read the whole answer that came instead of a 2xx: an incomplete one does not count as a refusal."""
+async def read_refusal(response: Response) -> Refusal:
+    """Read a whole response that is not a 2xx. Raises if it is incomplete, because that is not a refusal."""
     try:
-        body = parse_object(await read_bounded(response, ERROR_MAX_BYTES))
+        body = parse_object(await read_bounded(response.content, ERROR_MAX_BYTES))
     except (NotJSONError, TooLargeError):
         body = {}
     return Refusal(response.status, response.headers, body)
 
 
 def parse_object(data: bytes) -> dict[str, Any]:
-    """Parse a JSON object that can be written out again, or raise NotJSONError."""
+    """Parse a JSON object that can be serialized again. Raises NotJSONError."""
     try:
         value = orjson.loads(data)
         if len(data) > NESTING_MIN_BYTES and data.count(b"{") + data.count(b"[") > NESTING_MIN_BYTES:
@@ -115,46 +106,46 @@ def parse_object(data: bytes) -> dict[str, Any]:
     return value
 
 
-def is_json(response: aiohttp.ClientResponse) -> bool:
-    """Return whether an answer says that it is JSON, or says nothing."""
+def is_json(response: Response) -> bool:
+    """Return whether a response's content type is JSON or absent."""
     content_type = response.headers.get("Content-Type", "application/json").partition(";")[0].strip().lower()
     return content_type == "application/json" or content_type.endswith("+json")
 
 
-def is_event_stream(response: aiohttp.ClientResponse) -> bool:
-    """Return whether an answer says that it is a stream of events."""
+def is_event_stream(response: Response) -> bool:
+    """Return whether a response's content type is an event stream."""
     return response.headers.get("Content-Type", "").partition(";")[0].strip().lower() == "text/event-stream"
 
 
 @lru_cache(maxsize=256)
 def address(base_url: str, path: str) -> URL:
-    """Build the URL, or raise MisconfiguredError. Credentials belong into the row's key, where they are stored
+    """Build the URL. Raises MisconfiguredError, also for a URL with credentials: they belong in the row's key, which is stored
     encrypted."""
     try:
         url = URL(base_url.rstrip("/") + path)
-        (url.raw_host or "").encode("idna")  # as the resolver will do, and refuse labels that are empty or too long
+        (url.raw_host or "").encode("idna")  # as the resolver does, to refuse empty or overlong labels
+        host = url.host  # decodes the label, and refuses what is not IDNA
     except ValueError as error:
         raise MisconfiguredError(str(error)) from error
-    if url.scheme not in {"http", "https"} or not url.host or url.user is not None or url.password is not None:
+    if url.scheme not in {"http", "https"} or not host or url.user is not None or url.password is not None:
         raise MisconfiguredError("base_url must be http or https, with a host and without credentials")
     return url
 
 
 def _headers(attempt: Attempt[Any], accept: str) -> dict[str, str]:
-    """Build the headers, or raise MisconfiguredError where a configured value cannot stand in one."""
-    headers = {
+    """Build the headers. Raises MisconfiguredError if a configured value is not a valid header value."""
+    return {
         "Accept": accept,
+        # Compression would delay events, and audio is already compressed.
+        "Accept-Encoding": COMPRESSED if accept == JSON_TYPE else "identity",
         "Idempotency-Key": attempt.usage_id,
         "X-Client-Request-Id": attempt.usage_id,
         **credentials(attempt.target),
     }
-    if accept != "application/json":
-        headers["Accept-Encoding"] = "identity"  # a compressor would hold events back, and sound is compressed as it is
-    return headers
 
 
 def credentials(target: UpstreamTarget) -> dict[str, str]:
-    """Build the headers that a row's key and options ask for, or raise MisconfiguredError."""
+    """Build the headers for a row's key and options. Raises MisconfiguredError."""
     names = {"organization": "OpenAI-Organization", "project": "OpenAI-Project"}
     values = {header: str(target.options[name]) for name, header in names.items() if target.options.get(name)}
     if target.api_key:
@@ -164,8 +155,8 @@ def credentials(target: UpstreamTarget) -> dict[str, str]:
     return values
 
 
-def _note_generation(attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
-    """Note the id of the upstream's own record, which aggregators tell in a header of every answer."""
-    told = response.headers.get("X-Generation-Id", "")
-    if _GENERATION_ID.fullmatch(told):
-        attempt.on_generation(told)
+def _note_generation(attempt: Attempt[Any], response: Response) -> None:
+    """Report the id of the upstream's own record, which aggregators send in a header of every response."""
+    generation_id = response.headers.get("X-Generation-Id", "")
+    if _GENERATION_ID.fullmatch(generation_id):
+        attempt.on_generation(generation_id)

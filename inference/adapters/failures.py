@@ -1,4 +1,4 @@
-"""What an exchange without a complete answer means, as an outcome or as the end of a stream."""
+"""Converts the failure of an exchange to an outcome, or to the end of a stream."""
 
 import logging
 from typing import Any
@@ -11,7 +11,7 @@ from inference.adapters.exchange import NotJSONError
 from inference.adapters.sse import EventTooLargeError
 from inference.rules.upstream import Alarm, Ambiguous, Attempt, Outcome, Rejected, StreamBroken, Unreachable
 
-_told = RecurringLog("inference.adapters", logging.WARNING)
+_log = RecurringLog("inference.adapters", logging.WARNING)
 
 _ERRORS: dict[Failure, type[ApiError]] = {
     Failure.TIMED_OUT: UpstreamTimeout,
@@ -21,8 +21,8 @@ _ERRORS: dict[Failure, type[ApiError]] = {
 
 
 def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
-    """Return the outcome of a call that raised. Only if no connection was made is it certain that nothing was
-    accepted."""
+    """Return the outcome of a call that raised. Only without a connection is it certain that the upstream accepted
+    nothing."""
     match failure_of(error):
         case Failure.MISCONFIGURED:
             cause = _logged(attempt, Failure.MISCONFIGURED, error)
@@ -34,7 +34,7 @@ def outcome_of_exception(attempt: Attempt[Any], error: Exception) -> Outcome:
 
 
 def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
-    """Describe how a call that was sent ended, to the client and to the operator."""
+    """Build the exception that tells the client and the operator how a sent call ended."""
     if isinstance(error, StreamBroken):
         return error
     failure = Failure.MALFORMED if isinstance(error, NotJSONError | EventTooLargeError) else failure_of(error)
@@ -44,5 +44,5 @@ def broken_by(attempt: Attempt[Any], error: Exception) -> StreamBroken:
 
 def _logged(attempt: Attempt[Any], failure: Failure, error: Exception) -> str:
     cause = redacted(f"upstream {attempt.target.name} {failure}: {error!r}", [attempt.target.api_key])
-    _told.write(f"{attempt.target.name} {failure} {type(error).__name__}", f"{cause} (call {attempt.usage_id})")
+    _log.write(f"{attempt.target.name} {failure} {type(error).__name__}", f"{cause} (call {attempt.usage_id})")
     return cause

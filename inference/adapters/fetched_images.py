@@ -1,4 +1,4 @@
-"""Fetches the images that a request names by URL, once the ledger lets it, and before anything is held for it."""
+"""Fetches the images that a request gives by URL, after the ledger's trial and before the hold."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -12,11 +12,11 @@ from inference.rules.images import CHAT_TYPES
 FETCHER = PublicFetcher()
 
 COPIES = 3
-"""A fetched image is kept as a data URL, a third longer, and written into the JSON that is sent."""
+"""Copies of an image in memory: its bytes, a data URL that is a third longer, and the JSON that is sent."""
 
 
 class RemoteImage(Protocol):
-    """An image by its URL, and the path of the member that names it."""
+    """An image given by URL, and the path of the request's member that contains the URL."""
 
     @property
     def url(self) -> str: ...
@@ -35,27 +35,27 @@ async def fetch_images(
     each_max_bytes: int = IMAGE_MAX_BYTES,
     together_max_bytes: int = IMAGE_MAX_BYTES,
 ) -> Mapping[Image, bytes]:
-    """Return the bytes of each image. `take_memory` counts each as it arrives, so that images which wait for others are
-    counted as well. Raises ImageRejected naming the member, RateLimited, or what `take_memory` raises."""
+    """Return the bytes of each image. `take_memory` is called as each arrives, so that images waiting for others are counted
+    too. Raises ImageRejected naming the member, RateLimited, or what `take_memory` raises."""
     arrived = _Arrived(take_memory, images[-1].param, together_max_bytes)
     tasks = [asyncio.create_task(_fetch(image, arrived, each_max_bytes)) for image in images]
     try:
         fetched = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
-            task.cancel()  # the others are of no use where one failed
+            task.cancel()  # if one failed, the others are not needed
     return dict(zip(images, fetched, strict=True))
 
 
 class _Arrived:
-    """Counts what the images of one request take. `last` is the path of the last one."""
+    """Counts the bytes of one request's images. `last` is the path of the last one."""
 
     def __init__(self, take_memory: Callable[[int], None], last: str, max_bytes: int) -> None:
         self._take_memory, self._last, self._max_bytes = take_memory, last, max_bytes
         self._size_bytes = 0
 
     def add(self, size_bytes: int) -> None:
-        """Count one more. Raises ImageRejected where all are too large together."""
+        """Count one image. Raises ImageRejected if their total is too large."""
         self._size_bytes += size_bytes
         if self._size_bytes > self._max_bytes:
             raise ImageRejected(f"All images together may have at most {self._max_bytes} bytes.", param=self._last)

@@ -1,15 +1,16 @@
-"""A multipart form with a file that stays on disk: it is read while it is sent, a little at a time."""
+"""Builds a multipart form whose file stays on disk and is read in pieces while it is sent."""
 
 import io
 from collections.abc import Iterable
 
 import aiohttp
 
+from gateway.core.outbound.client import Body
 from inference.rules.form_body import KeptFile
 
 
 class _Reader(io.RawIOBase):
-    """One reading of a file, with a position of its own: several attempts may send the same file."""
+    """A reader of a file with its own position, because several attempts may send the same file."""
 
     def __init__(self, file: KeptFile) -> None:
         self._kept = file
@@ -33,16 +34,15 @@ class _Reader(io.RawIOBase):
         return self._position
 
     def fileno(self) -> int:
-        """Return the descriptor, of which the client only asks the size."""
+        """Return the descriptor. The HTTP client only reads its size."""
         return self._kept.fileno()
 
 
-def form_payload(
-    fields: Iterable[tuple[str, str]], file: KeptFile, *, filename: str, content_type: str
-) -> aiohttp.FormData:
-    """Build a form of fields and the file, named `file`. Its length is known, so that it is not sent in chunks."""
+def form_payload(fields: Iterable[tuple[str, str]], file: KeptFile, *, filename: str, content_type: str) -> Body:
+    """Build a form of fields and the file, named `file`. Its length is known, so that it is sent without chunked encoding."""
     form = aiohttp.FormData(quote_fields=False)
     for name, value in fields:
         form.add_field(name, value)
     form.add_field("file", _Reader(file), filename=filename, content_type=content_type)
-    return form
+    written = form()
+    return Body(written.headers["Content-Type"], written)

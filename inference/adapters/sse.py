@@ -1,6 +1,6 @@
-"""Server-sent events as bytes: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
+"""Parses server-sent events as bytes: WHATWG HTML, section 9.2.6 "Interpreting an event stream".
 
-Only what a forwarder needs: where an event ends, and the data that it carries.
+Covers only what a forwarder needs: the end of an event, and its data.
 """
 
 EVENT_MAX_BYTES = 1024 * 1024
@@ -9,11 +9,11 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class EventTooLargeError(Exception):
-    """An event went on for longer than it may."""
+    """An event exceeds the size limit."""
 
 
 class EventSplitter:
-    """Cut a byte stream into events, wherever its chunks were cut: inside a character, a line end, or the BOM."""
+    """Splits a byte stream into events. Its chunks may end anywhere: inside a character, a line end, or the BOM."""
 
     def __init__(self, event_max_bytes: int = EVENT_MAX_BYTES) -> None:
         self._event_max_bytes = event_max_bytes
@@ -23,7 +23,7 @@ class EventSplitter:
         self._at_start = True
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Take the next bytes and return every event that is now complete, without its blank line."""
+        """Process the next bytes and return each event that is now complete, without its blank line."""
         if self._after_return or b"\r" in data:
             data = self._unified(data)
         self._buffer += data
@@ -35,7 +35,7 @@ class EventSplitter:
     def _cut(self) -> list[bytes]:
         end = self._buffer.find(b"\n\n", self._searched)
         if end < 0:
-            # The next search goes on where this one stopped: otherwise bytes that arrive one by one would cost a scan each.
+            # The next search resumes here, so that bytes that arrive one by one do not each cost a whole scan.
             self._searched = max(0, len(self._buffer) - 1)
             return []
         *blocks, rest = bytes(self._buffer).split(b"\n\n")
@@ -47,8 +47,7 @@ class EventSplitter:
         return blocks
 
     def _unified(self, data: bytes) -> bytes:
-        """Turn CRLF and CR into LF. A CR ends its line at once; an LF right behind it, in the next chunk, is its
-        tail."""
+        """Replace CRLF and CR by LF. A CR ends its line at once; an LF at the start of the next chunk belongs to it."""
         if self._after_return and data:
             data = data.removeprefix(b"\n")
             if not data:
@@ -59,8 +58,8 @@ class EventSplitter:
 
 
 def data_of(block: bytes) -> bytes:
-    """Return an event's data, its lines joined by LF; empty for one that is only comments or other fields."""
-    if block.startswith(b"event:"):  # nearly always alone before the data
+    """Return an event's data, with its lines joined by LF. Empty if it has only comments or other fields."""
+    if block.startswith(b"event:"):  # nearly always the only field before the data
         _, _, after = block.partition(b"\n")
         if after.startswith(b"data: ") and b"\n" not in after:
             return after[6:]
@@ -70,7 +69,7 @@ def data_of(block: bytes) -> bytes:
 
 
 def event_bytes(data: bytes) -> bytes:
-    """Lay out one event of JSON, which holds no line ends."""
+    """Write one event. `data` is JSON without line ends."""
     return b"data: %b\n\n" % data
 
 

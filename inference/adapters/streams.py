@@ -1,4 +1,4 @@
-"""An upstream's event stream, read, checked and rewritten event by event as its bytes come."""
+"""Reads, checks and rewrites an upstream's event stream, event by event as its bytes arrive."""
 
 import asyncio
 from abc import abstractmethod
@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import aiohttp
-
+from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.failures import broken_by
 from inference.adapters.sse import EVENT_MAX_BYTES, EventSplitter, data_of
@@ -17,33 +16,33 @@ from inference.rules.upstream import Attempt, Stream, StreamBroken
 
 STREAM_MAX_BYTES = 256 * 1024 * 1024
 CHUNK_MAX_EVENTS = 8
-"""Events that arrive together are handed on together, up to so many: the caller's output limit is checked per chunk."""
+"""The most events of one chunk. Events that arrive together share a chunk; the caller's output limit is checked per chunk."""
 
 _DRAIN_SECONDS = 1.0
 _draining: set[asyncio.Task[None]] = set()
 
 
 class HttpStream(Stream):
-    """The body of one response, read as it comes."""
+    """The body of one response, read as it arrives."""
 
     @abstractmethod
     async def begin(self) -> None:
-        """Wait for the first of it, so that a call which fails before it can still be answered by a status. Raises what
-        breaks it."""
+        """Wait for the first data, so that an earlier failure can still be answered with a status. Raises the error that breaks
+        the stream."""
 
 
 class EventStream(HttpStream):
-    """A stream of server-sent events: a subclass translates them and says which one is the last.
+    """A stream of server-sent events. A subclass translates them and determines which one is the last.
 
-    Where it has `templates`, events that repeat one which was `plain` are `repeated`, and not translated. It sets `plain` to what
-    it has written for an event that told nothing but a text, and that depends on nothing but the event.
+    With `templates`, events that repeat an earlier `plain` one are passed to `repeated` instead of `translate`. `translate` sets
+    `plain` to the written event if that carries only a text and depends only on the event that was read.
     """
 
     event_max_bytes: ClassVar[int] = EVENT_MAX_BYTES
     templates: Templates | None = None
     plain: Mapping[str, Any] | None = None
 
-    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
+    def __init__(self, attempt: Attempt[Any], response: Response) -> None:
         self._attempt = attempt
         self._response = response
         self._splitter = EventSplitter(self.event_max_bytes)
@@ -54,7 +53,7 @@ class EventStream(HttpStream):
 
     @abstractmethod
     def translate(self, data: bytes) -> Chunk | None:
-        """Rewrite one event's data for the client; None where it is the end. Raises StreamBroken or NotJSONError."""
+        """Rewrite one event's data for the client. Return None at the end. Raises StreamBroken or NotJSONError."""
 
     def repeated(self, run: Run) -> Chunk:
         """Rewrite events that repeat a plain one."""
@@ -69,7 +68,7 @@ class EventStream(HttpStream):
 
     @property
     def has_next(self) -> bool:
-        """Return whether an event is left of what was read."""
+        """Return whether an event that was already read is still pending."""
         return bool(self._ready)
 
     def __aiter__(self) -> Self:
@@ -87,9 +86,9 @@ class EventStream(HttpStream):
         return self._ready.popleft()
 
     async def close(self) -> None:
-        """Hang up on a stream that is under way; let one that has ended free its connection for the next call.
+        """Close the connection of a stream in progress; let one that has ended release its connection for reuse.
 
-        What happens to it from now on says nothing about the upstream.
+        Anything that happens to the stream from now on does not count for or against the upstream.
         """
         self.on_end = None
         if self._ended and not self._response.closed:
@@ -100,14 +99,14 @@ class EventStream(HttpStream):
             self._response.close()
 
     async def _read(self) -> None:
-        """Read what is there and make its events ready; what breaks the stream waits behind them."""
+        """Read the available bytes and queue their events. An error is stored, to be raised after them."""
         try:
             data = await self._response.content.readany()
             blocks = self._blocks(data)
             for at in range(0, len(blocks), CHUNK_MAX_EVENTS):
                 if not (self._broken or self._ended):
                     self._take(blocks[at : at + CHUNK_MAX_EVENTS])
-        except Exception as error:  # noqa: BLE001 - whatever a broken answer makes a parser raise, the stream is broken
+        except Exception as error:  # noqa: BLE001 - any error while parsing breaks the stream
             self._broken = broken_by(self._attempt, error)
 
     def _blocks(self, data: bytes) -> list[bytes]:
@@ -119,10 +118,10 @@ class EventStream(HttpStream):
         return self._splitter.feed(data)
 
     def _take(self, blocks: list[bytes]) -> None:
-        """Make some events ready."""
+        """Translate some events and queue them as one chunk."""
         chunks: list[Chunk] = []
         try:
-            if len(blocks) == 1:  # as fast as if it were recognized
+            if len(blocks) == 1:  # translating one event is as fast as matching it
                 self._translate_next(blocks[0], None, chunks)
             else:
                 self._translate_all(blocks, chunks)
@@ -142,7 +141,7 @@ class EventStream(HttpStream):
                 blocks = blocks[1:]
 
     def _translate_next(self, block: bytes, templates: Templates | None, chunks: list[Chunk]) -> None:
-        """Translate an event, if it has data, and learn one that is plain."""
+        """Translate an event, if it has data, and learn a template from a plain one."""
         data = data_of(block)
         if not data:
             return
@@ -169,8 +168,8 @@ def _merged(chunks: Sequence[Chunk]) -> Chunk:
     return Chunk(b"".join([chunk.data for chunk in chunks]), deltas, size, audio, usage, tuple(events))
 
 
-async def _drain(response: aiohttp.ClientResponse) -> None:
-    """Read the end of the body behind the last event; a connection whose body is unread cannot be used again."""
+async def _drain(response: Response) -> None:
+    """Read the rest of the body after the last event, because a connection with an unread body cannot be reused."""
     try:
         async with asyncio.timeout(_DRAIN_SECONDS):
             await response.content.readany()

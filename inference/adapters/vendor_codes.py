@@ -1,4 +1,4 @@
-"""The public vendor API's vocabulary of errors, and what we say in its place."""
+"""The public vendor API's error codes, and the gateway's own messages for them."""
 
 import re
 
@@ -10,7 +10,7 @@ _VALUE = "The value of a parameter is not valid for this model."
 _MISSING = "A required parameter is missing."
 _IMAGE = "An image could not be read."
 
-# Codes of the public vendor API that a client can act upon. Everything else stays between us and the upstream.
+# Codes of the public vendor API that a client can act on. Other codes are not forwarded.
 TEXT_OF_CODE = {
     "context_length_exceeded": _CONTEXT_LENGTH,
     "string_above_max_length": _VALUE,
@@ -43,7 +43,7 @@ TEXT_OF_CODE = {
     "unsupported_image_media_type": _IMAGE,
 }
 
-# Parameters of the public vendor API: a refusal may name one that the client left out. Any other name could be anything.
+# Parameters of the public vendor API: a refusal may name one that the client omitted. Other names are not trusted.
 PARAMS = frozenset(
     re.findall(
         r"\w+",

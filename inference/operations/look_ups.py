@@ -1,7 +1,7 @@
-"""Asks an upstream for its own record of a call whose outcome is unknown, where the operator says that it has one.
+"""Requests an upstream's own record of a call with an unknown outcome, if the operator says that it has such records.
 
-The public vendor has none: its stored responses are found by their own id alone, which a lost answer has not told, and
-nothing is stored there. Aggregators tell the id of a generation in the head of an answer.
+The public vendor has none: its stored responses can be retrieved only by their own id, which a lost response did not
+deliver, and nothing is stored there. Aggregators send the id of a generation in the response's headers.
 """
 
 import asyncio
@@ -16,9 +16,9 @@ from billing.operations.reviews import Finding
 from billing.rules.prices import PriceBook, cost_microusd
 from billing.rules.quantities import MalformedUsage
 from gateway.core.contract.aliases import Route
+from gateway.core.outbound.client import close_client
 from gateway.core.outbound.failures import MisconfiguredError, TooLargeError
 from gateway.core.outbound.redaction import redacted
-from gateway.core.outbound.session import close_session
 from inference.adapters.exchange import NotJSONError, get_object
 from inference.queries import upstreams
 from inference.rules.generation import read_generation
@@ -28,10 +28,10 @@ from inference.rules.usage import MissingUsage
 log = logging.getLogger("inference.look_ups")
 
 ROUTES = frozenset({Route.CHAT_COMPLETIONS, Route.RESPONSES})
-"""Those whose charge is of tokens alone, which is what a record counts."""
+"""The routes that are charged only by tokens, which is what a record counts."""
 
 SOUND = frozenset({"input_audio_token", "output_audio_token"})
-"""Tokens with a price of their own that a record does not tell from others."""
+"""Tokens with a separate price that a record does not distinguish from others."""
 
 ASK_SECONDS = 3.0
 
@@ -39,7 +39,8 @@ _NO_RECORD = (NotJSONError, TooLargeError, MisconfiguredError, aiohttp.ClientErr
 
 
 def look_up(call: Reservation) -> Finding | None:
-    """Return what the upstream's record of a call says, None where it has none (yet), or says nothing that can be charged."""
+    """Return the findings of the upstream's record of a call, or None if it has none (yet), or one that cannot be
+    charged."""
     generation_id = (call.evidence or {}).get("generation_id")
     if call.route not in ROUTES or not isinstance(generation_id, str):
         return None
@@ -53,8 +54,8 @@ def _ask(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any] | None
     try:
         return asyncio.run(_get(target, generation_id))
     except _NO_RECORD as error:
-        told = redacted(f"upstream {target.name} has no record of {generation_id}: {error!r}", [target.api_key])
-        log.warning("%s", told)
+        message = redacted(f"upstream {target.name} has no record of {generation_id}: {error!r}", [target.api_key])
+        log.warning("%s", message)
         return None
 
 
@@ -62,7 +63,7 @@ async def _get(target: UpstreamTarget, generation_id: str) -> Mapping[str, Any]:
     try:
         return await get_object(target, "/generation", {"id": generation_id}, ASK_SECONDS)
     finally:
-        await close_session()
+        await close_client()
 
 
 def _finding(call: Reservation, prices: PriceBook, record: Mapping[str, Any], generation_id: str) -> Finding | None:

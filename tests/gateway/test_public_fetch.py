@@ -198,15 +198,15 @@ async def test_a_compressed_page_is_never_unpacked(host: ImageHost) -> None:
 )
 async def test_what_is_not_http_is_an_ordinary_failure(host: ImageHost, served: bytes) -> None:
     host.pages["/"] = served
-    assert await refusal(host.fetcher(), host.url("/")) == "its host did not answer as it should"
+    assert await refusal(host.fetcher(), host.url("/")) == "its host did not respond as expected"
 
 
 async def test_a_certificate_of_another_name_is_refused(host: ImageHost) -> None:
     host.pages["/"] = answer(PNG)
-    assert await refusal(host.fetcher(), host.url("/", "third.example")) == "its host did not answer as it should"
+    assert await refusal(host.fetcher(), host.url("/", "third.example")) == "its host did not respond as expected"
     assert host.requests == []
 
 
 async def test_a_certificate_that_nobody_knows_is_refused(host: ImageHost) -> None:
-    assert await refusal(host.fetcher(tls=None), host.url("/")) == "its host did not answer as it should"
+    assert await refusal(host.fetcher(tls=None), host.url("/")) == "its host did not respond as expected"
     assert host.requests == []

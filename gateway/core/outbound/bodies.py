@@ -1,14 +1,15 @@
-"""Reading an answer's body up to a bound, whatever its headers promise."""
+"""Reads a response's body up to a size limit, regardless of its headers."""
 
-import aiohttp
+from aiohttp import StreamReader
 
 from gateway.core.outbound.failures import TooLargeError
 
 
-async def read_bounded(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
-    """Read the whole body, decompressed; raise TooLargeError past `max_bytes`, or the client's error where it is cut."""
+async def read_bounded(content: StreamReader, max_bytes: int) -> bytes:
+    """Read the whole body, decompressed. Raises TooLargeError beyond `max_bytes`, or the client's error if it is
+    truncated."""
     parts, total = list[bytes](), 0
-    while part := await response.content.readany():
+    while part := await content.readany():
         parts.append(part)
         total += len(part)
         if total > max_bytes:

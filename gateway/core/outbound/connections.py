@@ -1,11 +1,13 @@
-"""The HTTP client's connections, made safe against what a broken server sends.
+"""aiohttp's connections and pool, made safe against broken servers.
 
-The classes reach into aiohttp's own; tests over real sockets fail where a new release changes what they rely on.
+The classes depend on aiohttp's internals. Tests over real sockets fail if a new release changes these.
 """
 
+import asyncio
+import errno
 from functools import partial
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
@@ -16,41 +18,70 @@ from aiohttp.http_parser import RawResponseMessage
 from aiohttp.streams import StreamReader
 from aiohttp.tracing import Trace
 
+USER_AGENT = "account-gateway"
+
+KEEPALIVE_SECONDS = 4.0
+"""Shorter than the 5 s after which uvicorn and Node close an idle connection. If a request is sent while the server
+closes the connection, it is unknown whether the server took it; so the gateway closes first."""
+
+
+class HeadLimits(TypedDict):
+    """Limits on the head of a response, by aiohttp's names; sizes are bytes."""
+
+    max_line_size: int
+    max_field_size: int
+    max_headers: int
+
+
+HEAD_LIMITS: HeadLimits = {"max_line_size": 8 * 1024, "max_field_size": 16 * 1024, "max_headers": 128}
+
 
 class CarefulHandler(ResponseHandler):
-    """A connection that tells the reader of a body at once where its framing breaks, and serves no call after a 101.
+    """A connection that fails the body that is being read when it ends, and is not reused after a 101.
 
-    The stock one tells only who waits for the next answer: a body whose chunks go wrong behind its first bytes would be
-    waited for until the whole call times out. And it takes a 101 that does not name its protocol for an empty answer.
+    aiohttp's handler fails only the response that is awaited. The reader of a body with broken chunks, or of a connection that
+    is closed on this side, would wait until the call times out. It also treats a 101 without a protocol as an empty response.
     """
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """Take the head of an answer. Behind a 101 nobody knows what is said (RFC 9110 section 15.2.2)."""
+        """Take the head of a response. After a 101 the protocol is unknown (RFC 9110 section 15.2.2)."""
         if data[0].code == HTTPStatus.SWITCHING_PROTOCOLS:
             self.force_close()
         super().feed_data(data, size)
 
     def set_exception(self, exc: BaseException, *cause: Any) -> None:
-        """Fail the answer that is waited for, and the body that is being read."""
+        """Fail the response that is awaited, and the body that is being read. The body may still arrive if only the request
+        could not be written."""
         body = self._payload
         super().set_exception(exc, *cause)
-        if isinstance(exc, HttpProcessingError) and body is not None and not body.is_eof() and not body.exception():
-            body.set_exception(exc)
+        if isinstance(exc, HttpProcessingError | TimeoutError):
+            _fail(body, exc)
+
+    def close(self) -> None:
+        """Close the connection, and fail the body that is being read."""
+        body = self._payload
+        super().close()
+        _fail(body, aiohttp.ClientConnectionError("the connection was closed"))
+
+    def rest(self) -> None:
+        """Remove the parser until the next request. Anything that arrives then sets `should_close`; a parser would absorb a
+        partial head."""
+        self._parser = None
 
 
 class AbortingHandler(CarefulHandler):
-    """A connection that is cut, not closed: under TLS, a peer that goes on sending would keep a close waiting."""
+    """A connection that is aborted instead of closed: under TLS, a peer that keeps sending would delay the close."""
 
     def close(self) -> None:
-        """Cut the connection at once."""
+        """Abort the connection."""
         self.abort()
 
 
 class CarefulConnector(aiohttp.TCPConnector):
-    """A pool that never hands out a connection on which something arrived while nobody had asked.
+    """A pool that discards a connection on which data arrived while it was idle.
 
-    The stock pool only looks whether a connection is still up, and whatever an upstream sent too late, or twice, would
-    be taken for the answer to the next call: one customer's answer given to another.
+    aiohttp's pool only checks whether a connection is open. A response that arrived late, or twice, would be taken for the
+    response to the next call, and reach another customer.
     """
 
     handler: ClassVar[type[ResponseHandler]] = CarefulHandler
@@ -66,8 +97,41 @@ class CarefulConnector(aiohttp.TCPConnector):
             connection.close()
         return None
 
+    def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        super()._release(key, protocol, should_close=should_close)
+        assert isinstance(protocol, CarefulHandler)
+        protocol.rest()
+
+    async def _create_connection(
+        self, req: aiohttp.ClientRequest, traces: list[Trace], phases: aiohttp.ClientTimeout
+    ) -> ResponseHandler:
+        protocol = await super()._create_connection(req, traces, phases)
+        if protocol.should_close:
+            protocol.close()
+            raise _not_connected(req.connection_key, "the other side spoke first")
+        return protocol
+
+    async def _wait_for_available_connection(self, key: ConnectionKey, traces: list[Trace]) -> None:
+        """Wait for a connection. Closing the pool ends the wait with an error; it does not cancel the waiting task."""
+        try:
+            await super()._wait_for_available_connection(key, traces)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not self.closed or task is None or task.cancelling():
+                raise
+            raise _not_connected(key, "the pool was closed") from None
+
 
 class AbortingConnector(CarefulConnector):
-    """A pool whose connections are cut, for peers that nobody knows."""
+    """A pool whose connections are aborted, for unknown servers."""
 
     handler = AbortingHandler
+
+
+def _not_connected(key: ConnectionKey, why: str) -> aiohttp.ClientConnectorError:
+    return aiohttp.ClientConnectorError(key, ConnectionAbortedError(errno.ECONNABORTED, why))
+
+
+def _fail(body: StreamReader | None, error: BaseException) -> None:
+    if body is not None and not body.is_eof() and not body.exception():
+        body.set_exception(error)

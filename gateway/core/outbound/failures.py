@@ -1,4 +1,4 @@
-"""What an exception of the HTTP client says about the request: whether the other side can have taken it."""
+"""Classifies the HTTP client's exceptions by whether the other side may have accepted the request."""
 
 from enum import StrEnum
 
@@ -10,14 +10,22 @@ class Failure(StrEnum):
     """How a call ended without a complete answer."""
 
     MISCONFIGURED = "misconfigured"  # the address or a header cannot be sent at all
-    NOT_SENT = "not sent"  # no connection: refused, DNS, TLS, or none to be had in time
-    TIMED_OUT = "timed out"  # sent, and then silence
-    LOST = "connection lost"  # sent, and cut before the answer was complete
-    MALFORMED = "malformed"  # what came is not HTTP, or too large to be an answer
+    NOT_SENT = "not sent"  # no connection: refused, DNS, TLS, or not established in time
+    TIMED_OUT = "timed out"  # sent, but no response in time
+    LOST = "connection lost"  # sent, but the connection ended before the answer was complete
+    MALFORMED = "malformed"  # the response is not HTTP, or too large
+
+
+class NotSentError(Exception):
+    """The connection was lost before anything was written to it."""
+
+
+class InterimResponsesError(Exception):
+    """The other side sent too many informational responses."""
 
 
 class TooLargeError(Exception):
-    """The answer is larger than any honest one."""
+    """The answer is larger than any legitimate one."""
 
 
 class MisconfiguredError(Exception):
@@ -26,14 +34,14 @@ class MisconfiguredError(Exception):
 
 _FAILURES: tuple[tuple[Failure, tuple[type[BaseException], ...]], ...] = (
     (Failure.MISCONFIGURED, (MisconfiguredError, aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)),
-    # Only while connecting does the client raise these. A pooled connection that the other side closed raises
-    # ServerDisconnectedError, and then the request may have arrived.
-    (Failure.NOT_SENT, (aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError)),
+    # The client raises these only while connecting. If the other side closed a pooled connection, it raises
+    # ServerDisconnectedError, and the request may have arrived.
+    (Failure.NOT_SENT, (NotSentError, aiohttp.ConnectionTimeoutError, aiohttp.ClientConnectorError)),
     (Failure.TIMED_OUT, (TimeoutError,)),
-    (Failure.MALFORMED, (TooLargeError, aiohttp.ClientResponseError, HttpProcessingError)),
+    (Failure.MALFORMED, (TooLargeError, InterimResponsesError, aiohttp.ClientResponseError, HttpProcessingError)),
 )
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Classify what the client raised; whatever is unknown may have been taken and lost."""
+    """Classify the client's exception. After an unknown one, the request may have been accepted."""
     return next((failure for failure, kinds in _FAILURES if isinstance(error, kinds)), Failure.LOST)

@@ -1,4 +1,4 @@
-"""What one account may take of a process's fetching at one time: the rest is left to the others."""
+"""Limits one account's share of a process's concurrent fetches, so that the others are not starved."""
 
 import asyncio
 import socket
@@ -17,20 +17,20 @@ ARRIVING_MAX_BYTES = 16 * 1024 * 1024
 LOOK_UPS_MAX = 2
 
 PLACE_SECONDS = 30.0
-"""The longest that a fetch waits for others of its account."""
+"""The longest that a fetch waits for other fetches of its account."""
 
 LOOK_UP_SECONDS = 5.0
 
 LookUp = Callable[..., list[Any]]
 
-# Threads of their own: a name server that a stranger chose may take its time, and no thread can be stopped.
+# A separate thread pool, because a name server under an attacker's control may be slow, and a thread cannot be stopped.
 _threads = ThreadPoolExecutor(max_workers=32, thread_name_prefix="public-names")
 
 _account: ContextVar[Hashable] = ContextVar("account", default=None)
 
 
 class Share:
-    """One account's part, of one event loop."""
+    """One account's share, in one event loop."""
 
     def __init__(self) -> None:
         self._places = asyncio.Semaphore(FETCHES_MAX)
@@ -39,7 +39,7 @@ class Share:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Wait for a place, and keep it. Raises TimeoutError."""
+        """Wait for a place, and hold it within the context. Raises TimeoutError."""
         async with asyncio.timeout(PLACE_SECONDS):
             await self._places.acquire()
         try:
@@ -48,7 +48,8 @@ class Share:
             self._places.release()
 
     async def look_up(self, how: LookUp, host: str, port: int, family: int) -> list[Any]:
-        """Look a name up in a thread, which counts until it has ended, waited for or not. Raises TimeoutError."""
+        """Look up a name in a thread. The look-up counts until the thread ends, even after a timeout. Raises
+        TimeoutError."""
         async with asyncio.timeout(LOOK_UP_SECONDS):
             await self._look_ups.acquire()
             found = asyncio.get_running_loop().run_in_executor(_threads, how, host, port, family, socket.SOCK_STREAM)
@@ -57,14 +58,14 @@ class Share:
 
     def _looked_up(self, found: "asyncio.Future[list[Any]]") -> None:
         self._look_ups.release()
-        found.exception()  # seen, also where nobody waits any more
+        found.exception()  # retrieved, so that asyncio does not log it after a timeout
 
 
 _shares: PerLoop[WeakValueDictionary[Hashable, Share]] = PerLoop(WeakValueDictionary)
 
 
 class on_behalf_of:  # noqa: N801 - used as a statement
-    """Counts what is fetched meanwhile as this account's."""
+    """Counts all fetches within the context as this account's."""
 
     def __init__(self, account: Hashable) -> None:
         self._account = account
@@ -77,5 +78,5 @@ class on_behalf_of:  # noqa: N801 - used as a statement
 
 
 def current_share() -> Share:
-    """Return the share of the account that something is fetched for; what is nobody's has one of its own."""
+    """Return the share of the current account. Fetches without an account have a common share."""
     return _shares.get().setdefault(_account.get(), Share())

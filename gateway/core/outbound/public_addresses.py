@@ -1,10 +1,10 @@
-"""Which addresses are public: what a stranger may have the gateway connect to."""
+"""Decides which addresses are public, so that an untrusted party may make the gateway connect to them."""
 
 import ipaddress
 import re
 from urllib.parse import urlsplit
 
-_NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")  # clients repair these, each in its own way
+_NOT_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")  # HTTP clients correct these, each in a different way
 _NAME = re.compile(r"[a-z0-9._-]+")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _PRIVATE_ENDINGS = (".local", ".internal", ".localhost")
@@ -15,10 +15,10 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def is_public(text: str) -> bool:
-    """Return whether an IP address, as a resolver writes it, is one of the public internet.
+    """Return whether an IP address, in a resolver's notation, belongs to the public internet.
 
-    An IPv6 address that stands for an IPv4 one (mapped, or of the well-known NAT64 prefix of RFC 6052) is as public as
-    that; 6to4 and Teredo tunnels are not.
+    An IPv6 address that embeds an IPv4 address (mapped, or with the well-known NAT64 prefix of RFC 6052) is public if the
+    embedded one is. 6to4 and Teredo addresses are not public.
     """
     try:
         address = ipaddress.ip_address(text)
@@ -33,7 +33,7 @@ def is_public(text: str) -> bool:
 def is_public_https(url: str) -> bool:
     """Return whether a URL looks public: https, no credentials, no address or name of a private network.
 
-    What its name resolves to is another matter.
+    Does not resolve its name.
     """
     if _NOT_IN_A_URL.search(url):
         return False
@@ -60,10 +60,10 @@ def _ipv4_within(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None
 
 
 def _is_public_name(host: str) -> bool:
-    """Return whether a host is a name with a dot in it, in ASCII, and no address in an old spelling.
+    """Return whether a host is an ASCII name with a dot, and not an IPv4 address in a legacy notation.
 
-    A last label that is a number, decimal or hexadecimal, makes an address of it to browsers and some resolvers
-    (127.1, 0x7f.0.0.0x1; WHATWG URL, "ends in a number").
+    Browsers and some resolvers parse a host as an address if its last label is a decimal or hexadecimal number (127.1,
+    0x7f.0.0.0x1; WHATWG URL, "ends in a number").
     """
     if "." not in host or not _NAME.fullmatch(host) or host.endswith(_PRIVATE_ENDINGS):
         return False

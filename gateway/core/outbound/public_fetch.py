@@ -1,4 +1,4 @@
-"""Fetches what a stranger names: from public addresses alone, within bounds of size and time, without redirects."""
+"""Fetches URLs given by untrusted parties: only from public addresses, with limits on size and time, without redirects."""
 
 import asyncio
 import socket
@@ -13,49 +13,52 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from gateway.core.api.budget import ByteBudget
 from gateway.core.api.per_loop import PerLoop
 from gateway.core.outbound.bodies import read_bounded
-from gateway.core.outbound.connections import AbortingConnector
+from gateway.core.outbound.connections import (
+    HEAD_LIMITS,
+    USER_AGENT,
+    AbortingConnector,
+)
 from gateway.core.outbound.failures import TooLargeError
 from gateway.core.outbound.fetch_shares import LookUp, Share, current_share
 from gateway.core.outbound.public_addresses import is_public
-from gateway.core.outbound.session import HEADER_FIELD_MAX_BYTES, HEADER_LINE_MAX_BYTES, HEADERS_MAX
 
 FETCH_SECONDS = 10.0
-"""The longest that one fetch may take, from the look-up of its name to its last byte."""
+"""Timeout of one fetch, from the DNS look-up to the last byte."""
 
 ARRIVING_MAX_BYTES = 64 * 1024 * 1024
-"""What all fetches of a process may be receiving at one time."""
+"""The most bytes that all fetches of a process may be receiving at one time."""
 
 
 class FetchError(Exception):
-    """Nothing was fetched. The message is for whoever named the address, and tells nothing of private networks."""
+    """Nothing was fetched. The message is for the party that gave the URL, and reveals nothing about private networks."""
 
 
 class BusyError(FetchError):
-    """Too much else is being fetched, for the same account or in all."""
+    """Too much is already being fetched, for the same account or in total."""
 
     def __init__(self) -> None:
         super().__init__("too much is being fetched")
 
 
 class SlowHostError(FetchError):
-    """A host, or whoever knows its address, that took too long."""
+    """The host, or its name server, took too long."""
 
     def __init__(self) -> None:
         super().__init__("its host took too long")
 
 
 class NotPublicError(FetchError):
-    """A name that resolves to no address, or to one that is not public."""
+    """The name resolves to no address, or to one that is not public."""
 
     def __init__(self) -> None:
         super().__init__("its host has no public address")
 
 
 class PublicFetcher:
-    """Fetches by GET over https. Every address of a name must be allowed, and the one connected to is checked again, so
-    that a name which changes between look-up and connection gains nothing.
+    """Fetches by GET over https. Every address of a name must be allowed, and the one connected to is checked again, as a
+    protection against DNS rebinding.
 
-    What is `allowed`, how names are looked up and whom TLS trusts may be set otherwise, by tests above all.
+    `allowed`, `look_up` and `tls` override the address check, DNS resolution and trust in certificates, mainly in tests.
     """
 
     def __init__(
@@ -70,9 +73,9 @@ class PublicFetcher:
         self._arriving = PerLoop(lambda: ByteBudget(lambda: ARRIVING_MAX_BYTES))
 
     async def fetch(self, url: str, *, max_bytes: int, accept: str) -> bytes:
-        """Return the body at a URL. Raises FetchError, of which BusyError is not the fault of whoever named it.
+        """Return the body at a URL. Raises FetchError; a BusyError is not the fault of the party that gave the URL.
 
-        What is fetched for an account waits for its share (`on_behalf_of`); the time of that is not the host's.
+        A fetch for an account waits for the account's share (`on_behalf_of`). That time does not count for the timeout.
         """
         share = current_share()
         try:
@@ -96,7 +99,7 @@ class PublicFetcher:
         except (aiohttp.ClientConnectorDNSError, aiohttp.InvalidURL):
             raise NotPublicError from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise FetchError("its host did not answer as it should") from error
+            raise FetchError("its host did not respond as expected") from error
 
     async def _read(
         self, response: aiohttp.ClientResponse, max_bytes: int, share: Share, clock: asyncio.Timeout
@@ -111,19 +114,17 @@ class PublicFetcher:
                 for budget in (share.arriving, self._arriving.get()):
                     await _borrow(budget, room_bytes, self._seconds)
                     lent.callback(budget.give_back, room_bytes)
-            return await read_bounded(response, max_bytes)
+            return await read_bounded(response.content, max_bytes)
 
     def _session(self, accept: str, share: Share) -> aiohttp.ClientSession:
-        """Open a session for one fetch: nothing of it is of use to the next."""
+        """Open a session for one fetch. No state is shared with other fetches."""
         return aiohttp.ClientSession(
             connector=self._connector(share),
             cookie_jar=aiohttp.DummyCookieJar(),
             trust_env=False,
             auto_decompress=False,
-            headers={"User-Agent": "account-gateway", "Accept": accept, "Accept-Encoding": "identity"},
-            max_line_size=HEADER_LINE_MAX_BYTES,
-            max_field_size=HEADER_FIELD_MAX_BYTES,
-            max_headers=HEADERS_MAX,
+            headers={"User-Agent": USER_AGENT, "Accept": accept, "Accept-Encoding": "identity"},
+            **HEAD_LIMITS,
         )
 
     def _connector(self, share: Share) -> aiohttp.TCPConnector:
@@ -136,7 +137,7 @@ class PublicFetcher:
         )
 
     def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        """Make the socket of a connection: the last check, and the only one for a URL that has an address for a name."""
+        """Create a connection's socket after the last address check, which is the only one for a URL with an IP address."""
         family, kind, protocol, _, peer = address
         if not self._allowed(str(peer[0])):
             raise NotPublicError
@@ -144,7 +145,7 @@ class PublicFetcher:
 
 
 class _Resolver(AbstractResolver):
-    """Looks names up, and refuses one of whose addresses any is not allowed."""
+    """Resolves names, and refuses a name if any of its addresses is not allowed."""
 
     def __init__(self, look_up: LookUp, allowed: Callable[[str], bool], share: Share) -> None:
         self._look_up, self._allowed, self._share = look_up, allowed, share
@@ -161,7 +162,7 @@ class _Resolver(AbstractResolver):
         return [_resolved(host, port, *one) for one in found]
 
     async def close(self) -> None:
-        """Do nothing: no connection is kept open."""
+        """Do nothing, because no connection is kept open."""
 
 
 def _resolved(host: str, port: int, family: int, kind: int, protocol: int, name: str, peer: Any) -> ResolveResult:
@@ -172,7 +173,7 @@ def _resolved(host: str, port: int, family: int, kind: int, protocol: int, name:
 
 @contextmanager
 def _stopped(clock: asyncio.Timeout) -> Iterator[None]:
-    """Stop the time of a fetch while it waits for others."""
+    """Pause the timeout of a fetch while it waits for others."""
     loop, ends_at = asyncio.get_running_loop(), clock.when()
     assert ends_at is not None
     left_seconds = ends_at - loop.time()
@@ -194,4 +195,4 @@ def _check_head(response: aiohttp.ClientResponse) -> None:
     if response.status != 200:
         raise FetchError(f"its host answered with status {response.status}")
     if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
-        raise FetchError("its host compressed it, which nobody asked for")
+        raise FetchError("its host compressed it, although this was not requested")

@@ -1,4 +1,4 @@
-"""Making an outside system's words fit for a log: short, on one line, without secrets."""
+"""Makes an external system's text safe to log: short, on one line, without secrets."""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def redacted(text: str, secrets: Iterable[str] = ()) -> str:
-    """Cut `text` to a loggable line; `secrets` are keys that must not show, and what looks like one never does."""
+    """Return `text` as a short line without `secrets` and without anything that looks like a secret."""
     for secret in secrets:
         if secret:
             text = text.replace(secret, "[redacted]")

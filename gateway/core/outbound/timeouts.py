@@ -1,4 +1,4 @@
-"""A named timeout for every phase of an outbound call, in seconds."""
+"""Timeouts for each phase of an outbound call, in seconds."""
 
 from functools import lru_cache
 
@@ -11,28 +11,28 @@ SOCKET_CLOSE_SECONDS = 1.0
 
 
 def answer_timeout(seconds: float) -> aiohttp.ClientTimeout:
-    """Bound a call that is answered as a whole: `seconds` of silence, and about as long until the answer is
+    """Return the timeouts of a call with a whole answer: `seconds` without data, and as long until the answer is
     complete."""
     return _phases(silence=seconds, whole=seconds)
 
 
 def stream_timeout(first_byte_seconds: float, whole_seconds: float) -> aiohttp.ClientTimeout:
-    """Bound a stream until its first byte, and as a whole; see `idle_seconds` for the time between."""
+    """Return the timeouts of a stream, until its first byte and in total; see `idle_seconds` for the time between bytes."""
     return _phases(silence=first_byte_seconds, whole=whole_seconds)
 
 
 def socket_timeout() -> aiohttp.ClientWSTimeout:
-    """Bound how long a WebSocket waits for the other side to say goodbye. Silence is the matter of pings."""
+    """Return the timeout of a WebSocket's closing handshake. Pings detect a lost idle connection."""
     return aiohttp.ClientWSTimeout(ws_close=SOCKET_CLOSE_SECONDS)
 
 
 def idle_seconds(first_byte_seconds: float) -> float:
-    """Return how long a stream that has begun may be silent: never longer than it might have taken to begin."""
+    """Return the idle timeout of an open stream, at most the timeout of its first byte."""
     return min(settings.UPSTREAM_IDLE_SECONDS, first_byte_seconds)
 
 
 def _phases(*, silence: float, whole: float) -> aiohttp.ClientTimeout:
-    """Add time for connecting on top, so that a connection that never came is never taken for a lost answer."""
+    """Add a connect timeout. It is the shortest, so that a failed connection is never mistaken for a lost answer."""
     return _with_connecting(
         min(settings.UPSTREAM_CONNECT_SECONDS, UPSTREAM_CONNECT_MAX_SECONDS, silence), silence, whole
     )
@@ -41,5 +41,5 @@ def _phases(*, silence: float, whole: float) -> aiohttp.ClientTimeout:
 @lru_cache
 def _with_connecting(connect: float, silence: float, whole: float) -> aiohttp.ClientTimeout:
     return aiohttp.ClientTimeout(
-        total=whole + connect, connect=connect, sock_connect=connect, sock_read=silence, ceil_threshold=whole + 60
+        total=whole, connect=connect, sock_connect=connect, sock_read=silence, ceil_threshold=whole + 60
     )

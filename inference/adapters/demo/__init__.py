@@ -1,1 +1,1 @@
-"""A backend inside the gateway, for first runs without a key: deterministic, and honest about itself in its output."""
+"""A deterministic backend inside the gateway, for first runs without an API key. Its output says that it is a demo."""

@@ -1,4 +1,4 @@
-"""The adapter `demo`: answers without a network, under the same contract as every other."""
+"""The adapter `demo`: answers without a network, under the same contract as the other adapters."""
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ TOKEN_SECONDS = 0.02
 
 
 class DemoStream(Stream):
-    """A stream that the gateway makes itself."""
+    """A stream that the gateway generates itself."""
 
     def __init__(self, chunks: AsyncIterator[Chunk]) -> None:
         self._chunks = chunks
@@ -28,7 +28,7 @@ class DemoStream(Stream):
         self.ended(whole=True)
 
     async def close(self) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         self.on_end = None
         self._is_closed = True
 
@@ -38,15 +38,15 @@ class DemoEndpoint(Endpoint[Sent]):
 
     @property
     def is_allowed(self) -> bool:
-        """Return whether the settings allow the demo, which production's do not."""
+        """Return whether the settings allow the demo. Production settings do not."""
         return bool(settings.DEMO_ADAPTER)
 
     @abstractmethod
     async def answer(self, attempt: Attempt[Sent]) -> Answer:
-        """Answer a request. A body that makes no sense may raise anything."""
+        """Answer a request. May raise any exception for an invalid body."""
 
     def chunks(self, attempt: Attempt[Sent]) -> AsyncIterator[Chunk]:
-        """Begin to answer in pieces. A body that makes no sense may raise anything."""
+        """Begin a streamed answer. May raise any exception for an invalid body."""
         raise ModelUnavailable(private="the demo does not stream on this route")
 
     async def send(self, attempt: Attempt[Sent]) -> Outcome:
@@ -54,7 +54,7 @@ class DemoEndpoint(Endpoint[Sent]):
         attempt.on_send()
         try:
             return await self.answer(attempt)
-        except Exception as error:  # noqa: BLE001 - nothing was sent anywhere, so nothing can have been taken
+        except Exception as error:  # noqa: BLE001 - nothing was sent, so nothing was accepted
             return _refused(error)
 
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:

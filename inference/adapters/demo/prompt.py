@@ -1,4 +1,4 @@
-"""What a chat request says: its last words, what they ask for, and what they count."""
+"""Reads a chat request's last message and counts its tokens."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from inference.adapters.demo.tokens import IMAGE_TOKENS, count_tokens
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The last message's text and role, and the tokens of everything that was sent."""
+    """The last message's text and role, and the number of tokens of the whole request."""
 
     last_text: str
     last_role: str
@@ -20,7 +20,7 @@ class Prompt:
 
 
 def read_prompt(body: Mapping[str, Any]) -> Prompt:
-    """Read a chat body, or raise InvalidRequest where it has no messages."""
+    """Read a chat body. Raises InvalidRequest if it has no messages."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         raise InvalidRequest("messages must be a list with at least one message.", param="messages")
@@ -40,7 +40,7 @@ def _count_part(part: str | None) -> int:
 
 
 def _parts(message: Mapping[str, Any]) -> Iterator[str | None]:
-    """Yield a message's texts, and None for every part that is none."""
+    """Yield a message's texts, and None for each part that is not a text."""
     content = message.get("content")
     if isinstance(content, str):
         yield content

@@ -1,4 +1,4 @@
-"""What the demo backend says to a chat request: text, JSON, or a tool call; the same for the same request."""
+"""Generates the demo backend's reply to a chat request: text, JSON, or a tool call. Deterministic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class Reply:
 
 
 def reply_to(prompt: Prompt, body: Mapping[str, Any]) -> Reply:
-    """Decide what to say, and stop where the client's limit or one of its stop sequences says so."""
+    """Generate a reply, within the client's token limit and up to its first stop sequence."""
     if function := _function_to_call(prompt, body):
         return _within_limit(_arguments(function), body, "tool_calls", function["name"])
     return _within_limit(_stopped(_text(prompt, body), body.get("stop")), body, "stop")
@@ -55,7 +55,7 @@ def _text(prompt: Prompt, body: Mapping[str, Any]) -> str:
 
 
 def _function_to_call(prompt: Prompt, body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Choose the function that was demanded by name, the first where one is required, or one that the text mentions."""
+    """Return the function that the request names, the first if one is required, or one that the text mentions."""
     functions = [tool["function"] for tool in body.get("tools") or () if tool.get("type") == "function"]
     choice = body.get("tool_choice") or "auto"
     if isinstance(choice, Mapping):

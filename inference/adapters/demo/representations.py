@@ -1,4 +1,4 @@
-"""Vectors of the demo: of hashed character n-grams, or of the local model where the setting asks for it."""
+"""Computes the demo's vectors: from hashed character n-grams, or by the local model if the setting enables it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ DIMENSIONS = 256
 DIMENSIONS_MAX = 3072
 INPUT_MAX_TOKENS = 8192
 HASHED = "hashed-ngrams-1"
-"""The revision of vectors without a model."""
+"""The revision of vectors that no model computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Vectors of length 1, one for each text, with the tokens that all texts count, and what made them."""
+    """Vectors of length 1, one for each text, with the total number of tokens and the revision of their source."""
 
     vectors: list[Floats]
     tokens: int
@@ -32,13 +32,13 @@ class Embedded:
 
     @property
     def facts(self) -> Facts:
-        """Return what an upstream would tell of them."""
+        """Return the facts that an upstream would report about the vectors."""
         return Facts(self.revision, len(self.vectors[0]), normalized=True)
 
 
 async def embed(texts: Sequence[str], dimensions: int | None, path: str = "input") -> Embedded:
-    """Embed texts in so many dimensions, or as many as there naturally are. Raises InvalidRequest or what the local model
-    raises; `path` names the list that the texts are."""
+    """Embed texts in `dimensions`, or in the default number of dimensions. Raises InvalidRequest, or what the local model
+    raises; `path` is the request's member with the texts."""
     if serving.is_on():
         return await _by_model(texts, dimensions, path)
     wanted = within(dimensions or DIMENSIONS, DIMENSIONS_MAX)
@@ -46,12 +46,12 @@ async def embed(texts: Sequence[str], dimensions: int | None, path: str = "input
     vectors = []
     for text in texts:
         vectors.append(np.array(vector_of(text, wanted), dtype=np.float32))
-        await asyncio.sleep(0)  # a large batch must not hold up other calls
+        await asyncio.sleep(0)  # a large batch must not delay other calls
     return Embedded(vectors, sum(counts), HASHED)
 
 
 def within(dimensions: int, most: int) -> int:
-    """Return a number of dimensions, or raise InvalidRequest where there are not so many."""
+    """Return a number of dimensions. Raises InvalidRequest if it is out of range."""
     if not 1 <= dimensions <= most:
         raise InvalidRequest(f"dimensions must be 1 to {most}.", param="dimensions")
     return dimensions
@@ -65,7 +65,7 @@ async def _by_model(texts: Sequence[str], dimensions: int | None, path: str) -> 
 
 
 def _shortened(vector: Floats, dimensions: int) -> Floats:
-    """Return a vector's first values, at length 1 again."""
+    """Return a vector's first values, normalized to length 1."""
     head = vector[:dimensions]
     length = float(np.linalg.norm(head))
     return head / np.float32(length or 1)

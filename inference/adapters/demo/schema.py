@@ -1,6 +1,6 @@
-"""A value that a JSON schema accepts: the same one for the same schema. Patterns of strings are not accepted.
+"""Generates a value that is valid under a JSON schema. Deterministic; ignores `pattern`.
 
-Keywords as in JSON Schema 2020-12, as far as vendors take them for tools and response formats.
+Supports the keywords of JSON Schema 2020-12 that vendors accept for tools and response formats.
 """
 
 import math
@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 DEPTH_MAX = 24
-"""Here a null ends what would refer to itself forever, where it may; at twice this depth it does so anyway."""
+"""The depth at which null ends an endless self-reference, if the schema allows null. At twice this depth, null always does."""
 
 WORK_MAX = 5000
-"""Steps spent on one schema: one that refers to itself several times over would grow without bound."""
+"""The limit of steps for one schema. One that refers to itself several times would otherwise grow without bound."""
 
 _FORMATS = {
     "date-time": "2026-01-01T00:00:00Z",
@@ -28,12 +28,12 @@ _FORMATS = {
 
 
 def value_for(schema: Any) -> Any:
-    """Make a value for a schema. Raises ValueError, or what a broken reference raises, where that is not to be had."""
+    """Generate a value for a schema. Raises ValueError, or any error that a broken reference causes."""
     return _Maker(schema).value(schema, 0)
 
 
 class _Maker:
-    """Makes values within one root schema, which its references look into."""
+    """Generates values within one root schema, which resolves references."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -62,7 +62,7 @@ class _Maker:
         return self.makers.get(_type_of(schema, depth), lambda schema, depth: None)(schema, depth)
 
     def _resolved(self, schema: Mapping[str, Any], depth: int) -> Mapping[str, Any]:
-        """Follow references and alternatives until plain keywords are left, the alternatives' own winning."""
+        """Resolve references and alternatives until only plain keywords are left. The alternatives' keywords take precedence."""
         for _ in range(DEPTH_MAX):
             self._work()
             if isinstance(reference := schema.get("$ref"), str):
@@ -105,7 +105,7 @@ class _Maker:
 def _type_of(schema: Mapping[str, Any], depth: int) -> str:
     kind = schema.get("type")
     if isinstance(kind, list):
-        # Deep inside, a null ends what would otherwise refer to itself forever.
+        # At this depth, null ends what would otherwise refer to itself forever.
         return "null" if "null" in kind and depth >= DEPTH_MAX else next((one for one in kind if one != "null"), "null")
     if isinstance(kind, str):
         return kind

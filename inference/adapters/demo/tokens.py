@@ -1,7 +1,7 @@
-"""The demo backend's tokens: up to eight characters of a word, with the space before it.
+"""The demo backend's tokenizer: a token is up to eight characters of a word, with the preceding space.
 
-The rule is simple enough to count by hand, never yields more tokens than a text has bytes, and cuts a text into pieces
-that read well when they are streamed.
+The rule is simple enough to count by hand, never yields more tokens than a text has bytes, and splits a text into pieces
+that read well when streamed.
 """
 
 import re
@@ -11,7 +11,7 @@ IMAGE_TOKENS = 85
 
 
 def pieces_of(text: str) -> list[str]:
-    """Cut a text into its tokens; joined they give the text again."""
+    """Split a text into its tokens. Joined, they are the text."""
     return _TOKEN.findall(text)
 
 

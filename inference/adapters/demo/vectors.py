@@ -1,4 +1,4 @@
-"""Vectors without a model: every run of three to five characters votes for one dimension, up or down."""
+"""Computes vectors without a model: each run of three to five characters adds 1 to or subtracts 1 from a dimension."""
 
 import math
 import struct
@@ -8,7 +8,7 @@ _SIZES = (3, 4, 5)
 
 
 def vector_of(text: str, dimensions: int) -> list[float]:
-    """Embed a text: single precision, length 1, the same on every machine."""
+    """Embed a text as a vector of length 1 in single precision. Deterministic across machines."""
     sums = [0] * dimensions
     words = f" {' '.join(text.casefold().split())} "
     for size in _SIZES:
@@ -19,12 +19,12 @@ def vector_of(text: str, dimensions: int) -> list[float]:
 
 
 def little_endian(vector: list[float]) -> bytes:
-    """Lay a vector out as little-endian float32, as `encoding_format: base64` carries it."""
+    """Encode a vector as little-endian float32, as `encoding_format: base64` requires."""
     return struct.pack(f"<{len(vector)}f", *vector)
 
 
 def _unit(sums: list[int]) -> list[float]:
     length = math.sqrt(sum(value * value for value in sums))
-    if not length:  # every vote met its opposite
+    if not length:  # all votes cancelled out
         return [1.0, *[0.0] * (len(sums) - 1)]
     return list(struct.unpack(f"<{len(sums)}f", struct.pack(f"<{len(sums)}f", *(value / length for value in sums))))

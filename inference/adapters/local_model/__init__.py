@@ -1,5 +1,5 @@
-"""An optional small model, all-MiniLM-L6-v2, behind the demo: `LOCAL_MODEL=true make run`.
+"""An optional small model for the demo, all-MiniLM-L6-v2: `LOCAL_MODEL=true make run`.
 
-Its weights come in a package of `requirements-local-model.txt`. Nothing here is imported, and none of that package is needed,
-while the setting `LOCAL_MODEL` is off. Callers use `serving`; the other modules are how it is done.
+Its weights come in a package of `requirements-local-model.txt`. While the setting `LOCAL_MODEL` is off, the other modules
+are not imported and the packages are not needed. Callers use `serving`; the other modules are internal.
 """

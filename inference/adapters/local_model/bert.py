@@ -1,4 +1,4 @@
-"""The forward pass of BERT (Devlin et al., 2018) in numpy: token numbers in, one vector for each token out."""
+"""The forward pass of BERT (Devlin et al., 2018) in NumPy: from token ids to one vector for each token."""
 
 from collections.abc import Mapping, Sequence
 
@@ -14,13 +14,13 @@ MASKED = np.float32(-1e9)
 
 
 class Bert:
-    """The encoder. `weights` has the arrays of a checkpoint by the names that the `transformers` library gives them."""
+    """The encoder. `weights` maps the parameter names of the `transformers` library to a checkpoint's arrays."""
 
     def __init__(self, weights: Mapping[str, Array]) -> None:
         self._weights = weights
 
     def encode(self, rows: Sequence[Sequence[int]]) -> list[Array]:
-        """Return the last layer's vectors of each text, an array of tokens x 384. The texts are computed together."""
+        """Return the last layer's vectors of each text, an array of tokens x 384. The texts are computed as one batch."""
         longest = max(map(len, rows))
         tokens = np.array([[*row, *[0] * (longest - len(row))] for row in rows])
         counts = np.array([len(row) for row in rows])
@@ -52,7 +52,7 @@ class Bert:
 
     def _linear(self, name: str, vectors: Array) -> Array:
         weight = self._weights[f"{name}.weight"]
-        flat = vectors.reshape(-1, vectors.shape[-1]) @ weight.T  # one large product instead of one for each text
+        flat = vectors.reshape(-1, vectors.shape[-1]) @ weight.T  # one large product is faster than one for each text
         flat += self._weights[f"{name}.bias"]
         result: Array = flat.reshape(*vectors.shape[:-1], len(weight))
         return result

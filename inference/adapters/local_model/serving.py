@@ -1,4 +1,4 @@
-"""Asks the local model from the event loop: one piece of work at a time in a thread of its own, with bounds on both."""
+"""Runs the local model in a thread of its own, one bounded batch at a time, with a bounded queue."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +18,9 @@ NAME = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
 TOKENS_MAX = 512
 CALL_TOKENS_MAX = 8192
-"""What one call may have in all; two ordinary cores take some seconds for it."""
+"""The most tokens of one call, which take two ordinary cores a few seconds."""
 BATCH_TOKENS_MAX = 1024
-"""What is computed in one piece: other calls get their turn between pieces."""
+"""The most tokens of one batch. Other calls get their turn between batches."""
 WAITING_MAX = 16
 
 Result = TypeVar("Result")
@@ -31,7 +31,7 @@ _waiting: set[object] = set()
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """How near documents are to a query: a cosine for each, -1 to 1, and the tokens of the query and of each document."""
+    """The cosine similarity of each document to a query, -1 to 1, and the tokens of the query and of each document."""
 
     cosines: list[float]
     tokens: list[int]
@@ -43,8 +43,8 @@ def is_on() -> bool:
 
 
 async def tokens_of(texts: Sequence[str], param: str | None = None) -> "list[Tokens]":
-    """Cut texts into tokens. Raises InvalidRequest naming `param` where one is longer than the model reads, InputTooLarge
-    where all are too many, or UpstreamOverloaded."""
+    """Split texts into tokens. Raises InvalidRequest naming `param` if one is longer than the model accepts, InputTooLarge
+    if there are too many in all, or UpstreamOverloaded."""
     found = await _run(lambda: _model().tokens(texts))
     for index, tokens in enumerate(found):
         _check_length(tokens, f"Input {index}", param)
@@ -63,8 +63,8 @@ async def token_vectors_of(texts: "Sequence[Tokens]") -> "list[Array]":
 
 
 async def similarities(query: str, documents: Sequence[str], *, truncation: bool = False) -> Compared:
-    """Compare each document's vector with the query's. With `truncation` only the beginning of a text that is too long is
-    read. Raises InvalidRequest naming the text that is too long otherwise, InputTooLarge, or UpstreamOverloaded."""
+    """Compare each document's vector with the query's. With `truncation`, texts that are too long are truncated; without it,
+    they raise InvalidRequest naming the text. Also raises InputTooLarge or UpstreamOverloaded."""
     texts = [query, *documents]
     found = await _run(lambda: _model().tokens(texts))
     if truncation:
@@ -80,8 +80,8 @@ async def similarities(query: str, documents: Sequence[str], *, truncation: bool
 
 def _check_length(tokens: "Tokens", named: str, param: str | None) -> None:
     if len(tokens.numbers) > TOKENS_MAX:
-        told = f"{named} is longer than the {TOKENS_MAX} tokens that the local model reads."
-        raise InvalidRequest(told, param=param, details={"code": "context_length_exceeded"})
+        message = f"{named} is longer than the {TOKENS_MAX} tokens that the local model accepts."
+        raise InvalidRequest(message, param=param, details={"code": "context_length_exceeded"})
 
 
 def _check_total(found: "Sequence[Tokens]") -> None:
@@ -90,7 +90,7 @@ def _check_total(found: "Sequence[Tokens]") -> None:
 
 
 async def _in_batches(texts: "Sequence[Tokens]", compute: "Callable[[Sequence[Tokens]], list[Array]]") -> "list[Array]":
-    """Compute short texts with short ones, so that little is padded, and return the results in the texts' order."""
+    """Batch texts of similar length, to minimize padding, and return the results in the texts' order."""
     order = sorted(range(len(texts)), key=lambda index: len(texts[index].numbers))
     results: dict[int, Any] = {}
     for indices in _batches(order, texts):
@@ -100,7 +100,7 @@ async def _in_batches(texts: "Sequence[Tokens]", compute: "Callable[[Sequence[To
 
 
 def _batches(order: Sequence[int], texts: "Sequence[Tokens]") -> Iterator[list[int]]:
-    """Cut ascending lengths into batches of at most `BATCH_TOKENS_MAX`, padding included."""
+    """Split ascending lengths into batches of at most `BATCH_TOKENS_MAX` tokens, including padding."""
     batch: list[int] = []
     for index in order:
         if batch and (len(batch) + 1) * len(texts[index].numbers) > BATCH_TOKENS_MAX:
@@ -112,7 +112,7 @@ def _batches(order: Sequence[int], texts: "Sequence[Tokens]") -> Iterator[list[i
 
 
 async def _run(work: Callable[..., Result], *args: Any) -> Result:
-    """Run work in the model's thread, or raise UpstreamOverloaded where too much waits for it."""
+    """Run work in the model's thread. Raises UpstreamOverloaded if its queue is full."""
     if len(_waiting) >= WAITING_MAX:
         raise UpstreamOverloaded("The local model is busy.", headers={"Retry-After": "1"})
     _waiting.add(place := object())
@@ -123,6 +123,6 @@ async def _run(work: Callable[..., Result], *args: Any) -> Result:
 
 
 def _model() -> Any:
-    from inference.adapters.local_model.model import load  # its libraries are there only where it is wanted
+    from inference.adapters.local_model.model import load  # its libraries are optional
 
     return load()

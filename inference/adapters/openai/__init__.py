@@ -1,1 +1,1 @@
-"""The public vendor API over HTTP."""
+"""Shared code of endpoints that use the public vendor API over HTTP."""

@@ -1,11 +1,10 @@
-"""A stream of one of the vendor's forms, for a client that asked in the other."""
+"""Translates a stream of one of the vendor's two APIs, for a client that uses the other."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-import aiohttp
-
+from gateway.core.outbound.response import Response
 from inference.adapters.errors import broken_off
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.streams import EventStream
@@ -21,7 +20,7 @@ Written = list[dict[str, Any]]
 
 
 class Reader(Protocol):
-    """Reads the upstream's form; see `inference.translation`."""
+    """Reads the upstream's format; see `inference.translation`."""
 
     is_complete: bool
 
@@ -31,7 +30,7 @@ class Reader(Protocol):
 
 
 class Writer(Protocol):
-    """Writes the client's form; see `inference.translation`."""
+    """Writes the client's format; see `inference.translation`."""
 
     def begin(self) -> Written: ...
 
@@ -43,12 +42,12 @@ class Writer(Protocol):
 
 
 class TranslatedStream(EventStream):
-    """Reads events and writes others. What comes behind the last one is not read."""
+    """Translates events from one format to the other. Data after the last event is not read."""
 
     def __init__(
         self,
         attempt: Attempt[Any],
-        response: aiohttp.ClientResponse,
+        response: Response,
         reader: Reader,
         writer: Writer,
         templates: Templates,
@@ -61,14 +60,14 @@ class TranslatedStream(EventStream):
 
     @abstractmethod
     def chunk(self, written: Written, size: int) -> Chunk:
-        """Lay out what was written of `size` bytes of output."""
+        """Build a chunk from written events, with `size` bytes of output."""
 
     @abstractmethod
     def last_chunk(self, written: Written, size: int) -> Chunk:
-        """Lay out the end of the stream."""
+        """Build the last chunk of the stream, with `size` bytes of output."""
 
     def repeated(self, run: Run) -> Chunk:
-        """Translate texts, one behind the other."""
+        """Translate consecutive text events."""
         number = self._writer.repeat(run.text, run.deltas)
         return Chunk(run.written(number), run.deltas, run.size_bytes)
 

@@ -1,1 +1,1 @@
-"""What upstreams of representations have in common: several calls that make one answer, vectors, and our own protocol."""
+"""Shared code of representation endpoints: answers made of several calls, vectors, and the gateway's own protocol."""

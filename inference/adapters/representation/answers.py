@@ -1,4 +1,4 @@
-"""Builds the answer of a request for representations."""
+"""Builds the answer to a request for representations."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from inference.rules.upstream import Attempt
 
 
 def represented(attempt: Attempt[Any], facts: Facts, data: Any, usage: dict[str, Any] | None) -> Answer:
-    """Build an answer with its manifest; `usage` has `input_tokens`, and the client gets it in the vendor's words.
+    """Build an answer with its manifest. `usage` has `input_tokens`, which the client gets under the vendor's names.
 
-    Raises NotJSONError where the vectors are of another representation than the request is bound to.
+    Raises NotJSONError if the vectors do not match the representation that the request is bound to.
     """
     request: BoundedRepresentation = attempt.request
     try:

@@ -1,12 +1,12 @@
-"""Cuts a request's inputs into what one call to an upstream takes."""
+"""Splits a request's inputs into batches that fit one upstream call."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 CALL_MAX_BYTES = 120_000
-"""Of text. No tokenizer makes more tokens than bytes, and vendors take 120,000 tokens or more in one call."""
+"""The most text of one call. No tokenizer yields more tokens than bytes, and vendors accept at least 120,000 tokens."""
 CALL_MAX_INPUTS = 256
-"""So many vectors, written as JSON, stay well below the largest answer that is read."""
+"""This many vectors, serialized as JSON, stay well below the limit for an answer."""
 
 Item = TypeVar("Item")
 
@@ -18,7 +18,8 @@ def in_calls(
     max_bytes: int = CALL_MAX_BYTES,
     max_inputs: int = CALL_MAX_INPUTS,
 ) -> Iterator[list[Item]]:
-    """Cut items, in order, each of a size in (bytes of text, inputs). One that is too large alone goes alone."""
+    """Split items into batches, in order. `sizes` has each item's (bytes of text, inputs). An item beyond a limit gets a batch
+    of its own."""
     batch: list[Item] = []
     bytes_so_far = inputs_so_far = 0
     for item, (size_bytes, inputs) in zip(items, sizes, strict=True):

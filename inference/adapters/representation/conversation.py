@@ -1,16 +1,15 @@
-"""Several calls at one upstream that make one answer, one after the other."""
+"""Makes several consecutive calls to one upstream for one answer."""
 
 import time
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, TypeVar
 
-import aiohttp
-
 from gateway.core.api.json_pieces import dumps_in_pieces
 from gateway.core.api.offload import LARGE_BODY_BYTES, offload
 from gateway.core.contract.errors import ModelUnavailable, UpstreamError
 from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.response import Response
 from gateway.core.outbound.timeouts import answer_timeout
 from inference.adapters import errors
 from inference.adapters.exchange import (
@@ -18,7 +17,7 @@ from inference.adapters.exchange import (
     NotJSONError,
     Refusal,
     is_json,
-    json_payload,
+    json_body,
     parse_object,
     post,
     read_refusal,
@@ -33,7 +32,7 @@ Sent = TypeVar("Sent", bound=BoundedRepresentation)
 
 
 class RefusedError(Exception):
-    """The upstream answered a call of the conversation with something else than a 2xx."""
+    """The upstream refused a call of the conversation."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -41,8 +40,8 @@ class RefusedError(Exception):
 
 
 class Conversation:
-    """The calls of one attempt. `answers` counts those that were answered, `input_tokens` sums what they used: None where
-    one of them did not say. All of them together may take as long as one call elsewhere."""
+    """The calls of one attempt. `answers` counts the answered ones; `input_tokens` is their sum, or None if one did not report
+    it. Together they share the timeout of a single call."""
 
     def __init__(self, attempt: Attempt[Any]) -> None:
         self._attempt = attempt
@@ -51,21 +50,21 @@ class Conversation:
         self.input_tokens: Any = 0
 
     async def ask(self, path: str, body: dict[str, Any], *, is_large: bool) -> dict[str, Any]:
-        """Send one call and return the object that answers it. Raises RefusedError, NotJSONError, or as
+        """Send one call and return the object in its response. Raises RefusedError, NotJSONError, or the errors that
         `gateway.core.outbound.failures` lists."""
         seconds = self._until - time.monotonic()
         if seconds <= 0:
-            raise TimeoutError("the calls before took all the time")
+            raise TimeoutError("the previous calls used up the timeout")
         written = await offload(dumps_in_pieces, body) if is_large else dumps_in_pieces(body)
         phases = answer_timeout(seconds)
-        response = await post(self._numbered(), path, json_payload(written), accept=JSON_TYPE, phases=phases)
+        response = await post(self._numbered(), path, json_body(written), accept=JSON_TYPE, phases=phases)
         try:
             return await self._read(response)
         finally:
             response.close()
 
     def count(self, tokens: Any) -> None:
-        """Add what an answer says that it used. What is no count stays, for the route to find."""
+        """Add the usage that an answer reports. An invalid count is stored, so that the route finds it."""
         known = self.input_tokens
         is_sum = type(known) is int and type(tokens) is int and known >= 0 and tokens >= 0
         if is_sum:
@@ -83,33 +82,33 @@ class Conversation:
         attempt = self._attempt
         return replace(attempt, usage_id=f"{attempt.usage_id}-{self.answers}") if self.answers else attempt
 
-    async def _read(self, response: aiohttp.ClientResponse) -> dict[str, Any]:
+    async def _read(self, response: Response) -> dict[str, Any]:
         if response.status >= 300:
             raise RefusedError(await read_refusal(response))
         if response.status < 200 or not is_json(response):
-            raise NotJSONError(f"status {response.status}, content type {response.content_type}")
-        data = await read_bounded(response, ANSWER_MAX_BYTES)
+            raise NotJSONError(f"status {response.status}, content type {response.headers.get('Content-Type')}")
+        data = await read_bounded(response.content, ANSWER_MAX_BYTES)
         body = await offload(parse_object, data) if len(data) > LARGE_BODY_BYTES else parse_object(data)
         self.answers += 1
         if body.get("error"):
-            raise NotJSONError("an error under a status of success")
+            raise NotJSONError("an error with a success status")
         return body
 
 
 class ConversingEndpoint(Endpoint[Sent]):
-    """A route whose answer is made of one call or several. Once one was answered, no failure of another is certain to have
-    cost nothing."""
+    """A route whose answer is made of one or more calls. Once one was answered, a failure of another may still have cost
+    money."""
 
     @abstractmethod
     async def converse(self, attempt: Attempt[Sent], conversation: Conversation) -> Answer:
-        """Make the calls and build the answer. Raises as `Conversation.ask`."""
+        """Make the calls and build the answer. Raises the same errors as `Conversation.ask`."""
 
     def refused(self, attempt: Attempt[Sent], refusal: Refusal) -> Outcome:
-        """Read a complete answer that is not a 2xx."""
+        """Return the outcome of a complete response that is not a 2xx."""
         return errors.outcome_of(attempt, refusal)
 
     async def send(self, attempt: Attempt[Sent]) -> Outcome:
-        """Make the calls and return what they add up to. Never raises but for cancellation."""
+        """Make the calls and return their joint outcome. Raises nothing except cancellation."""
         conversation = Conversation(attempt)
         try:
             return await self.converse(attempt, conversation)
@@ -120,12 +119,12 @@ class ConversingEndpoint(Endpoint[Sent]):
         return _in_doubt(outcome) if conversation.answers else outcome
 
     async def open_stream(self, attempt: Attempt[Sent]) -> Stream | Outcome:
-        """Refuse: no route of representations streams."""
+        """Refuse the call. Representation routes do not stream."""
         return Rejected(ModelUnavailable(), alarm=Alarm("no stream", "representations do not stream"))
 
 
 def _in_doubt(outcome: Outcome) -> Outcome:
-    """Return the outcome of a failure behind an answer that the upstream may charge for."""
+    """Return the outcome of a failure after an answer that the upstream may bill for."""
     if isinstance(outcome, Ambiguous):
         return outcome
     error = outcome.error if isinstance(outcome, Rejected) else UpstreamError(private=f"in part: {outcome}")

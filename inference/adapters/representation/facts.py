@@ -1,4 +1,4 @@
-"""Reads what an answer tells of its vectors."""
+"""Reads what an answer reports about its vectors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -12,35 +12,35 @@ DIMENSIONS_MAX = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What an upstream tells of the vectors of one answer; `normalized` is None where it says nothing of it."""
+    """What an upstream reports about the vectors of one answer. `normalized` is None if it is not reported."""
 
     revision: str
     dimensions: int
     normalized: bool | None
 
     def as_contextual(self, quantization: str) -> "Facts":
-        """Return what is true once floats were brought to length 1; 8-bit numbers have other lengths."""
+        """Return the facts after normalization: floats have length 1, and 8-bit integers do not."""
         return replace(self, normalized=quantization == "float")
 
 
 def read_revision(answer: Mapping[str, Any]) -> str:
-    """Return the revision, or raise NotJSONError."""
+    """Return the revision. Raises NotJSONError."""
     value = answer.get("revision")
     if not isinstance(value, str) or not value.isprintable() or not 1 <= len(value) <= REVISION_MAX_CHARACTERS:
-        raise NotJSONError("revision is no name")
+        raise NotJSONError("revision is not a valid name")
     return value
 
 
 def read_dimensions(answer: Mapping[str, Any]) -> int:
-    """Return the number of dimensions, or raise NotJSONError."""
+    """Return the number of dimensions. Raises NotJSONError."""
     value = answer.get("dimensions")
     if type(value) is not int or not 1 <= value <= DIMENSIONS_MAX:
-        raise NotJSONError("dimensions is no count")
+        raise NotJSONError("dimensions is not a valid number")
     return value
 
 
 def read_flag(answer: Mapping[str, Any], name: str) -> bool | None:
-    """Return a boolean, None where it is absent; or raise NotJSONError."""
+    """Return a boolean, or None if it is absent. Raises NotJSONError."""
     value = answer.get(name)
     if not (value is None or isinstance(value, bool)):
         raise NotJSONError(f"{name} is neither true nor false")

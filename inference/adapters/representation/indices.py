@@ -1,4 +1,4 @@
-"""The `index` by which a vendor's items say which input they belong to."""
+"""Checks the `index` that assigns a vendor's items to inputs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from inference.adapters.exchange import NotJSONError
 
 
 def check_indices(items: Sequence[dict[str, Any]]) -> None:
-    """Raise NotJSONError unless every index from 0 on is there once, in whatever order."""
+    """Raise NotJSONError unless each index from 0 on occurs once, in any order."""
     indices = [item["index"] for item in items if type(item.get("index")) is int]
     if sorted(indices) != list(range(len(items))):
-        raise NotJSONError("two items for one input")
+        raise NotJSONError("not exactly one item for each index")

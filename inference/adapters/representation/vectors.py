@@ -1,4 +1,4 @@
-"""Vectors in and out: read from an upstream's JSON or base64, checked, and written as the client asked for them."""
+"""Reads vectors from an upstream's JSON or base64, checks them, and writes them in the client's format."""
 
 import base64
 import binascii
@@ -16,53 +16,53 @@ Floats = npt.NDArray[np.float32]
 Int8s = npt.NDArray[np.int8]
 
 NUMBERS = frozenset((int, float))
-"""The types of a JSON number; to `isinstance`, a boolean is one as well."""
+"""The types of a JSON number. `isinstance` would accept booleans too."""
 FLOAT32_MAX = float(np.finfo(np.float32).max)
 FLOAT_BYTES = 4
 UNIT_TOLERANCE = 1e-6
 
 
 def read_matrix(rows: Any, count: int, dimensions: int | None = None) -> Matrix:
-    """Read `count` vectors of equal length, of `dimensions` where given. Raises NotJSONError."""
+    """Read `count` vectors of equal length, of `dimensions` if given. Raises NotJSONError."""
     if not isinstance(rows, list) or len(rows) != count:
         raise NotJSONError("not exactly one vector for each input")
-    # Of a list with a text in it, NumPy would make texts of that text's length.
+    # NumPy would convert a list that contains a text to an array of texts of that length.
     if not all(isinstance(row, list) and NUMBERS.issuperset(map(type, row)) for row in rows):
-        raise NotJSONError("a vector that is no list of numbers")
+        raise NotJSONError("a vector that is not a list of numbers")
     try:
         found = np.array(rows, dtype=np.float64)
     except ValueError as error:
         raise NotJSONError("vectors of different lengths") from error
     if not (np.abs(found) <= FLOAT32_MAX).all():
-        raise NotJSONError("a vector that is no list of single-precision numbers")
+        raise NotJSONError("a vector that is not a list of single-precision numbers")
     if found.shape[1] == 0 or dimensions not in (None, found.shape[1]):
-        raise NotJSONError("vectors of other dimensions than asked for or told")
+        raise NotJSONError("vectors without the requested or reported dimensions")
     return found
 
 
 def as_matrix(vectors: "Sequence[npt.NDArray[Any]]") -> "npt.NDArray[Any]":
-    """Stack vectors. Raises NotJSONError where they have no common length, or a value that is no number."""
+    """Stack vectors. Raises NotJSONError if their lengths differ, or if a value is not a number."""
     if len({len(vector) for vector in vectors}) != 1 or not len(vectors[0]):
         raise NotJSONError("vectors of different lengths")
     stacked = np.stack(vectors)
     if not np.isfinite(stacked).all():
-        raise NotJSONError("a vector that is no list of numbers")
+        raise NotJSONError("a vector that is not a list of numbers")
     return stacked
 
 
 def read_int8s(rows: Any, count: int, dimensions: int) -> Int8s:
-    """Read `count` vectors of whole numbers from -128 to 127. Raises NotJSONError."""
+    """Read `count` vectors of integers from -128 to 127. Raises NotJSONError."""
     found = read_matrix(rows, count, dimensions)
     if (found != np.rint(found)).any() or found.min() < -128 or found.max() > 127:
-        raise NotJSONError("a vector that is no list of 8-bit numbers")
+        raise NotJSONError("a vector that is not a list of 8-bit integers")
     return found.astype(np.int8)
 
 
 def normalised(vectors: Matrix) -> Floats:
-    """Return vectors of length 1 in single precision. Raises NotJSONError where one has no length."""
+    """Return vectors of length 1 in single precision. Raises NotJSONError if one has length 0."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     if not (lengths > 0).all():
-        raise NotJSONError("a vector without a length")
+        raise NotJSONError("a vector of length 0")
     off = np.abs(lengths - 1) > UNIT_TOLERANCE
     return np.where(off, vectors / lengths, vectors).astype(np.float32)
 
@@ -71,19 +71,19 @@ def decode_floats(value: Any) -> Floats:
     """Read base64 of little-endian float32. Raises NotJSONError."""
     data = _decoded(value)
     if len(data) % FLOAT_BYTES:
-        raise NotJSONError("vectors that are not of single precision")
+        raise NotJSONError("vectors that are not in single precision")
     return np.frombuffer(data, dtype="<f4")
 
 
 def decode_matrices(values: Sequence[Any], counts: Sequence[int], dimensions: int) -> Floats:
-    """Read base64 of matrices of little-endian float32, row after row, `counts` rows each, into one array. Raises
+    """Read base64 of row-major matrices of little-endian float32, with `counts` rows each, into one array. Raises
     NotJSONError."""
     found = np.empty((sum(counts), dimensions), dtype="<f4")
     first = 0
     for value, count in zip(values, counts, strict=True):
         data = _decoded(value)
         if len(data) != count * dimensions * FLOAT_BYTES:
-            raise NotJSONError("a matrix of another size than its dimensions and offsets")
+            raise NotJSONError("a matrix whose size does not match its dimensions and offsets")
         found[first : first + count] = np.frombuffer(data, dtype="<f4").reshape(count, dimensions)
         first += count
     return found
@@ -91,15 +91,15 @@ def decode_matrices(values: Sequence[Any], counts: Sequence[int], dimensions: in
 
 def _decoded(value: Any) -> bytes:
     if not isinstance(value, str):
-        raise NotJSONError("vectors that are no base64")
+        raise NotJSONError("vectors that are not base64")
     try:
         return base64.b64decode(value, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise NotJSONError("vectors that are no base64") from error
+        raise NotJSONError("vectors that are not base64") from error
 
 
 def write_vector(vector: "npt.NDArray[Any]", *, as_base64: bool = False) -> orjson.Fragment:
-    """Write one vector as a JSON array, or as a string of base64 of little-endian float32."""
+    """Write one vector as a JSON array, or as the base64 of little-endian float32."""
     if as_base64:
         return orjson.Fragment(b'"%b"' % base64.b64encode(vector.astype("<f4").tobytes()))
     return orjson.Fragment(orjson.dumps(np.ascontiguousarray(vector), option=orjson.OPT_SERIALIZE_NUMPY))
@@ -108,7 +108,7 @@ def write_vector(vector: "npt.NDArray[Any]", *, as_base64: bool = False) -> orjs
 def write_items(
     vectors: "Sequence[npt.NDArray[Any]]", *, as_base64: bool = False, first: int = 0
 ) -> list[dict[str, Any]]:
-    """Write vectors as the vendor's list of embeddings, whose indices begin with `first`."""
+    """Write vectors as the vendor's list of embeddings, with indices from `first` on."""
     return [
         {"object": "embedding", "index": index, "embedding": write_vector(vector, as_base64=as_base64)}
         for index, vector in enumerate(vectors, first)
@@ -116,5 +116,5 @@ def write_items(
 
 
 def written(items: list[dict[str, Any]]) -> orjson.Fragment:
-    """Write a list that is large beside the event loop, so that the answer around it costs nothing more."""
+    """Serialize a list. For a large one, call this outside the event loop; the answer around it is then cheap to serialize."""
     return orjson.Fragment(orjson.dumps(items))

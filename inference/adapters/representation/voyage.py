@@ -1,4 +1,4 @@
-"""Reads what the vendor Voyage answers, which is the same on each of its routes of vectors."""
+"""Reads the responses of the vendor Voyage that are common to its vector routes."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from inference.adapters.representation.indices import check_indices
 
 
 def read_list(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
-    """Return the members of a list in the order of their `index`. Raises NotJSONError unless each is there once."""
+    """Return the members of a list in the order of `index`. Raises NotJSONError unless each index occurs once."""
     data = answer.get("data")
     if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
-        raise NotJSONError("data is no list of objects")
+        raise NotJSONError("data is not a list of objects")
     if len(data) != count:
         raise NotJSONError("not exactly one item for each input")
     check_indices(data)
@@ -19,8 +19,8 @@ def read_list(answer: dict[str, Any], count: int) -> list[dict[str, Any]]:
 
 
 def count_usage(conversation: Conversation, answer: dict[str, Any]) -> None:
-    """Add what an answer says that it used. Raises NotJSONError where its usage is no object."""
+    """Add the usage that an answer reports. Raises NotJSONError if its usage is not an object."""
     usage = answer.get("usage")
     if not (usage is None or isinstance(usage, dict)):
-        raise NotJSONError("usage is no object")
+        raise NotJSONError("usage is not an object")
     conversation.count((usage or {}).get("total_tokens"))

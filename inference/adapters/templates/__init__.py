@@ -1,13 +1,13 @@
-"""Recognizes events that differ from an earlier one of their stream only by their text, and writes them without parsing them.
+"""Recognizes events that differ from an earlier one of their stream only in their text, and rewrites them without parsing.
 
-Nearly all events of a stream repeat the one before, except for the words that they carry, their number and their padding. A
-template finds these values by comparing bytes, and puts them into what was written for the earlier event.
+Nearly all events of a stream repeat the previous one, except for their text, sequence number and padding. A template finds
+these values by comparing bytes, and inserts them into the bytes that were written for the earlier event.
 
-Why that is exact: a template is made of an event by putting values that nobody can foresee in the places of these, and is kept
-only if what is parsed then is the same event with exactly these values. So each place is the whole inside of one string, or one
-number. Whatever it matches later is the inside of a string or a number too (RFC 8259 sections 6 and 7: of a string, valid UTF-8
-without quotes, backslashes and control characters), so parsing it could only give the same event with that value. Every other
-event is parsed.
+Why this is exact: to make a template from an event, these values are replaced by unpredictable ones. The template is used
+only if the result parses as the same event with exactly those values. Each place is therefore the whole content of one string,
+or one number. All that it matches later is also the content of a string, or a number (RFC 8259 sections 6 and 7: for a string,
+valid UTF-8 without quotes, backslashes and control characters), so parsing would yield the same event with that value. All
+other events are parsed.
 """
 
 from inference.adapters.templates.forms import CHAT, RESPONSES, Form

@@ -1,4 +1,4 @@
-"""Where an event has the values in which it differs from others."""
+"""Defines the places of the values in which the events of a stream differ."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,19 +8,19 @@ import orjson
 Path = tuple[str | int, ...]
 
 PADDING: Path = ("obfuscation",)
-"""What the vendor adds to every event, so that nobody learns its text from its length."""
+"""Random padding that the vendor adds to events, so that their length does not reveal their text."""
 
 NUMBER: Path = ("sequence_number",)
 
 
 class Form(NamedTuple):
-    """The paths of which one has an event's text, and whether the events of a stream are numbered."""
+    """The possible paths of an event's text, and whether the events of a stream are numbered."""
 
     texts: tuple[Path, ...]
     is_numbered: bool
 
     def values(self, event: Mapping[str, Any]) -> dict[str, Path] | None:
-        """Return where an event has its text, padding and number, by their names; None where it has no text, or several."""
+        """Map "text", "padding" and "number" to their paths in an event. Return None if it has no text, or several."""
         texts = [path for path in self.texts if isinstance(text := value_at(event, path), str) and text]
         if len(texts) != 1:
             return None
@@ -37,7 +37,7 @@ RESPONSES = Form((("delta",),), True)
 
 
 def value_at(event: Any, path: Path) -> Any:
-    """Return what stands at a path; None where nothing does."""
+    """Return the value at a path, or None if there is none."""
     try:
         for name in path:
             event = event[name]
@@ -47,7 +47,7 @@ def value_at(event: Any, path: Path) -> Any:
 
 
 def replaced(event: Mapping[str, Any], values: Mapping[Path, Any]) -> dict[str, Any]:
-    """Return a copy of an event with other values at some paths."""
+    """Return a copy of an event with the given values at their paths."""
     copy: dict[str, Any] = orjson.loads(orjson.dumps(event))
     for path, value in values.items():
         holder: Any = copy

@@ -1,4 +1,4 @@
-"""The templates of one stream."""
+"""Learns and applies the templates of one stream."""
 
 import re
 import secrets
@@ -12,11 +12,11 @@ from inference.adapters.templates.forms import Form, Path, replaced
 from inference.adapters.templates.template import PATTERNS, Run, Template
 
 TEMPLATES_MAX = 4
-"""A stream with several choices alternates between as many events."""
+"""The most templates of a stream. A stream with several choices alternates between their events."""
 
 FIRST_TRY = 8
-"""A template is made of the eighth plain event that repeats none, and then of the sixteenth, and so on: making one takes as long
-as translating thirty events, and there are streams whose events never repeat."""
+"""A template is made from the eighth plain event that matches none, then from the sixteenth, and so on. Making one takes as
+long as translating thirty events, and some streams never repeat an event."""
 
 Dump = Callable[[Mapping[str, Any]], bytes]
 
@@ -24,7 +24,7 @@ _PREFIX = re.compile(rb"(?:event: [^\n]*\n)?data: ")
 
 
 class Templates:
-    """Those of a stream that is read in one form, and written in another or the same."""
+    """The templates of a stream that is read in one form, and written in the same or another form."""
 
     def __init__(self, read: Form, write: Form, dump: Dump) -> None:
         self._read = read
@@ -35,14 +35,14 @@ class Templates:
         self._next_try = FIRST_TRY
 
     def run(self, blocks: Sequence[bytes]) -> Run | None:
-        """Return the first of some events as far as they repeat one that was learned; None where not even one does."""
+        """Return the longest prefix of `blocks` that matches a known template, or None if not even the first block does."""
         for template in self._known:
             if run := template.run(blocks):
                 return run
         return None
 
     def learn(self, block: bytes, data: bytes, event: Mapping[str, Any]) -> None:
-        """Learn an event that told nothing but a text, by its bytes, the data in it and what is written for it."""
+        """Learn from a plain event: its bytes, its data, and the event that was written for it."""
         self._missed += 1
         if self._missed < self._next_try:
             return
@@ -52,7 +52,7 @@ class Templates:
                 self._known = [template, *self._known][:TEMPLATES_MAX]
 
     def forget(self) -> None:
-        """Forget all: what was written for them is not what would be written now."""
+        """Discard all templates, because the events that they write are no longer correct."""
         self._known, self._missed, self._next_try = [], 0, FIRST_TRY
 
     def _made(self, block: bytes, data: bytes, event: Mapping[str, Any]) -> Template | None:
@@ -71,7 +71,7 @@ class Templates:
 
 
 def _spans(data: bytes, paths: Mapping[str, Path], probes: Mapping[str, Any]) -> list[tuple[int, int, str]] | None:
-    """Return where the values stand in an event's bytes, in their order; None where that is not certain."""
+    """Return the spans of the values in an event's bytes, in order, or None if they are not certain."""
     spans = []
     for name, path in paths.items():
         found = list(re.finditer(_member(name, path), data))
@@ -88,7 +88,7 @@ def _spans(data: bytes, paths: Mapping[str, Path], probes: Mapping[str, Any]) ->
 
 
 def _member(name: str, path: Path) -> bytes:
-    """Return the pattern of a member with its value."""
+    """Return the pattern that matches a member with its value."""
     quote = b"" if name == "number" else b'"'
     return rb'"%b"\s*:\s*%b(?P<value>%b)%b' % (str(path[-1]).encode(), quote, PATTERNS[name], quote)
 
@@ -100,7 +100,7 @@ def _cut(data: bytes, spans: Sequence[tuple[int, int, str]]) -> tuple[list[bytes
 
 
 def _layout(written: bytes, probes: Mapping[str, Any]) -> tuple[bytes, list[str]]:
-    """Return what is written with places for the values, and their names in the order of these."""
+    """Return the written bytes with placeholders for the values, and the values' names in order."""
     places = {name: str(probe).encode() for name, probe in probes.items()}
     names = sorted((name for name in places if places[name] in written), key=lambda name: written.find(places[name]))
     layout = written.replace(b"%", b"%%")

@@ -1,4 +1,4 @@
-"""What a run of events has in common, as it is read and as it is written."""
+"""Matches runs of events that share a template, and writes them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ PATTERNS: Mapping[str, bytes] = {
     "padding": rb"([ !#-\[\]-~]*)",
     "number": rb"(?:0|[1-9][0-9]{0,14})",
 }
-"""What a value may be, so that it is the inside of a string, or a number, whatever stands around it."""
+"""Patterns of values that are valid as the content of a JSON string, or as a number, in any context."""
 
-# Between the values of an event, in place of what all events have there, and behind each event. No value has them in it.
+# Separators: the marks replace the fixed bytes between an event's values; the end follows each event. No value contains them.
 _MARKS = (b"\1", b"\2")
 _END = b"\3"
 
@@ -22,7 +22,7 @@ _COLUMNS = ("text", "padding", "number")
 
 
 class Run(NamedTuple):
-    """Events, one behind the other, that repeat one: their texts, and their paddings where they have any."""
+    """Consecutive events that match one template: their texts, and their paddings if they have any."""
 
     template: "Template"
     texts: Sequence[bytes]
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
     @property
     def deltas(self) -> int:
-        """Count the events. Each has a text that is not empty."""
+        """Return the number of events. Each has a non-empty text."""
         return len(self.texts)
 
     @property
@@ -40,23 +40,24 @@ class Run(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the texts as one."""
+        """Return the texts, joined."""
         return b"".join(self.texts).decode()
 
     def written(self, number: int = 0) -> bytes:
-        """Return the events as they are written; where they are numbered, from this number on."""
+        """Return the events as they are written, numbered from `number` on if they have numbers."""
         return self.template.fill(self.texts, self.paddings, number)
 
     def event(self, number: int) -> dict[str, Any]:
-        """Return the last of these events, which are written from this number on, as if it had the texts of all."""
+        """Return the last event of the run, which is numbered from `number` on, with the joined texts of all its events."""
         return self.template.event | {"delta": self.text, "sequence_number": number + self.deltas - 1}
 
 
 class Template:
-    """The bytes between the values of an event that is read, which are `read_names`, and of the event that is written.
+    """The fixed bytes of an event that is read, and those of the event that is written.
 
-    `layout` is what is written, with `%b` in the place of a text or a padding and `%d` of a number, which `names` tells. `event`
-    is the one of which this was made, as it is written.
+    `pieces` are the bytes around the values `read_names` of the event that is read. `layout` is the written event, with `%b`
+    in place of a text or a padding and `%d` of a number, in the order of `names`. `event` is the written event that this
+    template was made from.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Template:
         self.event = event
 
     def run(self, blocks: Sequence[bytes]) -> Run | None:
-        """Return the first of some events as far as they repeat this one; None where not even one does."""
+        """Return the longest prefix of `blocks` that matches, or None if not even the first block does."""
         first, last = self._first, self._last
         start, end = len(first), -len(last)
         insides = []
@@ -87,7 +88,7 @@ class Template:
         return self._read(insides) if insides else None
 
     def fill(self, texts: Sequence[bytes], paddings: Sequence[bytes], number: int) -> bytes:
-        """Put the values of a run where they belong."""
+        """Return the written events of a run with these values."""
         if self._pick is None:
             return self._layout * len(texts) % tuple(texts)
         if len(texts) == 1:
@@ -96,7 +97,7 @@ class Template:
         return self._layout * len(texts) % tuple(chain.from_iterable(zip(*columns, strict=True)))
 
     def _read(self, insides: Sequence[bytes]) -> Run | None:
-        """Read what stands between the first and the last piece of events, up to one that does not repeat this."""
+        """Read the bytes between the first and the last piece of events, up to the first event that does not match."""
         data = _END.join(insides) + _END
         if data.count(_END) != len(insides):
             return None
@@ -111,7 +112,7 @@ class Template:
         if not data.isascii():
             try:
                 data.decode()
-            except UnicodeDecodeError:  # it is no JSON, and is refused where it is parsed
+            except UnicodeDecodeError:  # it is not JSON; the parser refuses it
                 return None
         values = self._find(data)
         if len(self._captured) == 1:
@@ -122,7 +123,7 @@ class Template:
 
 @cache
 def _patterns(names: tuple[str, ...]) -> tuple[Any, Any]:
-    """Return what matches the insides of a run, and what lists the values in them."""
+    """Return the function that matches the insides of a run, and the function that lists their values."""
     event = PATTERNS[names[0]]
     for mark, name in zip(_MARKS, names[1:], strict=False):
         event += mark + PATTERNS[name]

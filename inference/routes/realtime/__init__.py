@@ -1,1 +1,1 @@
-"""GET /v1/realtime: a live session with a model, over a WebSocket."""
+"""GET /v1/realtime: a realtime session with a model, over a WebSocket."""

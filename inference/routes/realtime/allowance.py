@@ -1,8 +1,8 @@
-"""What a session may still do within its hold.
+"""Tracks what a session may still spend of its hold.
 
-Before anything that can cost goes upstream, its worst case is set aside here: the whole conversation so far at the
-dearest input price, and the response's limit at the dearest output price. Bytes bound tokens of text, and twice the
-vendor's rate bounds tokens of sound.
+Before anything that costs money goes upstream, its worst case is set aside here: the whole conversation so far at the
+highest input price, and the response's limit at the highest output price. Bytes bound the tokens of text, and twice the
+vendor's rate bounds the tokens of audio.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from inference.routes.realtime.items import ITEM_TOKENS
 from inference.routes.realtime.tally import Tally
 
 TRANSCRIBED_SECONDS = 60
-"""So much sound can still be transcribed while a response is in progress, however little is left."""
+"""The audio that can still be transcribed while a response is in progress, however little of the hold is left."""
 
 
 class CeilingReached(Exception):
@@ -23,12 +23,12 @@ class CeilingReached(Exception):
 
 
 class ResponseInProgress(Exception):
-    """The hold does not cover another response as long as those in progress may still use their limits."""
+    """The hold does not cover another response until those in progress have released their unused part."""
 
 
 @dataclass(slots=True)
 class Asked:
-    """A response that was asked for: the most that it can use, and how large the conversation was."""
+    """A requested response: its maximum usage, and the size of the conversation at the request."""
 
     input_tokens: int
     output_tokens: int
@@ -37,7 +37,7 @@ class Asked:
 
 
 class Allowance:
-    """The account of one session."""
+    """The spending account of one session."""
 
     def __init__(self, session: BoundedSession, tally: Tally) -> None:
         self._hold = session.hold_microusd
@@ -48,22 +48,23 @@ class Allowance:
         self._context_max = session.model.context_tokens or QUANTITY_MAX
         self.response_max = response_max_tokens(session.model)
         self._tally = tally
-        self._added = 0  # all that ever came into the conversation
-        self._items = 0  # the most that is in it now
-        self._buffer = 0  # sound that was not committed yet
+        self._added = 0  # everything ever added to the conversation
+        self._items = 0  # the maximum of its current content
+        self._buffer = 0  # audio not committed yet
         self._session = 0  # instructions and tools
-        self._updates = 0  # of which the upstream has not said that they stand
+        self._updates = 0  # updates that the upstream has not confirmed
         self.asked: list[Asked] = []
         self.transcribing: dict[str, int] = {}
 
     def grow(self, tokens: int) -> None:
-        """Take text or committed sound into the conversation, or raise CeilingReached."""
+        """Add text or committed audio to the conversation, or raise CeilingReached."""
         self._check_least(tokens)
         self._added += tokens
         self._items += tokens
 
     def hear(self, tokens: int, *, transcribed: bool, prompt_tokens: int) -> None:
-        """Take sound into the buffer, or raise CeilingReached. Its transcription costs by itself, with its prompt."""
+        """Add audio to the buffer, or raise CeilingReached. Its transcription is charged separately, with its
+        prompt."""
         self._check_least(tokens)
         heard = tokens + self._buffer
         if transcribed and self._room() < self._cost(heard + prompt_tokens, heard):
@@ -71,7 +72,7 @@ class Allowance:
         self._buffer += tokens
 
     def commit(self, item_id: str, *, transcribed: bool, prompt_tokens: int) -> None:
-        """Take what is in the buffer into the conversation."""
+        """Move the buffer's content to the conversation."""
         if transcribed:
             self.transcribing[item_id] = self._buffer + prompt_tokens
         tokens = self._buffer + ITEM_TOKENS
@@ -80,30 +81,30 @@ class Allowance:
         self._buffer = 0
 
     def clear(self) -> None:
-        """Forget what is in the buffer."""
+        """Discard the buffer's content."""
         self._buffer = 0
 
     def describe(self, tokens: int) -> None:
-        """Take instructions and tools that a client sets, beside what stands, or raise CeilingReached."""
+        """Add instructions and tools set by a client to the current ones, or raise CeilingReached."""
         self._check_least(tokens)
         self._session += tokens
         self._updates += 1
 
     def described(self, tokens: int, *, is_update: bool) -> None:
-        """Take the upstream's word on what stands now, unless it has not heard of everything yet."""
+        """Replace the settings with those confirmed by the upstream, unless updates are still unconfirmed."""
         self._updates = max(self._updates - is_update, 0)
         self._session = max(self._session, tokens) if self._updates else tokens
 
     def ask(self, wish: int | None, *, extra_tokens: int, is_plain: bool, transcribed: bool = False) -> Asked:
-        """Set a response aside with the largest limit that is wished for and paid for.
+        """Set a response aside, with the largest limit that is requested and covered.
 
-        Raises CeilingReached, or ResponseInProgress where it would be paid for if nothing else were set aside.
+        Raises CeilingReached, or ResponseInProgress if it would be covered if nothing else were set aside.
         """
         context = self._context(extra_tokens)
         most = min(wish or self.response_max, self.response_max)
         least = min(most, RESPONSE_MIN_TOKENS)
         heard = TRANSCRIBED_SECONDS * TOKENS_PER_SECOND_MAX if transcribed else 0
-        aside = self._cost(heard, heard)  # a transcription has no more words than its sound has tokens
+        aside = self._cost(heard, heard)  # a transcription has no more words than its audio has tokens
         limit = self._affordable(context, self._room() - aside)
         if limit < least:
             limit = min(self._affordable(context, self._room()), least)
@@ -115,7 +116,8 @@ class Allowance:
         return asked
 
     def done(self, asked: Asked | None, used: Quantities | None) -> None:
-        """Forget a response that is over. Its usage says how large the conversation was: it bounds it anew."""
+        """Release a response that has ended. Its usage states the size of the conversation and becomes its new
+        bound."""
         if asked is None:
             return
         if asked in self.asked:
@@ -129,7 +131,7 @@ class Allowance:
 
     @property
     def spent_microusd(self) -> int:
-        """Return what everything that is over costs."""
+        """Return the cost of everything that has ended."""
         return min(self._hold - self._unspent(), self._hold)
 
     def _context(self, extra_tokens: int = 0) -> int:
@@ -137,30 +139,30 @@ class Allowance:
         return min(self._session + self._items + self._buffer + open_output + extra_tokens, self._context_max)
 
     def _check_least(self, more: int) -> None:
-        """Check that the shortest response to a conversation that has become longer could be paid for by itself."""
+        """Check that a longer conversation still leaves enough for the shortest response on its own."""
         least = min(RESPONSE_MIN_TOKENS, self.response_max)
         if self._affordable(self._context(more), self._unspent()) < least:
             raise CeilingReached
 
     def _unspent(self) -> int:
-        """Return how many micro-USD of the hold are not spent. Computed anew after each report alone."""
+        """Return the unspent micro-USD of the hold. Recomputed only after each report."""
         if self._spent_at != self._tally.reports:
             self._spent_at = self._tally.reports
             self._spent = cost_microusd(self._tally.reported(), self._prices)
         return self._hold - self._spent
 
     def _room(self) -> int:
-        """Return how many micro-USD are neither spent nor set aside."""
+        """Return the micro-USD that are neither spent nor set aside."""
         aside = sum(self._cost(each.input_tokens, each.output_tokens) for each in self.asked)
         return self._unspent() - aside - sum(self._cost(tokens, tokens) for tokens in self.transcribing.values())
 
     def _affordable(self, context: int, room: int) -> int:
-        """Return how many tokens a response to so much may have, with so many micro-USD."""
+        """Return how many tokens a response to this context may have for `room` micro-USD."""
         left = room - self._cost(context, 0)
         if left < 0:
             return 0
         return left * PICO_PER_MICRO // self._output_price if self._output_price else self.response_max
 
     def _cost(self, input_tokens: int, output_tokens: int) -> int:
-        """Return the most that so many tokens cost, rounded up."""
+        """Return the maximum cost of these tokens, rounded up."""
         return -(-(input_tokens * self._input_price + output_tokens * self._output_price) // PICO_PER_MICRO)

@@ -1,4 +1,4 @@
-"""The ASGI application of the route: answers a handshake, and runs the session."""
+"""The ASGI application of the route: accepts or refuses a handshake, and runs the session."""
 
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from inference.rules.upstream import Stream
 
 
 async def serve_realtime(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Serve one handshake and what follows."""
+    """Serve one handshake and its session."""
     await receive()
     request_id = request_id_of_scope(scope)
     client = ClientSocket(scope, receive, send, request_id)
@@ -43,7 +43,7 @@ async def _serve(scope: dict[str, Any], client: ClientSocket, request_id: str) -
         await _refuse(client, answered(error))
         return
     if replay is not None:
-        await _tell_again(request, client, dict(replay.headers))
+        await _refuse_repeated(request, client, dict(replay.headers))
 
 
 async def _run(request: Handshake, client: ClientSocket, call: Call, stream: Stream) -> None:
@@ -63,11 +63,11 @@ async def _refuse(client: ClientSocket, error: ApiError) -> None:
         await client.refuse(error)
 
 
-async def _tell_again(request: Handshake, client: ClientSocket, headers: dict[str, str]) -> None:
-    """Report to a repeated handshake that its session is over. There is nothing to relay, and nothing is charged."""
+async def _refuse_repeated(request: Handshake, client: ClientSocket, headers: dict[str, str]) -> None:
+    """Tell a repeated handshake that its session is over. Nothing is relayed or charged."""
     await client.accept(request.subprotocol, headers)
-    told = "The session with this Idempotency-Key is over. Use a new key to open another."
-    await client.send(dumps(error_event(IdempotencyKeyReused(told), client.request_id)))
+    message = "The session with this Idempotency-Key is over. Use a new key to open another."
+    await client.send(dumps(error_event(IdempotencyKeyReused(message), client.request_id)))
     await client.close(endings.KEY_USED, "key already used")
 
 

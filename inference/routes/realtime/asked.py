@@ -1,4 +1,4 @@
-"""The responses that were asked for, from the event that asks to the one that ends them."""
+"""Tracks requested responses, from the event that requests one to the one that ends it."""
 
 import secrets
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from inference.routes.realtime.allowance import Asked
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A `response.create` that the upstream has not answered. `event_id` is what the client called it; the gateway's own
-    have none, and nobody is told of their errors."""
+    """A `response.create` that the upstream has not answered yet. `event_id` is the client's own id for it; the
+    gateway's own requests have none, and their errors are not forwarded."""
 
     asked: Asked | None
     event_id: str | None
@@ -17,8 +17,8 @@ class Pending:
 
 
 class Questions:
-    """What is under way upstream. Events go there under ids that no client can guess: an error about another event must
-    not free what was set aside for a response."""
+    """The requests in progress upstream. Events are sent with ids that clients cannot guess: an error about another
+    event must not release what was set aside for a response."""
 
     def __init__(self) -> None:
         self.pending: dict[str, Pending] = {}
@@ -26,21 +26,21 @@ class Questions:
         self.done: set[str] = set()
 
     def add(self, asked: Asked | None, event_id: str | None = None, *, is_ours: bool = False) -> str:
-        """Note an event that is about to be sent, and return the id under which it goes."""
+        """Record an event that is about to be sent, and return the id to send it with."""
         ours = f"evt_{secrets.token_hex(12)}"
         self.pending[ours] = Pending(asked, event_id, is_ours)
         return ours
 
     def refused(self, event_id: object) -> Pending | None:
-        """Take out the event that an error is about; None where it is about another."""
+        """Remove and return the event that an error refers to; None if it refers to another."""
         return self.pending.pop(event_id, None) if isinstance(event_id, str) else None
 
     def oldest(self) -> Pending | None:
-        """Take out the oldest question: responses begin in the order in which they were asked for."""
+        """Remove and return the oldest request: responses start in the order of their requests."""
         first = next((event_id for event_id, each in self.pending.items() if each.asked), None)
         return self.pending.pop(first) if first else None
 
     @property
     def is_any(self) -> bool:
-        """Return whether a response is asked for or in progress."""
+        """Return whether a response is requested or in progress."""
         return bool(self.running) or any(each.asked for each in self.pending.values())

@@ -1,4 +1,4 @@
-"""How many bytes of sound are a token at most, by the format that a session has."""
+"""Computes the maximum tokens of audio, by the session's format."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from gateway.core.contract.errors import InvalidRequest
 
 TOKENS_PER_SECOND_MAX = 20
-"""Twice what the vendor counts for a second of speech that it hears, and what it counts for one that it speaks."""
+"""Twice the vendor's tokens per second of audio input, and equal to those per second of audio output."""
 
 BYTES_PER_SECOND = {"audio/pcm": 48_000, "audio/pcmu": 8_000, "audio/pcma": 8_000}
 """PCM is 24 kHz, 16 bits, one channel; G.711 is 8 kHz, 8 bits."""
@@ -25,15 +25,15 @@ def read_format(value: Any, param: str) -> str:
 
 
 def dearest(*kinds: str) -> str:
-    """Return the format of which a byte counts the most tokens."""
+    """Return the format with the most tokens per byte."""
     return min(kinds, key=BYTES_PER_SECOND.__getitem__)
 
 
 def tokens_of(size_bytes: int, kind: str) -> int:
-    """Return the most tokens that so many bytes of sound can count, rounded up."""
+    """Return the maximum tokens of `size_bytes` of audio, rounded up."""
     return -(-size_bytes * TOKENS_PER_SECOND_MAX // BYTES_PER_SECOND[kind])
 
 
 def bytes_of_base64(characters: int) -> int:
-    """Return how many bytes a base64 text of so many characters stands for, or a few more."""
+    """Return the number of bytes that a base64 text encodes, or a few more."""
     return -(-characters * 3 // 4)

@@ -1,4 +1,4 @@
-"""A session with its hold: all of what its caller allows, for nobody knows beforehand how long people talk."""
+"""A session with its hold: the caller's whole maximum, because the length of a conversation is not known in advance."""
 
 from collections.abc import Container
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from inference.rules.request import BoundedRequest
 from inference.rules.terms import within
 
 RESPONSE_MIN_TOKENS = 32
-"""The shortest response that is worth starting. A maximum that does not buy it buys no session."""
+"""The tokens of the shortest response worth starting. A maximum below its cost opens no session."""
 
 RESPONSE_MAX_TOKENS = 4096
-"""The longest one where the operator configured no limit, as the vendor has it."""
+"""The vendor's maximum, used if the operator configured no limit."""
 
 
 @dataclass(frozen=True)
 class BoundedSession(BoundedRequest):
-    """A session that may be opened. What it may still do is the matter of its `Allowance`."""
+    """A session that may be opened. Its `Allowance` tracks what it may still spend."""
 
     hold_microusd: int
     model: ServedModel
@@ -30,27 +30,27 @@ class BoundedSession(BoundedRequest):
 
     @property
     def members(self) -> Container[str]:
-        """Return the names that the client sent."""
+        """Return the names of the members that the client sent."""
         return ("model",)
 
     def usage(self, answer: Answer) -> NoReturn:
-        """Raise: a session is never answered in one piece."""
+        """Raise: a session has no complete response."""
         raise TypeError("a session has no whole answer")
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> NoReturn:
-        """Raise: a session is never answered in one piece."""
+        """Raise: a session has no complete response."""
         raise TypeError("a session has no whole answer")
 
 
 def bound_session(
     asked: RealtimeRequest, model: ServedModel, price: PriceVersion, max_cost_microusd: int
 ) -> BoundedSession:
-    """Hold the whole maximum. Raises MaxCostExceeded where it does not buy the shortest response."""
+    """Hold the whole maximum. Raises MaxCostExceeded if it does not cover the shortest response."""
     least = Quantities(output_tokens=min(RESPONSE_MIN_TOKENS, response_max_tokens(model)))
     within(cost_microusd(least, price.bounding(audio_input=True, audio_output=True)), max_cost_microusd)
     return BoundedSession(max_cost_microusd, model, price)
 
 
 def response_max_tokens(model: ServedModel) -> int:
-    """Return the most that one response may produce."""
+    """Return the maximum tokens of one response."""
     return min(model.max_output_tokens or RESPONSE_MAX_TOKENS, RESPONSE_MAX_TOKENS)

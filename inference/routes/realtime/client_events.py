@@ -1,4 +1,4 @@
-"""The client's events: checked, bounded, and written anew, so that the upstream reads what was paid for."""
+"""The client's events: validated, bounded, and rebuilt, so that the upstream reads only what the hold covers."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,11 +18,11 @@ EVENT_ID_MAX_CHARACTERS = 512
 
 _TYPE, _AUDIO = rb'"type": ?"input_audio_buffer\.append"', rb'"audio": ?"([A-Za-z0-9+/]+={0,2})"'
 _SOUND = re.compile(rb"\{(?:" + _TYPE + rb", ?" + _AUDIO + rb"|" + _AUDIO + rb", ?" + _TYPE + rb")\}")
-"""Nearly every frame of a session. What matches has one reading, so it can go on as it came."""
+"""Nearly every frame of a session. A match is unambiguous, so it can be forwarded unchanged."""
 
 
 class ClientEvents:
-    """Reads what the client of one session sends. What is refused changes nothing."""
+    """Reads the events of one session's client. A refused event changes nothing."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -41,7 +41,7 @@ class ClientEvents:
         }
 
     def is_sound(self, frame: bytes) -> bool:
-        """Take a frame that is plain sound and return True; any other is to be parsed. Raises CeilingReached."""
+        """Process a frame of plain audio and return True; return False for a frame to parse. Raises CeilingReached."""
         found = _SOUND.fullmatch(frame)
         if found is None:
             return False
@@ -49,7 +49,7 @@ class ClientEvents:
         return True
 
     def read(self, event: Event) -> Event:
-        """Return what goes upstream. Raises InvalidRequest, CeilingReached or ResponseInProgress."""
+        """Return the event to send upstream. Raises InvalidRequest, CeilingReached or ResponseInProgress."""
         kind = event.get("type")
         reader = self._readers.get(kind) if isinstance(kind, str) else None
         if reader is None:
@@ -58,7 +58,7 @@ class ClientEvents:
         return reader(event)
 
     def answer_speech(self) -> Event:
-        """Ask for the response to what was just said, as the client's settings want it. Raises as `read`."""
+        """Request the response to the client's speech, with its settings. Raises as `read`."""
         state = self._state
         asked = state.allowance.ask(
             state.settings.limit, extra_tokens=0, is_plain=True, transcribed=state.settings.may_transcribe
@@ -115,7 +115,7 @@ class ClientEvents:
         return {**event, "event_id": event_id, "response": {**response, "max_output_tokens": asked.output_tokens}}
 
     def _tokens_of(self, response: Event) -> int:
-        """Return the most that a response's own settings and items count."""
+        """Return the maximum tokens of a response's own settings and items."""
         items = response.get("input")
         if items is None:
             items = []
@@ -129,9 +129,9 @@ class ClientEvents:
 
 
 def client_id(event: Event) -> str | None:
-    """Return what the client calls an event, or raise InvalidRequest."""
+    """Return the client's own id of an event, or raise InvalidRequest."""
     event_id = event.get("event_id")
     if event_id is not None and not (isinstance(event_id, str) and len(event_id) <= EVENT_ID_MAX_CHARACTERS):
-        told = f"event_id must be a string of at most {EVENT_ID_MAX_CHARACTERS} characters."
-        raise InvalidRequest(told, param="event_id")
+        message = f"event_id must be a string of at most {EVENT_ID_MAX_CHARACTERS} characters."
+        raise InvalidRequest(message, param="event_id")
     return event_id

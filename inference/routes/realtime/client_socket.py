@@ -14,7 +14,7 @@ DENIAL = "websocket.http.response"
 
 
 class ClientGone(Exception):
-    """The client left, or does not read what it asked for."""
+    """The client has left, or does not read what it requested."""
 
 
 class ClientSocket:
@@ -34,7 +34,7 @@ class ClientSocket:
         self.is_open = False
 
     async def accept(self, subprotocol: str | None, headers: Mapping[str, str]) -> None:
-        """Answer the handshake. Raises ClientGone."""
+        """Accept the handshake. Raises ClientGone."""
         sent = [
             (name.lower().encode(), value.encode()) for name, value in {**headers, REQUEST_ID: self.request_id}.items()
         ]
@@ -42,7 +42,8 @@ class ClientSocket:
         await self._out({"type": "websocket.accept", "subprotocol": subprotocol, "headers": sent})
 
     async def refuse(self, error: ApiError) -> None:
-        """Answer the handshake with an error, as HTTP where the server can (ASGI's denial response), else with 403."""
+        """Refuse the handshake, with an HTTP error if the server supports it (ASGI's denial response), otherwise with
+        403."""
         if not self._can_deny:
             await self._out({"type": "websocket.close", "code": 4000})
             return
@@ -63,11 +64,11 @@ class ClientSocket:
         return (message["bytes"], True) if text is None else (text.encode(), False)
 
     async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
-        """Send a frame, waiting while the client does not read, until the server gives it up. Raises ClientGone."""
+        """Send a frame, waiting while the client does not read, until the server gives up. Raises ClientGone."""
         await self._out({"type": "websocket.send", **({"bytes": frame} if is_binary else {"text": frame.decode()})})
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the socket where it is still open. Raises ClientGone."""
+        """Close the socket if it is still open. Raises ClientGone."""
         if self.is_open:
             self.is_open = False
             await self._out({"type": "websocket.close", "code": code, "reason": reason})

@@ -1,4 +1,4 @@
-"""Closes a session's call: one usage record, charged once, by what the upstream reported of all its responses."""
+"""Closes a session's call: one usage record, charged once, by the upstream's reports of all its responses."""
 
 from billing.operations.ledger import Replay
 from billing.rules.prices import PriceError
@@ -11,7 +11,7 @@ from inference.routes.realtime.state import State
 
 
 async def close_call(call: Call, state: State, ending: Ending) -> None:
-    """Charge what was reported, or leave the call to review where not everything that was done is known."""
+    """Charge what was reported, or leave the call to review if some usage is unknown."""
     used = state.tally.reported()
     try:
         cost_microusd = call.cost_microusd(used)
@@ -27,7 +27,7 @@ async def close_call(call: Call, state: State, ending: Ending) -> None:
 
 
 def _receipt(call: Call, charge_microusd: int | None) -> Replay:
-    """Build what a repeated handshake learns of the session."""
+    """Build the receipt for repeated handshakes."""
     headers = receipt_headers(call.usage_id, call.hold_microusd, charge_microusd)
     body = dumps({"usage_id": call.usage_id, "charge_microusd": charge_microusd})
     return Replay(200, list(headers.items()), body)

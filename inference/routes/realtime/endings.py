@@ -1,5 +1,5 @@
-"""How a session ends: the close code that the client sees, the error event before it, and what becomes of responses
-that are in progress."""
+"""How a session ends: the close code for the client, the error event before it, and the treatment of responses in
+progress."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,16 @@ IDLE = 4408
 KEY_USED = 4409
 
 LINGER_SECONDS = 5.0
-"""How long responses that were cancelled may take to report what they used."""
+"""How long cancelled responses may take to report their usage."""
 
 FINISH_SECONDS = 60.0
-"""How long responses that are paid for may take to be spoken to their end."""
+"""How long responses covered by the hold may take to finish."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """`patience_seconds` is how long the upstream's reports are waited for; `finishes` lets responses come to their
-    end. `review_reason` is set where the upstream's word cannot be trusted or will not come."""
+    """`patience_seconds` is how long to wait for the upstream's reports; `finishes` lets responses finish.
+    `review_reason` is set if the upstream's reports cannot be trusted or will not come."""
 
     code: int
     reason: str
@@ -39,12 +39,12 @@ ENDED_IDLE = Ending(IDLE, "idle")
 
 def spent() -> Ending:
     """Build the end of a session whose hold does not cover another response."""
-    told = "What is left of the maximum does not cover another response."
-    return Ending(CEILING, "ceiling reached", MaxCostExceeded(told), FINISH_SECONDS, finishes=True)
+    message = "What is left of the maximum does not cover another response."
+    return Ending(CEILING, "ceiling reached", MaxCostExceeded(message), FINISH_SECONDS, finishes=True)
 
 
 def stopped(error: ApiError) -> Ending:
-    """Build the end of a session that may not go on: its token's, or its access's."""
+    """Build the end of a session whose token or access has ended."""
     if error.status == 401:
         return Ending(TOKEN_ENDED, "token ended", error)
     if error.status == 403:
@@ -53,5 +53,5 @@ def stopped(error: ApiError) -> Ending:
 
 
 def broken(error: ApiError, reason: str) -> Ending:
-    """Build the end of a session whose upstream broke off, or said what nobody can count."""
+    """Build the end of a session whose upstream disconnected, or reported an invalid usage."""
     return Ending(UPSTREAM, "upstream", error, patience_seconds=0.0, review_reason=reason)

@@ -1,4 +1,4 @@
-"""The request that opens a session: with headers, or from a browser, which can set none, with subprotocols."""
+"""The request that opens a session, with headers or, from browsers, which cannot set any, with subprotocols."""
 
 from collections.abc import Iterator
 from typing import Any, NoReturn
@@ -15,13 +15,13 @@ _HEADERS = {
     "service.key.": (IDEMPOTENCY_KEY.lower().encode(), ""),
     "service.max.": (MAX_COST.lower().encode(), ""),
 }
-"""The header that a subprotocol stands for, and what its value begins with there."""
+"""The header that a subprotocol replaces, and the prefix of its value there."""
 
 
 class Handshake:
-    """A WebSocket handshake as the metering core sees a request. It has no body.
+    """A WebSocket handshake in the form of a metered request. It has no body.
 
-    A credential that comes twice, in whichever way, stands there twice, and is refused like a repeated header.
+    A credential that is sent twice, in whichever way, appears twice, and is refused like a repeated header.
     """
 
     method = "GET"
@@ -35,7 +35,7 @@ class Handshake:
 
     @property
     def subprotocol(self) -> str | None:
-        """Return the subprotocol that is agreed upon, None where the client offered none that is known here."""
+        """Return the negotiated subprotocol, None if the client offered no known one."""
         return next((name for name in (PROTOCOL, VENDOR_PROTOCOL) if name in self.offered), None)
 
     async def read_body(self, limit_bytes: int) -> bytes:
@@ -47,7 +47,7 @@ class Handshake:
         raise UnsupportedMediaType
 
     def take_memory(self, size_bytes: int) -> None:
-        """Do nothing: a handshake keeps nothing."""
+        """Do nothing: a handshake reserves no memory."""
 
     def _credentials(self) -> Iterator[tuple[bytes, bytes]]:
         if PROTOCOL not in self.offered:

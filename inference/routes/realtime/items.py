@@ -1,4 +1,4 @@
-"""Items of a conversation as clients write them: which may come in, and the most that they count."""
+"""Validates conversation items of clients, and bounds their tokens."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,13 +9,13 @@ from inference.routes.realtime.audio import bytes_of_base64, tokens_of
 
 TYPES = frozenset({"message", "function_call", "function_call_output", "item_reference"})
 ITEM_TOKENS = 64
-"""What an item, or the session's own part of the prompt, counts beside its content."""
+"""The tokens of an item, or of the session's settings, beside its content."""
 
 PARTS = frozenset({"input_text", "input_audio", "output_text", "output_audio", "text", "audio"})
 
 
 def tokens_of_item(item: Any, kind: str, path: str) -> int:
-    """Return the most tokens that an item counts, its sound being of a `kind`. Raises InvalidRequest."""
+    """Return the maximum tokens of an item, with audio in the format `kind`. Raises InvalidRequest."""
     if not isinstance(item, dict):
         raise InvalidRequest(f"{path} must be an object.", param=path)
     if item.get("type") not in TYPES:
@@ -29,12 +29,12 @@ def tokens_of_item(item: Any, kind: str, path: str) -> int:
 
 
 def tokens_of_settings(settings: Mapping[str, Any]) -> int:
-    """Return the most tokens that a session's instructions and tools count."""
+    """Return the maximum tokens of a session's instructions and tools."""
     return len(dumps([settings.get(name) for name in ("instructions", "tools", "tool_choice")])) + ITEM_TOKENS
 
 
 def _sound_of(part: Any, path: str) -> str:
-    """Return a part's sound in base64, empty where it has none."""
+    """Return a part's audio in base64, empty if it has none."""
     if not isinstance(part, dict) or part.get("type") not in PARTS:
         raise InvalidRequest("A content part must be text or audio.", param=f"{path}.type")
     audio = part.get("audio")

@@ -1,4 +1,4 @@
-"""Who a session belongs to, and until when. A newer token of the same holder prolongs it."""
+"""The authorization of a session, and its expiry. A newer token of the same holder extends it."""
 
 import time
 from typing import Any
@@ -14,16 +14,16 @@ from inference.routes.realtime.service_events import Event, reauthorized_event
 
 
 class Authorization:
-    """A session's token, as far as it matters after the handshake."""
+    """A session's token after the handshake."""
 
     def __init__(self, checked: Checked) -> None:
         self._checked = checked
         self.expires_at = checked.principal.expires_at
 
     async def renew(self, event: Event) -> Event:
-        """Take a newer token with its proof, and return what the client is told. Raises the catalogue's error.
+        """Verify a newer token and its proof, and return the event for the client. Raises the catalogue's error.
 
-        The proof is one for the handshake's method and URL, and serves once.
+        The proof is for the handshake's method and URL, and valid once.
         """
         token, proof = (_text(event, name) for name in ("access_token", "proof"))
         http = self._checked.http
@@ -45,7 +45,7 @@ class Authorization:
             raise ConsentRequired
 
     async def _take(self, verified: Verified) -> None:
-        """Take the proof, and ask whether the holder may still call."""
+        """Record the proof, and check whether the holder may still call."""
         arrival = Arrival(self._checked.http, self._checked.route, verified)
         opened = await database.run(refusal_element(arrival, "idempotency"))
         if error := refusal(opened.admission):

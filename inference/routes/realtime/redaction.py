@@ -1,4 +1,4 @@
-"""What an upstream says of an error, in the gateway's words: its own may hold keys, hosts or other customers' text."""
+"""Rewords an upstream's errors: its own texts may contain keys, hosts or other customers' text."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ TEXTS: Mapping[str, str] = {
 
 
 def told_error(error: Any) -> dict[str, Any]:
-    """Return an error object with a recognised code kept, and nothing else of the upstream's."""
+    """Return an error object that keeps only a recognized code of the upstream's."""
     said = error if isinstance(error, Mapping) else {}
     code, param = said.get("code"), said.get("param")
     is_request = said.get("type") == "invalid_request_error"

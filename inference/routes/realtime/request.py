@@ -1,4 +1,4 @@
-"""What a handshake asks for: the model, and the prices by which its session is bounded."""
+"""Reads what a handshake asks for: the model, and the prices that bound its session."""
 
 import hashlib
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from inference.rules.model import ServedModel
 
 @dataclass(frozen=True, slots=True)
 class RealtimeQuery:
-    """The query of a handshake, which takes the place of a body. `name` is None where it names no model."""
+    """The query of a handshake, which takes the place of a body. `name` is None if it names no model."""
 
     name: str | None
     is_large: bool = False
@@ -24,13 +24,13 @@ class RealtimeQuery:
 
     @property
     def digest(self) -> bytes:
-        """Return what a repeated handshake is recognised by."""
+        """Return the digest that identifies a repeated handshake."""
         return hashlib.sha256(self.model.encode()).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class RealtimeRequest:
-    """A valid handshake: it asks for a model that serves sessions."""
+    """A valid handshake for a model that serves sessions."""
 
     model: str
     is_large: bool = False

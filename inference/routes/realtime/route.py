@@ -1,4 +1,4 @@
-"""What realtime tells the metering core of itself."""
+"""Declares the realtime route to the metering core."""
 
 from accounts.models.consent import REALTIME as CONSENT
 from gateway.core.contract.aliases import Route
@@ -13,7 +13,7 @@ from inference.routes.realtime.upstream import RealtimeEndpoint
 
 
 async def read_handshake(request: MeteredRequest) -> RealtimeQuery:
-    """Read a handshake's query. Raises InvalidRequest, also for a request that is no handshake."""
+    """Read a handshake's query. Raises InvalidRequest, also for a request that is not a handshake."""
     if not isinstance(request, Handshake):
         raise InvalidRequest("This route accepts only WebSocket handshakes.", headers={"Upgrade": "websocket"})
     return read_query(request.query)

@@ -1,4 +1,4 @@
-"""The gateway's own events, and the vendor's error event in the gateway's words."""
+"""The gateway's own events, and the vendor's error event with the gateway's errors."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ Event = dict[str, Any]
 
 
 def error_event(error: ApiError, request_id: str, event_id: str | None = None) -> Event:
-    """Build the vendor's error event; `event_id` is the client's event that it is about."""
+    """Build the vendor's error event; `event_id` is the client's event that it refers to."""
     told = error.body(request_id)["error"] | {"event_id": event_id}
     return {"type": "error", "event_id": new_id("event"), "error": told}
 
 
 def usage_event(usage_id: str, charge_microusd: int, hold_microusd: int) -> Event:
-    """Report what the session has cost so far."""
+    """Build the event with the session's cost so far."""
     return {
         "type": "service.usage",
         "event_id": new_id("event"),
@@ -26,5 +26,5 @@ def usage_event(usage_id: str, charge_microusd: int, hold_microusd: int) -> Even
 
 
 def reauthorized_event(expires_at: int) -> Event:
-    """Report until when the session may go on, in Unix seconds."""
+    """Build the event with the session's new expiry, in Unix seconds."""
     return {"type": "service.reauthorized", "event_id": new_id("event"), "expires_at": expires_at}

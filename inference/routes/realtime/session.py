@@ -1,8 +1,8 @@
 """One session from its first frame to its charge.
 
-Two tasks relay, one each way, and neither reads on before what it read is written: a slow reader on one side slows the
-other side down. Whatever ends the session first decides how it ends. Then responses in progress are cancelled or
-finished, their usage is waited for, and the call is closed.
+Two tasks relay, one per direction, and each writes a frame before it reads the next: a slow reader on one side slows
+the other side down. The first event that ends the session decides how it ends. Then responses in progress are cancelled
+or finished, their usage is awaited, and the call is closed.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ log = logging.getLogger("inference.calls")
 
 
 async def parsed(frame: bytes) -> Event:
-    """Parse a frame of the client, a large one beside the event loop. Raises InvalidJson."""
+    """Parse a frame of the client, a large one off the event loop. Raises InvalidJson."""
     return await offload(strict_loads, frame) if is_large(frame) else strict_loads(frame)
 
 
 class Session:
-    """An accepted session. `run` closes its call, whatever happens."""
+    """An accepted session. `run` always closes its call."""
 
     def __init__(self, call: Call, stream: SessionStream, client: ClientSocket) -> None:
         self._call, self._stream, self._client = call, stream, client
@@ -68,7 +68,7 @@ class Session:
             ending = await self._ending
             self._vigil.stop()
             tasks[1].cancel()
-            await self._tell_ending(ending)
+            await self._notify_ending(ending)
             await self._wait_for_reports(ending, tasks[0])
         finally:
             self._vigil.stop()
@@ -78,7 +78,7 @@ class Session:
             await asyncio.shield(spawn(self._close()))
 
     def client_left(self) -> None:
-        """Note that the client was gone before the session began."""
+        """Record that the client left before the session began."""
         self._end(endings.LEFT)
 
     async def _close(self) -> None:
@@ -89,7 +89,7 @@ class Session:
             await self._client.close(ending.code, ending.reason)
 
     def _end(self, ending: Ending) -> None:
-        """End the session; the first to say how it ends is right."""
+        """End the session. Only the first ending counts."""
         if not self._ending.done():
             self._ending.set_result(ending)
 
@@ -98,7 +98,7 @@ class Session:
         self._end(endings.stopped(self._checkpoints.ending))
 
     async def _watched(self, relay: Coroutine[Any, Any, None]) -> None:
-        """Relay one way, and end the session when that ends."""
+        """Relay one direction, and end the session when that ends."""
         try:
             await relay
         except ClientGone:
@@ -118,7 +118,7 @@ class Session:
             await self._take(frame, is_binary)
 
     async def _take(self, frame: bytes, is_binary: bool) -> None:
-        """Check one frame of the client and send it on, or tell the client why not."""
+        """Check one frame of the client and forward it, or send the client an error."""
         event: Event = {}
         if self._said.is_sound(frame):
             await self._stream.send(frame, is_binary=is_binary)
@@ -126,19 +126,19 @@ class Session:
         try:
             event = await parsed(frame)
             if event.get("type") == "service.reauthorize":
-                await self._tell(await self._authorization.renew(event))
+                await self._notify(await self._authorization.renew(event))
                 self._vigil.begin()
                 return
             checked = self._said.read(event)
         except ApiError as error:
-            await self._tell(self._told(error, event))
+            await self._notify(self._error_for(error, event))
         except ResponseInProgress:
-            told = "What is left of the maximum does not cover another response while one is in progress."
-            await self._tell(self._told(MaxCostExceeded(told), event))
+            message = "What is left of the maximum does not cover another response while one is in progress."
+            await self._notify(self._error_for(MaxCostExceeded(message), event))
         else:
             await self._stream.send(dumps(checked), is_binary=is_binary)
 
-    def _told(self, error: ApiError, event: Event) -> Event:
+    def _error_for(self, error: ApiError, event: Event) -> Event:
         event_id = event.get("event_id")
         return error_event(error, self._client.request_id, event_id if isinstance(event_id, str) else None)
 
@@ -162,15 +162,15 @@ class Session:
         if reaction.is_forwarded:
             await self._forward(chunk.data)
         for event in reaction.to_client:
-            await self._tell(event)
+            await self._notify(event)
         if reaction.is_spent:
             self._end(endings.spent())
 
-    async def _tell(self, event: Event) -> None:
+    async def _notify(self, event: Event) -> None:
         await self._forward(dumps(event))
 
     async def _forward(self, frame: bytes, *, is_binary: bool = False) -> None:
-        """Send a frame to the client; nobody there ends the session, but not the reading of what it has cost."""
+        """Send a frame to the client. A client that has left ends the session, but usage reports are still read."""
         if not self._client.is_open:
             return
         try:
@@ -178,12 +178,12 @@ class Session:
         except ClientGone:
             self._end(endings.LEFT)
 
-    async def _tell_ending(self, ending: Ending) -> None:
+    async def _notify_ending(self, ending: Ending) -> None:
         if ending.error is not None:
-            await self._tell(error_event(ending.error, self._client.request_id))
+            await self._notify(error_event(ending.error, self._client.request_id))
 
     async def _wait_for_reports(self, ending: Ending, reading: "asyncio.Task[None]") -> None:
-        """Wait until responses in progress are over and their usage is known."""
+        """Wait until responses in progress have ended and their usage is known."""
         if not self._state.is_busy or not ending.patience_seconds:
             return
         if not ending.finishes:

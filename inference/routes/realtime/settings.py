@@ -1,7 +1,7 @@
-"""A session's settings: which of them pass upstream, which are bounded, which are refused, and what the gateway keeps.
+"""A session's settings: which pass upstream, which are bounded, which are refused, and which the gateway stores.
 
-The gateway starts every response itself, so that each is paid for before it begins: a pause in the speech creates none
-upstream. What the client set and sees is kept here.
+The gateway starts every response itself, so that each is covered by the hold before it begins: a pause in the speech
+does not start one upstream. The client's settings, as it sees them, are stored here.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from inference.rules.members import REFUSED_EVERYWHERE, Member, Treatment, refus
 
 TRANSCRIPTION_MODELS = frozenset({"whisper-1", "gpt-4o-transcribe", "gpt-4o-mini-transcribe"})
 TRANSCRIPTION_MAX_BYTES = 1024
-"""Its settings have a prompt, which the model reads with every turn."""
+"""The transcription settings include a prompt, which the model reads with every turn."""
 UNLIMITED = "inf"
 
 
@@ -32,7 +32,7 @@ SHARED: Mapping[str, Member] = {
     ),
     "tools": Member(Treatment.BOUNDED, "Functions only: tools that the provider runs have no price."),
 }
-"""What settings of a session and of one response have in common."""
+"""Settings of both a session and a single response."""
 
 SESSION: Mapping[str, Member] = {
     **SHARED,
@@ -44,19 +44,19 @@ SESSION: Mapping[str, Member] = {
         "turn_detection",
     ),
     **_refused("Nothing is stored at the model's provider.", "tracing"),
-    **_refused("A session belongs to whoever opened it.", "client_secret", "expires_after"),
+    **_refused("A session belongs to the caller that opened it.", "client_secret", "expires_after"),
 }
 RESPONSE: Mapping[str, Member] = {**SHARED, **_refused("A session has one model.", "model")}
-TURN_DETECTION = _refused("It would start responses that nobody asked for.", "idle_timeout_ms")
+TURN_DETECTION = _refused("It would start responses that were not requested.", "idle_timeout_ms")
 
 
 @dataclass(slots=True)
 class Settings:
-    """What of a session's settings decides about money. `model` is the alias, `prompt_tokens` the most that the settings
-    of a transcription add to each. `transcribes` is what the client set last.
+    """The settings of a session that affect its cost. `model` is the alias, `prompt_tokens` the maximum that the
+    transcription settings add to each transcription. `transcribes` is the client's latest setting.
 
-    The upstream may refuse what the client sets, and go on with what it had. So `input_format` is the dearest that was ever
-    set, `may_transcribe` stays true once a transcription was set, and `prompt_tokens` never falls.
+    The upstream may refuse the client's settings and continue with the old ones. So `input_format` is the most
+    expensive one ever set, `may_transcribe` stays true once set, and `prompt_tokens` never decreases.
     """
 
     model: str
@@ -69,8 +69,8 @@ class Settings:
     prompt_tokens: int = 0
 
     def read(self, session: Any) -> dict[str, Any]:
-        """Check what a client sets, keep it, and return what goes upstream. Raises InvalidRequest; then nothing is
-        kept."""
+        """Validate and store the client's settings, and return those for the upstream. Raises InvalidRequest without
+        storing any."""
         sent = _object(session, "session")
         _under("session", refuse_members, sent, SESSION)
         if sent.get("type") not in (None, "realtime"):
@@ -110,7 +110,7 @@ class Settings:
             self.prompt_tokens = max(self.prompt_tokens, len(dumps(transcription)))
 
     def shown(self, session: dict[str, Any], session_id: str) -> dict[str, Any]:
-        """Return a session as the upstream has it, as the client may know it."""
+        """Return the upstream's session as the client may see it."""
         shown = {**session, "model": self.model}
         if "id" in shown:
             shown["id"] = session_id
@@ -129,7 +129,7 @@ OPENING: dict[str, Any] = {
     "type": "realtime",
     "audio": {"input": {"turn_detection": {"type": "server_vad", "create_response": False}}},
 }
-"""What the gateway sets before anything else: the vendor's defaults, without responses that nobody has paid for."""
+"""The initial settings: the vendor's defaults, without automatic responses, which the hold would not cover."""
 
 
 def read_limit(settings: Mapping[str, Any], path: str) -> int | None:
@@ -144,7 +144,7 @@ def read_limit(settings: Mapping[str, Any], path: str) -> int | None:
 
 
 def check_tools(settings: Mapping[str, Any], path: str) -> None:
-    """Raise InvalidRequest for a tool that is no function of the client's own."""
+    """Raise InvalidRequest for a tool that is not a function."""
     tools = settings.get("tools")
     if tools is not None and not isinstance(tools, list):
         raise InvalidRequest("tools must be a list.", param=f"{path}.tools")
@@ -159,7 +159,7 @@ def refuse_settings(settings: Mapping[str, Any], table: Mapping[str, Member], pa
 
 
 def _without_responses(heard: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the input's settings with a turn detection that starts no response, and whether the client wants one."""
+    """Return the input settings with a turn detection that starts no response, and whether the client wants one."""
     path = "session.audio.input.turn_detection"
     turns = _object(heard["turn_detection"], path)
     _under(path, refuse_members, turns, TURN_DETECTION)
@@ -189,7 +189,7 @@ def _object(value: Any, param: str) -> dict[str, Any]:
 
 
 def _under(path: str, check: Any, *arguments: Any) -> None:
-    """Run a check whose error names a member of an object, and name the member's whole path."""
+    """Run a check, and prefix the member in its error with the path."""
     try:
         check(*arguments)
     except InvalidRequest as error:

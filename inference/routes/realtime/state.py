@@ -1,4 +1,4 @@
-"""What one session knows, shared by what reads its two directions."""
+"""The shared state of a session's two directions."""
 
 from dataclasses import dataclass, field
 
@@ -26,10 +26,10 @@ class State:
 
     @property
     def is_busy(self) -> bool:
-        """Return whether the upstream still owes a report."""
+        """Return whether reports of the upstream are pending."""
         return self.questions.is_any or bool(self.tally.open) or bool(self.allowance.transcribing)
 
     @property
     def is_complete(self) -> bool:
-        """Return whether everything that was done is reported."""
+        """Return whether all usage has been reported."""
         return self.tally.is_whole and not self.is_busy

@@ -1,4 +1,4 @@
-"""The upstream's side of a session, whoever speaks there."""
+"""The interface of a session's upstream side."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class BinaryChunk(Chunk):
 
 
 class SessionStream(Stream):
-    """One side of a session, which can be written to as well."""
+    """One side of a session, which can also be written to."""
 
     @abstractmethod
     async def send(self, frame: bytes, *, is_binary: bool = False) -> None:

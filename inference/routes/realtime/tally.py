@@ -1,4 +1,4 @@
-"""What a session has used: by the upstream's own reports, and of responses that are not done, by what was delivered."""
+"""A session's usage: as reported by the upstream, and for unfinished responses as delivered."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from inference.rules.delivery import Delivered
 
 @dataclass(slots=True)
 class OpenResponse:
-    """What of a response was delivered so far."""
+    """What was delivered of a response so far."""
 
     text: Delivered = field(default_factory=Delivered)
     audio_tokens: int = 0
@@ -19,12 +19,12 @@ class OpenResponse:
         self.text.add(1, len(delta.encode("utf-8", "surrogatepass")))
 
     def add_audio(self, size_bytes: int, kind: str) -> None:
-        """Count a piece of sound."""
+        """Count a piece of audio."""
         self.audio_tokens += tokens_of(size_bytes, kind)
 
 
 class Tally:
-    """The running sum of one session. `is_whole` is False once something was done that nobody reported."""
+    """The running sum of one session. `is_whole` is False once some usage was not reported."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -33,7 +33,7 @@ class Tally:
         self.reports = 0
 
     def report(self, used: Quantities) -> None:
-        """Add what the upstream reported. Raises MalformedUsage where the sum is beyond all bounds."""
+        """Add the upstream's report. Raises MalformedUsage if the sum is out of range."""
         counts = _sum(self._counts, used.counts())
         Quantities(**counts)  # type: ignore[arg-type]
         self._counts = counts
@@ -44,7 +44,7 @@ class Tally:
         self.open.setdefault(response_id, OpenResponse())
 
     def end(self, response_id: str, used: Quantities | None) -> None:
-        """End a response with its usage; without one, what was delivered of it counts, and the tally is not whole."""
+        """End a response with its usage. Without one, its delivered part counts, and the tally is not whole."""
         left = self.open.pop(response_id, None)
         if used is not None:
             self.report(used)
@@ -54,11 +54,11 @@ class Tally:
             self.reports += 1
 
     def reported(self) -> Quantities:
-        """Return the sum of all that is over."""
+        """Return the sum of everything that has ended."""
         return Quantities(**self._counts)  # type: ignore[arg-type]
 
     def delivered(self) -> Quantities:
-        """Return the sum with what was delivered of responses that are not done."""
+        """Return the sum including the delivered parts of unfinished responses."""
         counts = self._counts
         for response in self.open.values():
             counts = _sum(counts, _estimate(response).counts())
@@ -66,7 +66,8 @@ class Tally:
 
 
 def _estimate(response: OpenResponse) -> Quantities:
-    """Estimate a response by its events (docs/decisions/0020). A transcript goes with sound and is not counted twice."""
+    """Estimate a response by its events (docs/decisions/0020). A transcript accompanies audio and is not counted
+    again."""
     text_tokens = 0 if response.audio_tokens else response.text.tokens_estimated
     return Quantities(
         input_tokens=0, output_tokens=text_tokens + response.audio_tokens, output_audio_tokens=response.audio_tokens

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from gateway.core.contract.errors import ModelUnavailable, UpstreamError
 from gateway.core.contract.limits import SOCKET_MESSAGE_MAX_BYTES
-from gateway.core.outbound.session import socket_session
+from gateway.core.outbound.sockets import socket_session
 from gateway.core.outbound.timeouts import socket_timeout
 from inference.adapters import errors
 from inference.adapters.exchange import Refusal, address, credentials
@@ -31,7 +31,7 @@ _TYPES = {aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY}
 
 
 class UpstreamSocket(SessionStream):
-    """A session at an upstream. Until its first frame is sent, the call counts as not sent."""
+    """A session at an upstream. The call counts as not sent until the first frame is sent."""
 
     def __init__(self, attempt: Attempt[BoundedSession], socket: aiohttp.ClientWebSocketResponse[bool]) -> None:
         self._attempt = attempt
@@ -49,7 +49,7 @@ class UpstreamSocket(SessionStream):
 
     async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
         """Send a frame, waiting while the upstream does not read. Raises StreamBroken."""
-        if not self._has_sent:  # once: what the journal knows by then of the session must stay
+        if not self._has_sent:  # once: it must not overwrite what the journal has recorded since
             self._has_sent = True
             self._attempt.on_send()
         kind = aiohttp.WSMsgType.BINARY if is_binary else aiohttp.WSMsgType.TEXT
@@ -69,14 +69,14 @@ class UpstreamSocket(SessionStream):
 
 
 class RealtimeEndpoint(Endpoint[BoundedSession]):
-    """Sessions at upstreams that speak the vendor's protocol."""
+    """Sessions at upstreams with the vendor's protocol."""
 
     async def send(self, attempt: Attempt[BoundedSession]) -> Outcome:
-        """Refuse: a session is never answered in one piece."""
+        """Refuse: a session has no complete response."""
         return Rejected(ModelUnavailable(private="a session was sent as a call"))
 
     async def open_stream(self, attempt: Attempt[BoundedSession]) -> Stream | Outcome:
-        """Shake hands. Nothing was asked for by then, so nothing can have been done, whatever came of it."""
+        """Open the WebSocket. Nothing has been requested yet, so a failure can have cost nothing."""
         try:
             return UpstreamSocket(attempt, await _connect(attempt))
         except aiohttp.WSServerHandshakeError as error:

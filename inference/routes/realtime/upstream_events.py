@@ -1,4 +1,4 @@
-"""The upstream's events: counted as they arrive, and made ours."""
+"""The upstream's events: counted, and rewritten for the client."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,15 +22,15 @@ Event = dict[str, Any]
 
 _AUDIO = frozenset({"response.output_audio.delta", "response.audio.delta"})
 _UNDONE = frozenset({"cancelled", "failed"})
-"""Without usage, and with nothing delivered, nothing was done for a response of such a status. Any other was worked for."""
+"""A response with such a status, without usage and without delivered output, cost nothing. Any other may have."""
 
 _TRANSCRIBED = "conversation.item.input_audio_transcription."
 
 
 @dataclass(slots=True)
 class Reaction:
-    """What an upstream's event leads to. `is_forwarded` where it goes out as it came, else `to_client` does. `is_news`
-    where what the session costs has changed; `is_spent` where a response is due that the hold does not cover."""
+    """The reaction to an upstream's event. `is_forwarded`: it is forwarded unchanged, otherwise `to_client` is sent.
+    `is_news`: the session's cost has changed. `is_spent`: the hold does not cover a response that is due."""
 
     is_forwarded: bool = True
     to_client: list[Event] = field(default_factory=list)
@@ -43,7 +43,7 @@ _FORWARDED = Reaction()
 
 
 class UpstreamEvents:
-    """Reads what the upstream of one session sends."""
+    """Reads the events of one session's upstream."""
 
     def __init__(self, state: State, client: ClientEvents) -> None:
         self._state = state
@@ -66,12 +66,12 @@ class UpstreamEvents:
         }
 
     def opening(self) -> Event:
-        """Return the event that goes upstream before any other."""
+        """Return the first event to send upstream."""
         self._opening = self._state.questions.add(None, is_ours=True)
         return {"type": "session.update", "event_id": self._opening, "session": OPENING}
 
     def read(self, event: Event) -> Reaction:
-        """Count an event and say what follows. Raises StreamBroken where its usage is no count."""
+        """Count an event and return the reaction. Raises StreamBroken if its usage is invalid."""
         kind = event.get("type")
         if not isinstance(kind, str):
             raise StreamBroken(UpstreamInvalid(private="an event without a type"), "malformed")
@@ -107,7 +107,7 @@ class UpstreamEvents:
         if pending is not None:
             questions.running[response_id] = pending.asked
             return None
-        try:  # nobody asked for it: the upstream does not do as it was told
+        try:  # it was not requested: the upstream ignores the settings
             questions.running[response_id] = allowance.ask(None, extra_tokens=0, is_plain=True)
         except (CeilingReached, ResponseInProgress):
             questions.running[response_id] = None
@@ -128,7 +128,7 @@ class UpstreamEvents:
             self._state.tally.is_whole = False
         _count(self._state.tally.end, response_id, used)
         self._state.allowance.done(asked, used)
-        reaction = _instead({**event, "response": _told(response)})
+        reaction = _instead({**event, "response": _for_client(response)})
         reaction.to_client.append(self._usage_event())
         reaction.is_news = True
         return reaction
@@ -199,7 +199,7 @@ class UpstreamEvents:
             response.add_text(delta)
 
     def _reported(self, usage: Any, read: Callable[[Mapping[str, Any]], Quantities]) -> Quantities | None:
-        """Read a usage object; None where it is missing although the price needs it."""
+        """Read a usage object; None if it is missing although the price needs it."""
         if not self._state.bounded.price.prices.needs_token_usage and not usage:
             return Quantities()
         try:
@@ -226,7 +226,7 @@ def _id_of(event: Event) -> str:
     return response_id
 
 
-def _told(response: Event) -> Event:
+def _for_client(response: Event) -> Event:
     details = response.get("status_details")
     if not isinstance(details, dict) or not details.get("error"):
         return response

@@ -1,4 +1,4 @@
-"""Reads the usage that events report, as the vendor has it."""
+"""Reads the usage in the vendor's events."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,14 +8,14 @@ from inference.rules.usage import read_part, read_total
 
 SECONDS_MAX = 24 * 3600
 TOKENS_PER_SECOND = 10
-"""What a second of speech counts to the vendor's models, for transcriptions that are reported in seconds."""
+"""The vendor's tokens per second of speech, for transcriptions that are reported in seconds."""
 
 
 def read_response_usage(usage: Mapping[str, Any]) -> Quantities:
     """Read `response.done`'s usage. Raises MissingUsage or MalformedUsage.
 
-    `cached_tokens` are a part of the text or the audio tokens. Where it is not said of which, they are taken for audio,
-    the dearer one.
+    `cached_tokens` are part of the text or the audio tokens. If unspecified, they count as audio, the more expensive
+    kind.
     """
     cached = read_part(usage, "input_token_details", "cached_tokens")
     audio = read_part(usage, "input_token_details", "audio_tokens")

@@ -1,4 +1,4 @@
-"""GET /v1/realtime, for whoever sends no handshake. Handshakes go to `application.py`."""
+"""GET /v1/realtime without a handshake. Handshakes are served by `application.py`."""
 
 from django.http.response import HttpResponseBase
 
@@ -11,7 +11,7 @@ from inference.routes.realtime.route import REALTIME
 
 
 class RealtimeViewSet(MeteredViewSet):
-    """Live sessions over a WebSocket."""
+    """Realtime sessions over a WebSocket."""
 
     route = REALTIME
 

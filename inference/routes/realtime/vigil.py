@@ -1,4 +1,4 @@
-"""Watches over a session's time: it ends with its token, and when nobody has said anything for long."""
+"""Limits a session's time: ends it when its token expires, or when it has been idle for too long."""
 
 import asyncio
 import time
@@ -23,11 +23,11 @@ class Vigil:
         self.touch()
 
     def touch(self) -> None:
-        """Note that somebody said something."""
+        """Record activity."""
         self._active_at = self._loop.time()
 
     def begin(self) -> None:
-        """Look again when the token ends, or the patience with silence."""
+        """Schedule a check for when the token or the idle timeout expires."""
         self.stop()
         until_end = self._authorization.expires_at - time.time()
         silent_for = self._loop.time() - self._active_at
@@ -35,7 +35,7 @@ class Vigil:
         self._timer = self._loop.call_later(max(wait, 0.0), self._look)
 
     def stop(self) -> None:
-        """Look no more."""
+        """Cancel the check."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -14,13 +14,13 @@ from inference.rules.terms import within
 
 @value_class(frozen=True)
 class BoundedSpeech(BoundedJson, StreamedRequest):
-    """A request as it is sent. The characters are known before anything is said, so its hold is its charge."""
+    """A bounded request. The characters are known in advance, so its hold equals its charge."""
 
     asked: SpeechRequest
 
     @property
     def quantities(self) -> Quantities:
-        """Return what it uses."""
+        """Return its usage."""
         return Quantities(input_characters=self.asked.characters)
 
     def usage(self, answer: Answer) -> Quantities:
@@ -28,17 +28,17 @@ class BoundedSpeech(BoundedJson, StreamedRequest):
         return self.quantities
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the sound of an upstream that did not stream it as events."""
+        """Render the audio of an upstream that did not stream it as events."""
         if self.asked.as_events:
             return Content(EVENT_STREAM_TYPE, whole_as_events(answer.body))
         return Content(MEDIA_TYPES[self.asked.audio_format][0], answer.body)
 
     def meter(self) -> SpeechMeter:
-        """Begin to count."""
+        """Return a new meter."""
         return SpeechMeter(self.quantities)
 
     def stream_format(self, public_model: str, public_id: str, meter: SpeechMeter) -> SoundFormat | SpeechEventFormat:
-        """Return the layout of the stream: events, or bytes."""
+        """Return the stream's format: events, or bytes."""
         if self.asked.as_events:
             return SpeechEventFormat(meter)
         return SoundFormat(MEDIA_TYPES[self.asked.audio_format][0])

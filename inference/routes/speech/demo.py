@@ -1,4 +1,4 @@
-"""Speech of the demo backend, which has no voice: a tone of the length that the words would take."""
+"""Speech of the demo backend, which has no voice: a tone as long as the words would take."""
 
 import asyncio
 import io
@@ -25,10 +25,10 @@ _MP3_FRAME = _MP3_HEAD + bytes(192 - len(_MP3_HEAD))
 
 
 class DemoSpeech(DemoEndpoint[BoundedSpeech]):
-    """Returns a tone as wav and pcm, silence as mp3, and refuses formats that it would need an encoder for."""
+    """Returns a tone as wav and pcm, silence as mp3, and refuses formats that need an encoder."""
 
     async def answer(self, attempt: Attempt[BoundedSpeech]) -> Answer:
-        """Return all of it at once."""
+        """Return it complete."""
         return Answer(sound_for(attempt.request.asked), None)
 
     def chunks(self, attempt: Attempt[BoundedSpeech]) -> AsyncIterator[Chunk]:
@@ -46,7 +46,7 @@ async def _pieces(sound: bytes, *, as_events: bool) -> AsyncIterator[Chunk]:
 
 
 def sound_for(asked: SpeechRequest) -> bytes:
-    """Make the sound. Raises InvalidRequest for a format that needs an encoder."""
+    """Generate the audio. Raises InvalidRequest for a format that needs an encoder."""
     seconds = min(max(asked.characters / CHARACTERS_PER_SECOND, 0.25), SECONDS_MAX)
     match asked.audio_format:
         case "wav":
@@ -59,7 +59,7 @@ def sound_for(asked: SpeechRequest) -> bytes:
 
 
 def _tone(seconds: float) -> bytes:
-    """Make an A of 440 Hz, 16 bits a sample, of whole periods of six hundred samples."""
+    """Generate an A of 440 Hz with 16-bit samples, in whole periods of six hundred samples."""
     period = struct.pack("<600h", *(round(6000 * math.sin(math.tau * 11 * at / 600)) for at in range(600)))
     return period * max(round(seconds * HERTZ / 600), 1)
 

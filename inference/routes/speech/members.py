@@ -1,4 +1,4 @@
-"""What becomes of every member that the vendor documents; docs/audio-fields.md has the same tables."""
+"""The treatment of every member of the vendor's request; docs/audio-fields.md has the same tables."""
 
 from collections.abc import Mapping
 

@@ -1,11 +1,10 @@
-"""Speech at upstreams that speak the public vendor API."""
+"""Speech at upstreams that implement the public vendor API."""
 
 import re
 from typing import Any
 
-import aiohttp
-
 from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.response import Response
 from inference.adapters.byte_stream import ByteStream
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, is_event_stream, parse_object
@@ -18,15 +17,15 @@ from inference.rules.answer import EVENT_STREAM_TYPE, Answer, Chunk
 from inference.rules.upstream import Attempt
 
 SOUND_TYPE = "application/octet-stream"
-"""What the vendor's own SDKs ask for."""
+"""The media type that the vendor's own SDKs request."""
 _PARAMETERS = re.compile(r"[\w!#$&^.+/-]+(; ?[\w-]{1,32}=[\w.,-]{1,32}){0,4}", re.ASCII)
 
 
 class SpeechEventStream(EventStream):
-    """Forwards the vendor's events up to the last one, which is held back."""
+    """Forwards the vendor's events except the last one, which is held back."""
 
     def translate(self, data: bytes) -> Chunk | None:
-        """Check one event. What comes behind the last one is not read."""
+        """Check one event. Data after the last event is not read."""
         if self._ended:
             return None
         if data == b"[DONE]":
@@ -41,42 +40,42 @@ class SpeechEventStream(EventStream):
             last = {"type": DONE, **({"usage": usage} if isinstance(usage, dict) else {})}
             return Chunk(b"", events=(last,))
         if kind != DELTA or not isinstance(event.get("audio"), str):
-            raise NotJSONError("an event that is no sound")
+            raise NotJSONError("an event without audio")
         return Chunk(render({"type": DELTA, "audio": event["audio"]}), 1)
 
 
 class OpenAISpeech(JsonSender[BoundedSpeech]):
-    """`POST /audio/speech`. What comes is handed on as it comes."""
+    """`POST /audio/speech`. Audio is forwarded as it arrives."""
 
     path = "/audio/speech"
 
     def body(self, attempt: Attempt[BoundedSpeech], *, streams: bool) -> dict[str, Any]:
-        """Build the body; a member that an upstream of another kind takes for a stream of its own is left out."""
+        """Build the body without `stream`, which some upstreams take as a request for a different kind of stream."""
         body = super().body(attempt, streams=streams)
         body.pop("stream", None)
         return body
 
     def stream_accept(self, attempt: Attempt[BoundedSpeech]) -> str:
-        """Ask for events, or for bytes of any type: which types may come, `stream_of` checks."""
+        """Return the media type of events, or one for bytes of any type; `stream_of` checks the type that is sent."""
         return EVENT_STREAM_TYPE if attempt.request.asked.as_events else SOUND_TYPE
 
-    def stream_of(self, attempt: Attempt[BoundedSpeech], response: aiohttp.ClientResponse) -> HttpStream | None:
-        """Return the events, or the bytes under their media type; None for bytes where events were asked for."""
+    def stream_of(self, attempt: Attempt[BoundedSpeech], response: Response) -> HttpStream | None:
+        """Return the events, or the bytes under their media type. Return None for bytes if events were requested."""
         if attempt.request.asked.as_events:
             return SpeechEventStream(attempt, response) if is_event_stream(response) else None
         return ByteStream(attempt, response, media_type_of(attempt, response))
 
-    async def read(self, attempt: Attempt[BoundedSpeech], response: aiohttp.ClientResponse) -> Answer:
-        """Read sound that came in one piece."""
+    async def read(self, attempt: Attempt[BoundedSpeech], response: Response) -> Answer:
+        """Read audio that was sent in one piece."""
         media_type_of(attempt, response)
-        sound = await read_bounded(response, ANSWER_MAX_BYTES)
+        sound = await read_bounded(response.content, ANSWER_MAX_BYTES)
         if not sound:
             raise NotJSONError("an empty body")
         return Answer(sound, None)
 
 
-def media_type_of(attempt: Attempt[BoundedSpeech], response: aiohttp.ClientResponse) -> str:
-    """Return the media type of the answer, or raise NotJSONError where it is not of the format that was asked for."""
+def media_type_of(attempt: Attempt[BoundedSpeech], response: Response) -> str:
+    """Return the media type of the answer. Raises NotJSONError if it does not match the requested format."""
     sent = response.headers.get("Content-Type", "").strip()
     plain = sent.partition(";")[0].strip().lower()
     if plain not in MEDIA_TYPES[attempt.request.asked.audio_format]:

@@ -1,4 +1,4 @@
-"""What a request for speech asks for."""
+"""Validates a request for speech."""
 
 import re
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ MEDIA_TYPES: Mapping[str, tuple[str, ...]] = {
     "wav": ("audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"),
     "pcm": ("audio/pcm", "audio/l16", "application/octet-stream"),
 }
-"""The media types that an answer of each format may have; the first is the usual one."""
+"""The accepted media types of a response by format; the first is the usual one."""
 _VOICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _.+()-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
 class SpeechRequest:
-    """A valid request: how many characters are charged, the format, and whether it comes as events."""
+    """A valid request: the number of charged characters, the format, and whether it is streamed as events."""
 
     body: Mapping[str, Any]
     is_large: bool
@@ -72,7 +72,7 @@ def _one_of(body: Mapping[str, Any], name: str, known: Any, usual: str) -> str:
 def _check_voice(voice: Any) -> None:
     if isinstance(voice, Mapping):
         raise InvalidRequest("Custom voices are not supported here; voice must be a name.", param="voice.id")
-    # A path or an address would be another's file to some upstreams.
+    # A path or an address could name another customer's file at some upstreams.
     if not isinstance(voice, str) or not _VOICE.fullmatch(voice) or voice.startswith("voice_"):
         raise InvalidRequest("voice must be the name of a voice.", param="voice")
 

@@ -1,4 +1,4 @@
-"""The streams of speech: bytes as they come, or the vendor's events."""
+"""The stream formats of speech: raw bytes, or the vendor's events."""
 
 import base64
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ from inference.rules.request import StreamFormat, StreamMeter
 
 DELTA, DONE = "speech.audio.delta", "speech.audio.done"
 EVENT_AUDIO_BYTES = 96 * 1024
-"""One event of ours carries so much sound; a multiple of three, so that the texts can be joined."""
+"""The audio bytes per event of the gateway; a multiple of three, so that the base64 texts can be joined."""
 
 
 class SpeechMeter(StreamMeter):
-    """Knows the count from the beginning: the upstream has read all characters before it says the first."""
+    """Returns a count that is known from the start: the upstream has read all characters before it speaks the first."""
 
     is_beyond_limit = False
 
@@ -27,7 +27,7 @@ class SpeechMeter(StreamMeter):
         self.last: Mapping[str, Any] = {"type": DONE}
 
     def add(self, chunk: Chunk) -> None:
-        """Note the last event."""
+        """Record the last event."""
         for event in chunk.events:
             self.last = event
 
@@ -41,7 +41,7 @@ class SpeechMeter(StreamMeter):
 
 
 class SoundFormat(StreamFormat):
-    """Bytes, and nothing else: one that breaks off is cut (`tells_errors`)."""
+    """Raw bytes: a stream that breaks off is cut (`tells_errors`)."""
 
     terminator = b""
 
@@ -58,7 +58,7 @@ class SoundFormat(StreamFormat):
 
 
 class SpeechEventFormat(StreamFormat):
-    """Events `speech.audio.…`. The last one is held back until the call is settled."""
+    """Events `speech.audio.…`. The last one is withheld until the call is settled."""
 
     def __init__(self, meter: SpeechMeter) -> None:
         self._meter = meter
@@ -69,11 +69,11 @@ class SpeechEventFormat(StreamFormat):
         return render(self._meter.last)
 
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error as the vendor's SDKs look for it in a stream."""
+        """Render an error in the form that the vendor's SDKs expect in a stream."""
         return event_bytes(orjson.dumps(error.body(request_id)))
 
     def cut(self) -> bytes:
-        """Render nothing: speech has no limit that it could go beyond."""
+        """Render nothing: speech has no output limit to exceed."""
         return b""
 
 
@@ -83,11 +83,11 @@ def render(event: Mapping[str, Any]) -> bytes:
 
 
 def delta_of(sound: bytes) -> bytes:
-    """Render the event of some sound."""
+    """Render an event with audio."""
     return render({"type": DELTA, "audio": base64.b64encode(sound).decode()})
 
 
 def whole_as_events(sound: bytes) -> bytes:
-    """Render a whole answer as events."""
+    """Render a complete response as events."""
     pieces = (sound[at : at + EVENT_AUDIO_BYTES] for at in range(0, len(sound), EVENT_AUDIO_BYTES))
     return b"".join([*map(delta_of, pieces), render({"type": DONE})])

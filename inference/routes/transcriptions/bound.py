@@ -1,4 +1,4 @@
-"""A transcription with its hold, and how its usage is read."""
+"""A transcription with its hold, and its usage."""
 
 import math
 from collections.abc import Container, Mapping
@@ -17,23 +17,23 @@ from inference.rules.request import BoundedRequest, StreamedRequest
 from inference.rules.terms import within
 
 TEXT_TYPE = "text/plain; charset=utf-8"
-"""The vendor's media type of an answer in text, srt and vtt."""
+"""The vendor's media type of a response in text, srt and vtt."""
 
 
 @dataclass(frozen=True)
 class BoundedTranscription(BoundedRequest):
-    """A form as it is sent. Its file is kept for as long as the call needs it."""
+    """A bounded form. Its file is kept open for as long as the call needs it."""
 
     hold_microusd: int
     asked: TranscriptionRequest
 
     @property
     def members(self) -> Container[str]:
-        """Return the fields' names."""
+        """Return the names of the fields."""
         return ["file", "model", *(name for name, _ in self.asked.fields)]
 
     def begin(self) -> None:
-        """Keep the file."""
+        """Keep the file open."""
         self.asked.file.keep()
 
     def end(self) -> None:
@@ -41,13 +41,13 @@ class BoundedTranscription(BoundedRequest):
         self.asked.file.let_go()
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read the seconds that the upstream states, or take those that were read from the file."""
+        """Read the upstream's seconds, or use those measured from the file."""
         duration = answer.body.get("duration") if isinstance(answer.body, Mapping) else None
         return self.read_usage(answer.usage, duration)
 
     def read_usage(self, usage: Mapping[str, Any] | None, duration: Any = None) -> Quantities:
-        """Return the seconds of a usage of type `duration`, of the answer's own `duration`, else of the file. Tokens, which
-        some models report instead, have no price here."""
+        """Return the seconds of a usage of type `duration`, of the response's own `duration`, otherwise of the file.
+        Tokens, which some models report instead, have no price here."""
         told = usage or {}
         stated = told.get("seconds") if told.get("type") == "duration" or "seconds" in told else duration
         if told.get("type") == "duration" and stated is None:
@@ -55,25 +55,25 @@ class BoundedTranscription(BoundedRequest):
         return Quantities(seconds=self.asked.length.seconds if stated is None else _whole_seconds(stated))
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the answer in the format that was asked for."""
+        """Render the response in the requested format."""
         if self.asked.is_text:
             return Content(TEXT_TYPE, answer.body.encode())
         return Content(JSON_TYPE, dumps(answer.body))
 
 
 class StreamedTranscription(BoundedTranscription, StreamedRequest):
-    """A transcription that is answered with a stream."""
+    """A transcription with a streamed response."""
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the whole answer of an upstream that did not stream as events."""
+        """Render the complete response of an upstream that did not stream as events."""
         return Content(EVENT_STREAM_TYPE, whole_as_events(answer.body))
 
     def meter(self) -> TranscriptMeter:
-        """Begin to count."""
+        """Return a new meter."""
         return TranscriptMeter(self.read_usage)
 
     def stream_format(self, public_model: str, public_id: str, meter: TranscriptMeter) -> TranscriptFormat:
-        """Return the layout of the stream."""
+        """Return the stream's format."""
         return TranscriptFormat(meter)
 
 
@@ -87,7 +87,7 @@ def bound_transcription(
 
 
 def _whole_seconds(stated: Any) -> int:
-    """Round a length up to whole seconds. A text with a number is one too, as older upstreams write it."""
+    """Round a length up to whole seconds. A numeric string is accepted, because older upstreams send one."""
     try:
         seconds = float(stated) if isinstance(stated, str) else stated
     except ValueError as error:

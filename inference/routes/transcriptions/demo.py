@@ -1,4 +1,4 @@
-"""Transcriptions of the demo backend, which cannot hear, and says so."""
+"""Transcriptions of the demo backend, which cannot transcribe and says so."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
     """Describes the file instead of transcribing it."""
 
     async def answer(self, attempt: Attempt[BoundedTranscription]) -> Answer:
-        """Answer in the format that was asked for."""
+        """Respond in the requested format."""
         asked = attempt.request.asked
         text, seconds = _text(asked.length), asked.length.seconds
         if asked.is_text:
@@ -32,7 +32,7 @@ class DemoTranscriptions(DemoEndpoint[BoundedTranscription]):
         return Answer(body, usage)
 
     async def chunks(self, attempt: Attempt[BoundedTranscription]) -> AsyncIterator[Chunk]:
-        """Stream the text by its tokens."""
+        """Stream the text token by token."""
         length = attempt.request.asked.length
         text = _text(length)
         for piece in pieces_of(text):

@@ -1,4 +1,4 @@
-"""What becomes of every field that the vendor documents; docs/audio-fields.md has the same tables."""
+"""The treatment of every field of the vendor's form; docs/audio-fields.md has the same tables."""
 
 from collections.abc import Mapping
 

@@ -1,10 +1,10 @@
-"""Transcriptions and translations at upstreams that speak the public vendor API."""
+"""Transcriptions and translations at upstreams that implement the public vendor API."""
 
 from typing import Any, ClassVar
 
-import aiohttp
-
 from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.client import Body
+from gateway.core.outbound.response import Response
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import ANSWER_MAX_BYTES, NotJSONError, parse_object, read_object
 from inference.adapters.form_payload import form_payload
@@ -17,14 +17,14 @@ from inference.rules.audio.length import MEDIA_TYPES
 from inference.rules.upstream import Attempt
 
 TEXT_TYPES = frozenset({"text/plain", "text/vtt", "text/srt", "text/x-srt", "text/x-subrip", "application/x-subrip"})
-"""What text and subtitles come under. A page of a proxy is no text, nor is a stream that nobody asked for."""
+"""The media types of text and subtitles. A proxy's error page is refused, and so is a stream that was not requested."""
 
 
 class TranscriptStream(EventStream):
-    """Forwards the vendor's events up to the last one, which is held back."""
+    """Forwards the vendor's events except the last one, which is held back."""
 
     def translate(self, data: bytes) -> Chunk | None:
-        """Check one event. What comes behind the last one is not read."""
+        """Check one event. Data after the last event is not read."""
         if self._ended:
             return None
         if data == b"[DONE]":
@@ -37,7 +37,7 @@ class TranscriptStream(EventStream):
         _make_ours(self._attempt, event)
         if event["type"] == DONE:
             if not isinstance(event.get("text"), str) or not isinstance(event.get("usage"), dict | None):
-                raise NotJSONError("a last event without its text, or whose usage is no object")
+                raise NotJSONError("a last event without its text, or whose usage is not an object")
             self._ended = True
             return Chunk(b"", events=(event,))
         delta = event.get("delta")
@@ -51,15 +51,15 @@ class OpenAITranscriptions(HttpEndpoint[BoundedTranscription]):
     path = "/audio/transcriptions"
     stream: ClassVar[type[EventStream] | None] = TranscriptStream
 
-    async def payload(self, attempt: Attempt[BoundedTranscription], *, streams: bool) -> Any:
-        """Build the form, with the file read from where it lies while it is sent."""
+    async def payload(self, attempt: Attempt[BoundedTranscription], *, streams: bool) -> Body:
+        """Build the form. The file is read from disk while it is sent."""
         asked = attempt.request.asked
         fields = [("model", attempt.model), *asked.fields, *([("stream", "true")] if streams else [])]
         container = asked.length.container
         return form_payload(fields, asked.file, filename=f"audio.{container}", content_type=MEDIA_TYPES[container])
 
-    async def read(self, attempt: Attempt[BoundedTranscription], response: aiohttp.ClientResponse) -> Answer:
-        """Read the text, or a JSON object that has one."""
+    async def read(self, attempt: Attempt[BoundedTranscription], response: Response) -> Answer:
+        """Read the text, or a JSON object that contains it."""
         if attempt.request.asked.is_text:
             return Answer(await _read_text(response), None)
         body = await read_object(response)
@@ -67,7 +67,7 @@ class OpenAITranscriptions(HttpEndpoint[BoundedTranscription]):
         if body.get("error") or not isinstance(body.get("text"), str):
             raise NotJSONError("no text")
         if not isinstance(usage, dict | None):
-            raise NotJSONError("usage is no object")
+            raise NotJSONError("usage is not an object")
         _make_ours(attempt, body)
         return Answer(body, usage)
 
@@ -80,7 +80,7 @@ class OpenAITranslations(OpenAITranscriptions):
 
 
 def _make_ours(attempt: Attempt[Any], body: dict[str, Any]) -> None:
-    """Drop what tells of the upstream's machinery. An answer has neither id nor model by itself; a segment keeps its id."""
+    """Remove what reveals the upstream's infrastructure, and replace its id and model if present. A segment keeps its id."""
     for member in PRIVATE_MEMBERS:
         body.pop(member, None)
     if "model" in body:
@@ -89,12 +89,12 @@ def _make_ours(attempt: Attempt[Any], body: dict[str, Any]) -> None:
         body["id"] = attempt.public_id
 
 
-async def _read_text(response: aiohttp.ClientResponse) -> str:
-    """Read an answer that is text. Raises NotJSONError where it is something else."""
+async def _read_text(response: Response) -> str:
+    """Read an answer that is text. Raises NotJSONError if it is not."""
     media_type = response.headers.get("Content-Type", "text/plain").partition(";")[0].strip().lower()
     if media_type not in TEXT_TYPES:
         raise NotJSONError(f"content type {media_type}")
     try:
-        return (await read_bounded(response, ANSWER_MAX_BYTES)).decode()
+        return (await read_bounded(response.content, ANSWER_MAX_BYTES)).decode()
     except UnicodeDecodeError as error:
         raise NotJSONError("the text is not UTF-8") from error

@@ -1,4 +1,4 @@
-"""What a transcription, or a translation, asks for."""
+"""Validates a transcription or a translation."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _FLAGS = {"true": True, "True": True, "false": False, "False": False, "": None}
 
 @dataclass(frozen=True, slots=True)
 class TranscriptionRequest:
-    """A valid form. `fields` are the client's own but `model` and `stream`, as they go upstream."""
+    """A valid form. `fields` are the client's, except `model` and `stream`, as sent upstream."""
 
     fields: Sequence[tuple[str, str]]
     file: KeptFile
@@ -31,7 +31,7 @@ class TranscriptionRequest:
 
     @property
     def is_text(self) -> bool:
-        """Return whether the answer is plain text, and no JSON."""
+        """Return whether the response is plain text, not JSON."""
         return self.answer_format in TEXT_FORMATS
 
 

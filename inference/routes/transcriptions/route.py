@@ -1,4 +1,4 @@
-"""What transcriptions and translations tell the metering core of themselves."""
+"""Declares the transcription and translation routes to the metering core."""
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.limits import AUDIO_BODY_MAX_BYTES

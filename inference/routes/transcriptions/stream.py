@@ -1,4 +1,4 @@
-"""The event stream of a transcription: what is counted of it, and how it is laid out."""
+"""The event stream of a transcription: its meter and its format."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,8 +16,8 @@ Event = Mapping[str, Any]
 
 
 class TranscriptMeter(StreamMeter):
-    """Waits for the last event, which states the usage. The upstream has the whole file whatever it sends, so a stream that
-    breaks off has used the file's seconds."""
+    """Waits for the last event, which states the usage. The upstream always has the whole file, so a stream that breaks
+    off has used the file's seconds."""
 
     is_beyond_limit = False
 
@@ -26,7 +26,7 @@ class TranscriptMeter(StreamMeter):
         self.last: Event | None = None
 
     def add(self, chunk: Chunk) -> None:
-        """Note the last event."""
+        """Record the last event."""
         for event in chunk.events:
             if event["type"] == DONE:
                 self.last = event
@@ -41,7 +41,7 @@ class TranscriptMeter(StreamMeter):
 
 
 class TranscriptFormat(StreamFormat):
-    """Events `transcript.text.…`. The last one is held back until the call is settled."""
+    """Events `transcript.text.…`. The last one is withheld until the call is settled."""
 
     def __init__(self, meter: TranscriptMeter) -> None:
         self._meter = meter
@@ -52,11 +52,11 @@ class TranscriptFormat(StreamFormat):
         return render(self._meter.last) if self._meter.last is not None else b""
 
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """Render an error as the vendor's SDKs look for it in a stream."""
+        """Render an error in the form that the vendor's SDKs expect in a stream."""
         return event_bytes(orjson.dumps(error.body(request_id)))
 
     def cut(self) -> bytes:
-        """Render nothing: a transcription has no limit that it could go beyond."""
+        """Render nothing: a transcription has no output limit to exceed."""
         return b""
 
 
@@ -66,7 +66,7 @@ def render(event: Event) -> bytes:
 
 
 def whole_as_events(body: Any) -> bytes:
-    """Render a whole answer, JSON or text, as one delta and the last event."""
+    """Render a complete response, JSON or text, as one delta and the last event."""
     text = body if isinstance(body, str) else body["text"]
     done = {"type": DONE, "text": text}
     if isinstance(body, Mapping):

@@ -10,7 +10,7 @@ from inference.routes.transcriptions.route import TRANSCRIPTIONS, TRANSLATIONS
 
 
 class TranscriptionViewSet(MeteredViewSet):
-    """What is said in a file, as JSON, text or a stream of events."""
+    """Transcriptions of a file, as JSON, text or a stream of events."""
 
     route = TRANSCRIPTIONS
 
@@ -22,7 +22,7 @@ class TranscriptionViewSet(MeteredViewSet):
 
 
 class TranslationViewSet(MeteredViewSet):
-    """What is said in a file, in English."""
+    """Translations of a file into English."""
 
     route = TRANSLATIONS
 

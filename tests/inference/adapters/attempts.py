@@ -1,4 +1,4 @@
-"""Attempts and plans as the metered call builds them."""
+"""Builds attempts and plans as a metered call does."""
 
 from typing import Any
 
@@ -23,13 +23,13 @@ HELLO = {"model": "fast", "messages": [{"role": "user", "content": "hello"}], "m
 
 
 def target(base_url: str, **changes: Any) -> UpstreamTarget:
-    """Return an upstream as a process caches it, more patient than any machine is slow."""
+    """Return an upstream as a process caches it, with timeouts that no slow machine exceeds."""
     settings: dict[str, Any] = {"adapter": "openai", "api_key": API_KEY, "timeout_seconds": 30} | changes
     return UpstreamTarget(name="primary", base_url=base_url, **settings)
 
 
 class Endpoints:
-    """The endpoints of one adapter: an attempt is made at that of its request's route."""
+    """The endpoints of one adapter. An attempt uses the one of its request's route."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -51,14 +51,14 @@ ROUTES: dict[bool, Any] = {True: CHAT, False: EMBEDDINGS}
 
 
 def chat_request(body: dict[str, Any] | None = None, *, show_usage: bool = False) -> StreamedChat:
-    """Return a chat request as it is sent, whatever its body holds."""
+    """Return a chat request with any body."""
     members = {**HELLO, **(body or {})}
     asked = ChatRequest(members, False, 0, 0, False, members.get("n", 1), None, "max_tokens", True, show_usage)
     return StreamedChat(0, members, False, asked, PriceBook(), 30)
 
 
 def chat(base_url: str, model: str = "small-1", body: dict[str, Any] | None = None, **changes: Any) -> Attempt[Any]:
-    """Return an attempt at a chat completion; `changes` are the upstream's."""
+    """Return an attempt at a chat completion; `changes` apply to the upstream."""
     show_usage = changes.pop("show_usage", False)
     return Attempt(
         target=target(base_url, **changes),
@@ -98,23 +98,23 @@ def plan(*deployments: DeploymentTarget, body: dict[str, Any] | None = None) -> 
 
 
 def assert_ambiguous(outcome: Outcome, code: str) -> None:
-    """Insist on an outcome that nobody knows, told to the client as `code`."""
+    """Assert an unknown outcome, reported to the client as `code`."""
     assert isinstance(outcome, Ambiguous), outcome
     assert outcome.error.code == code
 
 
 async def opened(outcome: Stream | Outcome) -> Stream:
-    """Insist on a stream."""
+    """Assert that the outcome is a stream, and return it."""
     assert not isinstance(outcome, Outcome), outcome
     return outcome
 
 
 async def read_until_broken(stream: Stream) -> tuple[list[Chunk], StreamBroken]:
-    """Read a stream that must break, and close it; give what came before and how it broke."""
+    """Read a stream that must break, and close it; return the chunks before the break, and the error."""
     chunks: list[Chunk] = []
     try:
         async for chunk in stream:
-            chunks.append(chunk)  # noqa: PERF401 - what came before the break is kept
+            chunks.append(chunk)  # noqa: PERF401 - keeps the chunks before the break
     except StreamBroken as broken:
         return chunks, broken
     finally:

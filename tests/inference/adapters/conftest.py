@@ -1,4 +1,4 @@
-"""Fixtures of the adapters' tests: the event loop of production, and nothing left over from another test."""
+"""Fixtures of the adapters' tests: production's event loop, and no state from other tests."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 import uvloop
 
-from gateway.core.outbound.session import close_session
+from gateway.core.outbound.client import close_client
 from inference.metering import routing
 from tests.support.upstream.fixtures import running_upstream, upstream  # noqa: F401
 
@@ -20,4 +20,4 @@ def event_loop_policy() -> asyncio.AbstractEventLoopPolicy:
 async def _clean_process() -> AsyncIterator[None]:
     routing.forget()
     yield
-    await close_session()
+    await close_client()

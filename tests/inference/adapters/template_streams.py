@@ -1,4 +1,4 @@
-"""The four streams of text, fed with bytes as they come from an upstream."""
+"""The four text streams, fed with bytes as they arrive from an upstream."""
 
 import dataclasses
 import re
@@ -31,7 +31,7 @@ RESPONSE = b'{"id":"resp_up","status":"%b","output":[],"usage":%b}'
 
 @dataclass
 class Body:
-    """What aiohttp gives of a response's body: some bytes at each read, nothing at its end."""
+    """A response's body as aiohttp provides it: some bytes at each read, nothing at its end."""
 
     reads: deque[bytes]
     closed: bool = False
@@ -51,7 +51,7 @@ class Body:
 
 @dataclass
 class Seen:
-    """All that came of a stream. `left` is how it is ended where it broke off, which has what was said until then."""
+    """The result of a stream. `left` is the ending that is written if it broke off, which contains the text until then."""
 
     data: bytes = b""
     deltas: int = 0
@@ -82,12 +82,12 @@ async def seen(kind: type[EventStream], reads: Sequence[bytes]) -> Seen:
 
 
 def timeless(data: bytes) -> bytes:
-    """Leave out when it was written."""
+    """Remove the timestamps."""
     return re.sub(rb'"created(_at)?":\d+', b"", data)
 
 
 def attempt_of(kind: type[EventStream]) -> Attempt[Any]:
-    """Return the attempt of which the client asked for this stream."""
+    """Return the attempt whose client requested this stream."""
     attempt = chat("http://upstream.test", body={"stream": True})
     if kind in (ChatStream, ChatOverResponses):
         return attempt
@@ -102,7 +102,7 @@ def _response_request() -> StreamedResponse:
 
 
 def chat_event(text: bytes, *, padding: bytes | None = None, index: bytes = b"0", member: bytes = b"content") -> bytes:
-    """Write a chunk with a text as it stands in JSON."""
+    """Write a chunk with a text in its JSON form."""
     padded = b"" if padding is None else b',"obfuscation":"%b"' % padding
     choice = b'{"index":%b,"delta":{"%b":"%b"},"finish_reason":null}' % (index, member, text)
     return b'data: {"id":"up-100%%d","choices":[%b],"usage":null%b}\n\n' % (choice, padded)
@@ -111,7 +111,7 @@ def chat_event(text: bytes, *, padding: bytes | None = None, index: bytes = b"0"
 def delta_event(
     text: bytes, *, number: bytes = b"7", padding: bytes | None = None, kind: bytes = b"output_text"
 ) -> bytes:
-    """Write a delta with a text as it stands in JSON."""
+    """Write a delta with a text in its JSON form."""
     name = b"response.%b.delta" % kind
     padded = b"" if padding is None else b',"obfuscation":"%b"' % padding
     place = b'"item_id":"msg_up","output_index":0,"content_index":0'
@@ -120,23 +120,23 @@ def delta_event(
 
 
 def item_event(item: bytes = ITEM) -> bytes:
-    """Write that an item begins, by default a message."""
+    """Write the event that begins an item, by default a message."""
     return b'data: {"type":"response.output_item.added","output_index":0,"item":%b}\n\n' % item
 
 
 def chat_choice(choice: bytes) -> bytes:
-    """Write a chunk with a choice as it stands in JSON."""
+    """Write a chunk with a choice in its JSON form."""
     return b'data: {"id":"up","choices":[%b]}\n\n' % choice
 
 
 def begin_events() -> list[bytes]:
-    """Write how a response begins."""
+    """Write the events that begin a response."""
     part = b'"output_index":0,"content_index":0,"part":{"type":"output_text","text":""}'
     created = b'{"type":"response.created","response":%b}' % (RESPONSE % (b"in_progress", b"null"))
     return [b"data: %b\n\n" % created, item_event(), b'data: {"type":"response.content_part.added",%b}\n\n' % part]
 
 
 def end_event() -> bytes:
-    """Write how a response ends."""
+    """Write the event that ends a response."""
     usage = b'{"input_tokens":3,"output_tokens":20,"total_tokens":23}'
     return b'data: {"type":"response.completed","response":%b}\n\n' % (RESPONSE % (b"completed", usage))

@@ -1,4 +1,4 @@
-"""One call over several attempts: only what cannot have been taken is tried again."""
+"""One call over several attempts: a call is retried only if the upstream cannot have accepted it."""
 
 import asyncio
 import time
@@ -33,13 +33,13 @@ async def test_an_overload_is_tried_twice_more_in_the_same_call() -> None:
     assert len(wire.requests) == 3
 
 
-async def test_an_overload_that_lasts_stands_after_the_third_attempt() -> None:
+async def test_a_lasting_overload_is_returned_after_the_third_attempt() -> None:
     async with serving(OVERLOADED) as wire:
         assert await sending.send(plan(at(wire.base_url))) == Overloaded(None, is_explicit=True)
     assert len(wire.requests) == 3
 
 
-async def test_a_short_wait_is_kept_and_a_long_one_is_the_clients() -> None:
+async def test_a_short_retry_after_is_waited_for_and_a_long_one_is_left_to_the_client() -> None:
     async with serving(response(b"{}", status="429 Too Many", extra="Retry-After: 1\r\n"), GOOD) as wire:
         started = time.monotonic()
         assert isinstance(await sending.send(plan(at(wire.base_url))), Answer)
@@ -92,7 +92,7 @@ async def test_an_upstream_that_stays_away_is_unreachable_after_three_attempts()
         ("unauthorized", Rejected),
     ],
 )
-async def test_what_may_have_been_taken_is_sent_once(upstream: FakeUpstream, model: str, kind: type) -> None:
+async def test_a_call_that_may_have_been_accepted_is_sent_once(upstream: FakeUpstream, model: str, kind: type) -> None:
     spare = at(upstream.base_url, "spare", priority=1)
     first = DeploymentTarget(id="a", upstream=target(upstream.base_url, timeout_seconds=0.2), model=model)
     assert isinstance(await sending.send(plan(first, spare)), kind)
@@ -104,7 +104,7 @@ async def test_what_may_have_been_taken_is_sent_once(upstream: FakeUpstream, mod
     assert [entry.model for entry in upstream.ledger] == [model, model]
 
 
-async def test_a_reset_is_not_tried_again() -> None:
+async def test_a_connection_reset_is_not_retried() -> None:
     async def cut(writer: asyncio.StreamWriter) -> None:
         reset(writer)
 
@@ -120,7 +120,7 @@ async def test_a_stream_is_retried_until_it_opens(upstream: FakeUpstream) -> Non
     assert [entry.status for entry in upstream.ledger] == [503, 503, 200]
 
 
-async def test_deployments_of_a_protocol_that_is_not_spoken_are_passed_over(upstream: FakeUpstream) -> None:
+async def test_deployments_with_an_unknown_adapter_are_skipped(upstream: FakeUpstream) -> None:
     strange = at(upstream.base_url, "strange", adapter="voyage")
     known = at(upstream.base_url, "known", priority=9)
     assert isinstance(await sending.send(plan(strange, known)), Answer)
@@ -130,7 +130,7 @@ async def test_deployments_of_a_protocol_that_is_not_spoken_are_passed_over(upst
         assert outcome.error.code == "model_unavailable"
 
 
-async def test_a_route_that_the_protocol_lacks_is_not_served_and_alarms(
+async def test_a_route_that_the_adapter_lacks_is_not_served_and_alarms(
     upstream: FakeUpstream, caplog: pytest.LogCaptureFixture
 ) -> None:
     call = replace(plan(at(upstream.base_url)), route=Route.RERANK, endpoints={})
@@ -142,7 +142,7 @@ async def test_a_route_that_the_protocol_lacks_is_not_served_and_alarms(
     assert "no deployment can serve" in caplog.text
 
 
-async def test_the_demo_serves_only_where_it_may(settings: Any) -> None:
+async def test_the_demo_serves_only_if_the_settings_allow_it(settings: Any) -> None:
     demo = plan(at("", adapter="demo"))
     assert isinstance(await sending.send(demo), Answer)
     settings.DEMO_ADAPTER = False
@@ -151,7 +151,7 @@ async def test_the_demo_serves_only_where_it_may(settings: Any) -> None:
     assert outcome.error.code == "model_unavailable"
 
 
-async def test_a_call_that_is_cancelled_in_its_back_off_is_not_sent_again() -> None:
+async def test_a_call_that_is_cancelled_during_its_backoff_is_not_retried() -> None:
     async with serving(response(b"{}", status="429 Too Many", extra="Retry-After: 2\r\n"), GOOD) as wire:
         call = asyncio.create_task(sending.send(plan(at(wire.base_url))))
         await eventually_async(lambda: bool(wire.requests))
@@ -162,7 +162,7 @@ async def test_a_call_that_is_cancelled_in_its_back_off_is_not_sent_again() -> N
         assert len(wire.requests) == 1
 
 
-async def test_a_quota_alarm_reaches_the_log_though_another_deployment_served(
+async def test_a_quota_alarm_is_logged_even_if_another_deployment_served(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     spent = response(b'{"error":{"code":"insufficient_quota"}}', status="429 Too Many")
@@ -172,7 +172,7 @@ async def test_a_quota_alarm_reaches_the_log_though_another_deployment_served(
     assert "insufficient_quota" in caplog.text
 
 
-async def test_an_upstream_whose_streams_break_off_makes_way(upstream: FakeUpstream) -> None:
+async def test_an_upstream_whose_streams_break_off_is_set_aside(upstream: FakeUpstream) -> None:
     broken = DeploymentTarget(id="broken", upstream=target(upstream.base_url), model="cut-mid-stream")
     spare = at(upstream.base_url, "spare", priority=1)
     for _ in range(3):
@@ -181,7 +181,7 @@ async def test_an_upstream_whose_streams_break_off_makes_way(upstream: FakeUpstr
     assert [entry.model for entry in upstream.ledger] == ["cut-mid-stream"] * 3 + ["small-1"]
 
 
-async def test_a_stream_that_its_client_left_tells_nothing_of_the_upstream(upstream: FakeUpstream) -> None:
+async def test_a_stream_whose_client_disconnected_does_not_change_the_breaker(upstream: FakeUpstream) -> None:
     endless = DeploymentTarget(id="endless", upstream=target(upstream.base_url), model="endless")
     spare = at(upstream.base_url, "spare", priority=1)
     for _ in range(4):

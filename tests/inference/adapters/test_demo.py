@@ -1,4 +1,4 @@
-"""The demo backend under the contract of every adapter."""
+"""The demo backend under the contract of all adapters."""
 
 import asyncio
 import base64
@@ -46,7 +46,7 @@ def events_of(chunks: list[Chunk]) -> list[Any]:
     return [orjson.loads(event.removeprefix(b"data: ")) for event in data.split(b"\n\n")]
 
 
-async def test_it_says_what_it_is_and_counts_by_its_rule() -> None:
+async def test_it_says_that_it_is_a_demo_and_counts_tokens_by_its_rule() -> None:
     body = await answer(said("good day"))
     [choice] = body["choices"]
     text = choice["message"]["content"]
@@ -57,13 +57,13 @@ async def test_it_says_what_it_is_and_counts_by_its_rule() -> None:
 
 
 @pytest.mark.parametrize("kind", ["send", "open_stream"])
-async def test_it_says_when_it_begins(kind: str) -> None:
+async def test_it_calls_on_send(kind: str) -> None:
     seen: list[str] = []
     await getattr(adapter, kind)(replace(chat(""), on_send=lambda: seen.append("sent")))
     assert seen == ["sent"]
 
 
-async def test_it_says_the_same_again() -> None:
+async def test_it_is_deterministic() -> None:
     bodies = [await answer(said("good day")) for _ in range(2)]
     assert bodies[0]["choices"] == bodies[1]["choices"]
 
@@ -104,7 +104,7 @@ async def test_it_streams_what_it_answers() -> None:
     assert {event["id"] for event in events_of(chunks)} == {PUBLIC_ID}
 
 
-async def test_it_shows_usage_to_who_asked() -> None:
+async def test_it_sends_usage_only_if_requested() -> None:
     events = events_of(await stream(said("good day"), show_usage=True))
     assert all(event["usage"] is None for event in events[:-1])
     assert events[-1]["choices"] == []
@@ -120,7 +120,7 @@ async def test_it_shows_usage_to_who_asked() -> None:
         said("call get_weather", tools=[WEATHER], tool_choice="auto"),
     ],
 )
-async def test_it_calls_a_tool_that_is_demanded_or_mentioned(body: dict[str, Any]) -> None:
+async def test_it_calls_a_tool_that_is_required_or_mentioned(body: dict[str, Any]) -> None:
     [choice] = (await answer(body))["choices"]
     [call] = choice["message"]["tool_calls"]
     assert choice["finish_reason"] == "tool_calls"
@@ -150,7 +150,7 @@ async def test_it_calls_no_tool_otherwise(body: dict[str, Any]) -> None:
     assert choice["finish_reason"] == "stop"
 
 
-async def test_it_answers_in_json_where_that_is_asked_for() -> None:
+async def test_it_answers_in_json_if_requested() -> None:
     plain = await answer(said("hi", response_format={"type": "json_object"}))
     assert orjson.loads(plain["choices"][0]["message"]["content"])["you_wrote"] == "hi"
     schema = {"type": "object", "properties": {"score": {"type": "integer", "minimum": 4}}, "required": ["score"]}
@@ -172,13 +172,13 @@ async def test_it_answers_in_json_where_that_is_asked_for() -> None:
         {"stop": 7},
     ],
 )
-async def test_a_request_without_sense_is_refused(body: dict[str, Any]) -> None:
+async def test_an_invalid_request_is_refused(body: dict[str, Any]) -> None:
     for outcome in (await adapter.send(chat("", body=body)), await adapter.open_stream(chat("", body=body))):
         assert isinstance(outcome, Rejected)
         assert outcome.error.code == "invalid_request"
 
 
-async def test_it_streams_slowly_enough_to_watch_and_stops_when_left() -> None:
+async def test_it_streams_with_pauses_and_stops_when_closed() -> None:
     opened_stream = await opened(await adapter.open_stream(chat("", body=said("hello"))))
     started, seen = time.monotonic(), 0
     async for chunk in opened_stream:
@@ -223,13 +223,13 @@ async def test_it_embeds_in_base64_and_in_other_dimensions() -> None:
     ("body", "param"),
     [({"input": "word " * 9000}, "input"), ({"input": "x", "dimensions": 4000}, "dimensions")],
 )
-async def test_embeddings_beyond_what_it_serves_are_refused(body: dict[str, Any], param: str) -> None:
+async def test_embeddings_beyond_its_limits_are_refused(body: dict[str, Any], param: str) -> None:
     outcome = await embed(body)
     assert isinstance(outcome, Rejected)
     assert (outcome.error.code, outcome.error.param) == ("invalid_request", param)
 
 
-async def test_a_large_batch_lets_others_breathe() -> None:
+async def test_a_large_batch_does_not_block_the_event_loop() -> None:
     lags: list[float] = []
 
     async def watch() -> None:

@@ -41,7 +41,7 @@ async def client() -> AsyncIterator[openai.AsyncOpenAI]:
 
 
 async def serve(request: web.Request, route: Route) -> web.StreamResponse:
-    """Put the adapter on the wire as it is, and nothing else."""
+    """Serve the adapter's answers over HTTP unchanged."""
     body: dict[str, Any] = orjson.loads(await request.read())
     show_usage = bool((body.get("stream_options") or {}).get("include_usage"))
     attempt = chat("", show_usage=show_usage, options={"token_seconds": 0})
@@ -113,8 +113,8 @@ async def test_a_tool_conversation(client: openai.AsyncOpenAI) -> None:
     message = first.choices[0].message
     assert message.tool_calls is not None
     result = {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "get_weather: 12 degrees"}
-    told: Any = [*asked, message.model_dump(exclude_none=True), result]
-    second = await client.chat.completions.create(model="fast", messages=told, tools=[TOOL])
+    messages: Any = [*asked, message.model_dump(exclude_none=True), result]
+    second = await client.chat.completions.create(model="fast", messages=messages, tools=[TOOL])
     assert "get_weather: 12 degrees" in (second.choices[0].message.content or "")
 
 
@@ -123,7 +123,7 @@ async def test_a_structured_answer(client: openai.AsyncOpenAI) -> None:
     assert completion.choices[0].message.parsed == Weather(city="demo", degrees=1, outlook="demo")
 
 
-async def test_embeddings_which_the_sdk_asks_for_in_base64(client: openai.AsyncOpenAI) -> None:
+async def test_embeddings_that_the_sdk_requests_in_base64(client: openai.AsyncOpenAI) -> None:
     embeddings = await client.embeddings.create(model="embedding", input=["good day", "good night"])
     plain = await client.embeddings.create(model="embedding", input=["good day", "good night"], encoding_format="float")
     assert [item.embedding for item in embeddings.data] == [item.embedding for item in plain.data]

@@ -1,4 +1,4 @@
-"""What each answer of an upstream comes to, over real sockets."""
+"""The outcome of each answer of an upstream, over real sockets."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ adapter = Endpoints("openai")
 
 
 async def both_ways(attempt: Any) -> list[Outcome]:
-    """Make the attempt as one body and as a stream: what fails before the first event fails alike."""
+    """Make the attempt as one body and as a stream. A failure before the first event has the same outcome in both."""
     outcomes = [await adapter.send(attempt), await adapter.open_stream(attempt)]
     assert all(isinstance(outcome, Outcome) for outcome in outcomes)
     return outcomes  # type: ignore[return-value]
 
 
-async def test_an_answer_is_ours_but_for_what_it_says(upstream: FakeUpstream) -> None:
+async def test_an_answer_has_our_names_and_the_upstreams_content(upstream: FakeUpstream) -> None:
     outcome = await adapter.send(chat(upstream.base_url, "small-1?text=good+day&cached_tokens=1"))
     assert isinstance(outcome, Answer)
     created = outcome.body.pop("created")
@@ -86,7 +86,7 @@ async def test_embeddings_are_answered_one_for_each_input(upstream: FakeUpstream
     assert not any(leak in str(outcome.body) for leak in LEAKS)
 
 
-async def test_missing_usage_is_told_apart_from_usage_that_is_no_object(upstream: FakeUpstream) -> None:
+async def test_missing_usage_differs_from_usage_that_is_not_an_object(upstream: FakeUpstream) -> None:
     for form in ("missing", "null"):
         outcome = await adapter.send(chat(upstream.base_url, f"small-1?usage={form}"))
         assert isinstance(outcome, Answer)
@@ -118,13 +118,13 @@ async def test_an_answer_under_false_or_too_many_headers_is_ambiguous(upstream: 
         assert (outcome.error.code, outcome.reason) == ("upstream_invalid", "malformed")
 
 
-async def test_a_stream_where_an_answer_was_asked_for_is_ambiguous(upstream: FakeUpstream) -> None:
+async def test_a_stream_instead_of_an_answer_is_ambiguous(upstream: FakeUpstream) -> None:
     outcome = await adapter.send(chat(upstream.base_url, "swapped"))
     assert isinstance(outcome, Ambiguous)
     assert outcome.error.code == "upstream_invalid"
 
 
-async def test_an_answer_where_a_stream_was_asked_for_is_an_answer(upstream: FakeUpstream) -> None:
+async def test_an_answer_instead_of_a_stream_is_an_answer(upstream: FakeUpstream) -> None:
     outcome = await adapter.open_stream(chat(upstream.base_url, "swapped"))
     assert isinstance(outcome, Answer)
     assert outcome.body["id"] == PUBLIC_ID
@@ -144,7 +144,7 @@ async def test_an_answer_where_a_stream_was_asked_for_is_an_answer(upstream: Fak
         ),
         ("reject-parameter", "invalid_parameter", "temperature"),
         ("small-1?status=400&error_code=unknown_parameter&error_param=own_member", "unknown_parameter", "own_member"),
-        # A name that neither the client nor the vendor's API knows could be anything, a host's too.
+        # A name that is neither the client's nor the vendor's could be anything, even a host name.
         ("small-1?status=400&error_code=invalid_value&error_param=inference-7.internal", "invalid_value", None),
         ("small-1?status=400&error_code=invalid_value&error_param=host7", "invalid_value", None),
         ("small-1?status=400&error_code=invalid_value&error_param=seed.%0Ahost7", "invalid_value", None),
@@ -175,9 +175,7 @@ async def test_input_too_large_is_a_refusal(upstream: FakeUpstream) -> None:
 
 
 @pytest.mark.parametrize("model", ["unauthorized", "forbidden", "missing-model"])
-async def test_a_refusal_that_is_the_operators_matter_alarms_without_a_secret(
-    upstream: FakeUpstream, model: str
-) -> None:
+async def test_a_refusal_that_the_operator_must_fix_alarms_without_a_secret(upstream: FakeUpstream, model: str) -> None:
     for outcome in await both_ways(chat(upstream.base_url, model)):
         assert isinstance(outcome, Rejected)
         assert (outcome.error.code, outcome.error.status) == ("model_unavailable", 503)
@@ -197,7 +195,7 @@ async def test_a_refusal_that_is_the_operators_matter_alarms_without_a_secret(
         ("small-1?status=503&retry_after_seconds=7", 7.0, False),
     ],
 )
-async def test_an_overload_is_explicit_where_the_body_says_so(
+async def test_an_overload_is_explicit_if_the_body_says_so(
     upstream: FakeUpstream, model: str, retry_after: float | None, is_explicit: bool
 ) -> None:
     for outcome in await both_ways(chat(upstream.base_url, model)):
@@ -238,7 +236,7 @@ async def test_a_cut_before_the_answer_is_ambiguous(upstream: FakeUpstream, mode
 
 @pytest.mark.parametrize("model", ["cut-mid-body", "cut-mid-body?reset=1"])
 @pytest.mark.parametrize("status", [200, 400, 429, 503])
-async def test_a_cut_inside_the_answer_is_ambiguous_whatever_it_was_to_be(
+async def test_a_truncated_answer_is_ambiguous_regardless_of_its_status(
     upstream: FakeUpstream, model: str, status: int
 ) -> None:
     separator = "&" if "?" in model else "?"
@@ -259,17 +257,17 @@ async def test_silence_inside_the_answer_is_ambiguous(upstream: FakeUpstream) ->
     assert outcome.error.code == "upstream_timeout"
 
 
-async def test_a_refused_connection_took_nothing() -> None:
+async def test_a_refused_connection_means_not_sent() -> None:
     for outcome in await both_ways(chat(f"http://127.0.0.1:{closed_port()}/v1")):
         assert isinstance(outcome, Unreachable)
 
 
-async def test_an_unknown_host_took_nothing() -> None:
+async def test_an_unknown_host_means_not_sent() -> None:
     for outcome in await both_ways(chat("http://no-such-host.invalid/v1")):
         assert isinstance(outcome, Unreachable)
 
 
-async def test_a_server_that_never_reads_may_have_taken_it() -> None:
+async def test_a_server_that_never_reads_may_have_accepted_the_call() -> None:
     with mute_port() as port:
         outcome = await adapter.send(chat(f"http://127.0.0.1:{port}/v1", timeout_seconds=0.2))
     assert isinstance(outcome, Ambiguous)
@@ -286,9 +284,11 @@ async def test_a_server_that_never_reads_may_have_taken_it() -> None:
         "http://user:secret@127.0.0.1/v1",
         "http://[::1",
         "http://" + "a" * 70 + ".example/v1",
+        "http://xn--a/v1",
+        "http://h\x7f/v1",
     ],
 )
-async def test_an_address_that_cannot_be_called_is_the_operators_matter(base_url: str) -> None:
+async def test_an_invalid_address_alarms_the_operator(base_url: str) -> None:
     for outcome in await both_ways(chat(base_url)):
         assert isinstance(outcome, Rejected)
         assert outcome.error.code == "model_unavailable"
@@ -296,7 +296,7 @@ async def test_an_address_that_cannot_be_called_is_the_operators_matter(base_url
 
 
 @pytest.mark.parametrize("api_key", ["two\r\nX-Evil: lines", "ключ", "nul\x00"])
-async def test_a_key_that_fits_no_header_is_the_operators_matter(upstream: FakeUpstream, api_key: str) -> None:
+async def test_a_key_that_is_not_a_valid_header_value_alarms_the_operator(upstream: FakeUpstream, api_key: str) -> None:
     for outcome in await both_ways(chat(upstream.base_url, api_key=api_key)):
         assert isinstance(outcome, Rejected)
         assert outcome.error.code == "model_unavailable"

@@ -1,4 +1,4 @@
-"""Streams of an upstream as a client gets them, over real sockets."""
+"""An upstream's streams as the client receives them, over real sockets."""
 
 import asyncio
 from itertools import pairwise
@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import UpstreamTimeout
-from gateway.core.outbound.session import close_session
+from gateway.core.outbound.client import close_client
 from inference.rules.answer import Chunk
 from inference.rules.upstream import Ambiguous, StreamBroken
 from tests.inference.adapters.attempts import (
@@ -73,7 +73,7 @@ async def test_every_framing_gives_the_same_stream(upstream: FakeUpstream, model
     assert not any(leak.encode() in part.data for leak in LEAKS for part in chunks)
 
 
-async def test_usage_is_always_asked_for_and_shown_only_to_who_asked(upstream: FakeUpstream) -> None:
+async def test_usage_is_always_requested_and_sent_only_to_clients_that_request_it(upstream: FakeUpstream) -> None:
     hidden = events_of(await stream(upstream, "small-1"))
     assert all("usage" not in event for event in hidden)
     assert all(event["choices"] for event in hidden)
@@ -86,14 +86,14 @@ async def test_usage_is_always_asked_for_and_shown_only_to_who_asked(upstream: F
     assert asked == [{"include_usage": True}, {"include_usage": True, "include_obfuscation": False}]
 
 
-async def test_usage_that_never_came_leaves_no_trace(upstream: FakeUpstream) -> None:
+async def test_missing_usage_is_not_sent(upstream: FakeUpstream) -> None:
     for form in ("missing", "null"):
         chunks = await stream(upstream, f"small-1?usage={form}")
         assert all(part.usage is None for part in chunks)
         assert all(event["choices"] and "usage" not in event for event in events_of(chunks))
 
 
-async def test_usage_in_ordinary_chunks_is_told_as_it_grows(upstream: FakeUpstream) -> None:
+async def test_usage_in_ordinary_chunks_is_reported_as_it_grows(upstream: FakeUpstream) -> None:
     def event(tokens: int) -> bytes:
         choice = {"index": 0, "delta": {"content": "x"}, "finish_reason": None}
         return b"data: %b\n\n" % orjson.dumps({"choices": [choice], "usage": {"completion_tokens": tokens}})
@@ -105,7 +105,7 @@ async def test_usage_in_ordinary_chunks_is_told_as_it_grows(upstream: FakeUpstre
     assert b"usage" not in b"".join(part.data for part in chunks)
 
 
-async def test_events_that_come_together_are_handed_on_a_few_at_a_time() -> None:
+async def test_events_that_arrive_together_are_forwarded_a_few_at_a_time() -> None:
     event = b'data: {"choices":[{"index":0,"delta":{"content":"ab"}}]}\n\n'
     async with serving(sse(event * 20 + b"data: [DONE]\n\n")) as wire:
         chunks = await read_all(await opened(await adapter.open_stream(chat(wire.base_url))))
@@ -143,7 +143,7 @@ async def test_streamed_tool_calls_keep_one_id(upstream: FakeUpstream) -> None:
         ("error-event", "upstream_error", "the upstream broke its stream off with an error"),
     ],
 )
-async def test_a_stream_that_does_not_end_is_broken_behind_what_was_delivered(
+async def test_a_stream_without_an_end_breaks_after_what_was_delivered(
     upstream: FakeUpstream, model: str, code: str, reason: str
 ) -> None:
     attempt = chat(upstream.base_url, model, timeout_seconds=0.3)
@@ -171,7 +171,7 @@ async def test_a_stream_that_does_not_end_is_broken_behind_what_was_delivered(
         b"",
     ],
 )
-async def test_what_goes_wrong_before_the_first_event_is_an_outcome(first: bytes) -> None:
+async def test_a_failure_before_the_first_event_is_an_outcome(first: bytes) -> None:
     async with serving(sse(first)) as wire:
         outcome = await adapter.open_stream(chat(wire.base_url))
     assert isinstance(outcome, Ambiguous)
@@ -199,21 +199,21 @@ async def test_the_events_before_a_broken_one_are_delivered() -> None:
     assert sum(part.output_deltas for part in chunks) == 2
 
 
-async def test_nothing_behind_the_end_is_delivered() -> None:
+async def test_nothing_after_the_end_is_delivered() -> None:
     good = b'data: {"choices":[{"index":0,"delta":{"content":"ok"}}]}\n\n'
     async with serving(sse(good + b"data: [DONE]\n\n" + good)) as wire:
         chunks = await read_all(await opened(await adapter.open_stream(chat(wire.base_url))))
     assert len(events_of(chunks)) == 1
 
 
-async def test_a_filter_notice_without_choices_passes(upstream: FakeUpstream) -> None:
+async def test_a_filter_notice_without_choices_is_forwarded(upstream: FakeUpstream) -> None:
     notice = b'data: {"id":"","choices":[],"usage":null,"prompt_filter_results":[{"prompt_index":0}]}\n\n'
     async with serving(sse(notice + b"data: [DONE]\n\n")) as wire:
         [event] = events_of(await read_all(await opened(await adapter.open_stream(chat(wire.base_url)))))
     assert event == {"id": PUBLIC_ID, "choices": [], "prompt_filter_results": [{"prompt_index": 0}], "model": "fast"}
 
 
-async def test_leaving_a_stream_hangs_up_on_the_upstream(upstream: FakeUpstream) -> None:
+async def test_closing_a_stream_closes_the_upstreams_connection(upstream: FakeUpstream) -> None:
     opened_stream = await opened(await adapter.open_stream(chat(upstream.base_url, "endless")))
     async for _ in opened_stream:
         break
@@ -223,7 +223,7 @@ async def test_leaving_a_stream_hangs_up_on_the_upstream(upstream: FakeUpstream)
     await eventually_async(lambda: entry.outcome == "left")
 
 
-async def test_cancelling_while_a_stream_opens_hangs_up(upstream: FakeUpstream) -> None:
+async def test_cancelling_while_a_stream_opens_closes_the_connection(upstream: FakeUpstream) -> None:
     attempt = chat(upstream.base_url, "hang-before-headers", timeout_seconds=30)
     opening = asyncio.create_task(adapter.open_stream(attempt))
     await eventually_async(lambda: len(list(upstream.ledger)) == 1)
@@ -234,7 +234,9 @@ async def test_cancelling_while_a_stream_opens_hangs_up(upstream: FakeUpstream) 
     await eventually_async(lambda: entry.outcome == "left")
 
 
-async def test_a_stream_may_think_longer_than_it_may_pause(upstream: FakeUpstream, settings: Any) -> None:
+async def test_a_streams_first_byte_timeout_is_longer_than_its_idle_timeout(
+    upstream: FakeUpstream, settings: Any
+) -> None:
     settings.UPSTREAM_IDLE_SECONDS = 0.2
     thoughtful = await stream(upstream, "small-1?delay_ms=400&tokens=2", timeout_seconds=2)
     assert sum(part.output_deltas for part in thoughtful) == 2
@@ -251,7 +253,7 @@ async def test_a_steady_stream_outlasts_the_upstreams_timeout(upstream: FakeUpst
     assert sum(part.output_deltas for part in chunks) == 10
 
 
-async def test_a_finished_stream_frees_its_connection_for_the_next(upstream: FakeUpstream) -> None:
+async def test_a_finished_stream_releases_its_connection_for_reuse(upstream: FakeUpstream) -> None:
     good = b'data: {"choices":[{"index":0,"delta":{"content":"ok"}}]}\n\ndata: [DONE]\n\n'
 
     async def end_late(writer: asyncio.StreamWriter) -> None:
@@ -267,7 +269,7 @@ async def test_a_finished_stream_frees_its_connection_for_the_next(upstream: Fak
         assert [request.connection for request in wire.requests] == [1, 1, 1]
 
 
-def test_the_ends_that_the_gateway_writes_are_the_vendors_shapes() -> None:
+def test_the_gateways_terminal_events_have_the_vendors_shapes() -> None:
     request = chat_request({"n": 2})
     layout = request.stream_format("fast", PUBLIC_ID, request.meter())
     assert layout.terminator == b"data: [DONE]\n\n"
@@ -285,7 +287,7 @@ def test_the_ends_that_the_gateway_writes_are_the_vendors_shapes() -> None:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, 900), max_size=12))
-def test_where_the_upstreams_bytes_are_cut_changes_nothing(cuts: list[int]) -> None:
+def test_chunk_boundaries_in_the_upstreams_bytes_change_nothing(cuts: list[int]) -> None:
     said = [{"index": 0, "delta": {"content": text}} for text in ("né", "日本", "🙂", " fin")]
     events: list[Any] = [{"id": "upstream-1", "choices": [choice], "usage": None} for choice in said]
     events.append({"choices": [], "usage": {"completion_tokens": 4}})
@@ -296,7 +298,7 @@ def test_where_the_upstreams_bytes_are_cut_changes_nothing(cuts: list[int]) -> N
         pieces = [raw[start:end] for start, end in pairwise(at)]
         async with serving(sse(*pieces)) as wire:
             chunks = await read_all(await opened(await adapter.open_stream(chat(wire.base_url, timeout_seconds=5))))
-        await close_session()
+        await close_client()
         usage = [part.usage for part in chunks if part.usage]
         return (
             b"".join(part.data for part in chunks),
@@ -309,7 +311,7 @@ def test_where_the_upstreams_bytes_are_cut_changes_nothing(cuts: list[int]) -> N
 
 
 def sse(*pieces: bytes) -> Any:
-    """Answer with an event stream in these pieces, each in a segment of its own, then close."""
+    """Answer with an event stream in these pieces, each in its own TCP segment, then close."""
 
     async def answer(writer: asyncio.StreamWriter) -> None:
         writer.write(chunked_head())

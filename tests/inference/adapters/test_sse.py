@@ -1,4 +1,4 @@
-"""Where events end and what they carry, however the bytes were cut."""
+"""The ends of events and their data, at any chunk boundaries."""
 
 from itertools import pairwise
 
@@ -57,10 +57,10 @@ def test_events_end_at_a_blank_line(stream: bytes, events: list[bytes]) -> None:
     bom=st.booleans(),
     cuts=st.lists(st.integers(0, 400), max_size=30),
 )
-def test_where_the_bytes_are_cut_changes_nothing(
+def test_chunk_boundaries_change_nothing(
     lines: list[list[str]], ends: list[str], noise: str, bom: bool, cuts: list[int]
 ) -> None:
-    """Every kind of line end may follow every other, and a cut may fall into a character, a CRLF or the BOM."""
+    """Any kind of line end may follow any other, and a chunk may end inside a character, a CRLF or the BOM."""
     written = ["\ufeff" if bom else ""]
     turn = iter(ends * 100)
     for event in lines:
@@ -91,7 +91,7 @@ def test_an_event_without_end_is_refused() -> None:
         splitter.feed(b"x" * 200)
 
 
-def test_a_slow_drip_costs_no_more_than_its_bytes() -> None:
+def test_parsing_single_bytes_takes_linear_time() -> None:
     splitter = EventSplitter()
     for _ in range(300_000):
         assert splitter.feed(b"x") == []

@@ -1,6 +1,7 @@
-"""Events that are recognized and not parsed: what the client gets and what is counted is the same, whatever the upstream sends.
+"""Recognizing events without parsing them never changes what the client gets or what is counted.
 
-A single event is always parsed, and events that arrive together are recognized where they can be. So the same stream is read twice.
+A single event is always parsed, and events that arrive together are recognized if possible. The tests therefore read the same
+stream in both ways.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from tests.inference.adapters.template_streams import (
 )
 
 PLAIN = 12
-"""So many plain events are enough for the next ones to be recognized."""
+"""The number of plain events after which the next ones are recognized."""
 
 KINDS = [*OVER_CHAT, *OVER_RESPONSES]
 
@@ -104,7 +105,7 @@ async def read_both_ways(kind: type[EventStream], events: Sequence[bytes]) -> tu
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(chat_events, max_size=12))
 @pytest.mark.parametrize("kind", OVER_CHAT)
-async def test_chunks_that_arrive_together_are_those_that_arrive_one_by_one(kind: Any, events: list[bytes]) -> None:
+async def test_chunks_are_the_same_whether_they_arrive_together_or_one_by_one(kind: Any, events: list[bytes]) -> None:
     plain = [chat_event(b" word", padding=b"x%d" % number) for number in range(PLAIN)]
     parsed, recognized = await read_both_ways(kind, [*plain, *events, CHAT_END])
     assert recognized == parsed
@@ -113,7 +114,7 @@ async def test_chunks_that_arrive_together_are_those_that_arrive_one_by_one(kind
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(delta_events, max_size=12))
 @pytest.mark.parametrize("kind", OVER_RESPONSES)
-async def test_deltas_that_arrive_together_are_those_that_arrive_one_by_one(kind: Any, events: list[bytes]) -> None:
+async def test_deltas_are_the_same_whether_they_arrive_together_or_one_by_one(kind: Any, events: list[bytes]) -> None:
     plain = [delta_event(b" word", number=b"%d" % number) for number in range(PLAIN)]
     parsed, recognized = await read_both_ways(kind, [*begin_events(), *plain, *events, end_event()])
     assert recognized == parsed
@@ -121,7 +122,7 @@ async def test_deltas_that_arrive_together_are_those_that_arrive_one_by_one(kind
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_hostile_text_is_refused_or_told_as_if_it_were_alone(kind: Any, text: bytes) -> None:
+async def test_a_hostile_text_is_refused_or_forwarded_as_if_parsed(kind: Any, text: bytes) -> None:
     made = chat_event if kind in OVER_CHAT else delta_event
     begin, end = ([], CHAT_END) if kind in OVER_CHAT else (begin_events(), end_event())
     events = [*begin, *[made(b"word")] * PLAIN, made(b"a" + text), made(text), *[made(b"b")] * 9, end]
@@ -131,7 +132,7 @@ async def test_a_hostile_text_is_refused_or_told_as_if_it_were_alone(kind: Any, 
 
 @pytest.mark.parametrize("number", NUMBERS)
 @pytest.mark.parametrize("kind", OVER_RESPONSES)
-async def test_a_hostile_number_is_refused_or_told_as_if_it_were_alone(kind: Any, number: bytes) -> None:
+async def test_a_hostile_number_is_refused_or_forwarded_as_if_parsed(kind: Any, number: bytes) -> None:
     plain = [delta_event(b"word")] * PLAIN
     parsed, recognized = await read_both_ways(
         kind, [*begin_events(), *plain, delta_event(b"a", number=number), *plain, end_event()]
@@ -139,7 +140,7 @@ async def test_a_hostile_number_is_refused_or_told_as_if_it_were_alone(kind: Any
     assert recognized == parsed
 
 
-async def test_a_character_that_marks_what_is_common_is_not_taken_for_it() -> None:
+async def test_a_separator_character_in_the_data_is_not_taken_for_a_separator() -> None:
     common = delta_event(b"word").partition(b'"sequence_number":7')[2].partition(b"word")[0]
     for mark in (b"\x01", b"\x02", b"\x03"):
         spoiled = delta_event(b"word").replace(common, mark)
@@ -166,7 +167,7 @@ async def test_deltas_of_another_item_have_its_id() -> None:
         b'{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"look","arguments":""}}]}}',
     ],
 )
-async def test_a_text_behind_another_part_is_not_added_to_the_part_before(between: bytes) -> None:
+async def test_a_text_after_another_part_is_not_added_to_the_previous_part(between: bytes) -> None:
     plain = [chat_event(b"word")] * PLAIN
     parsed, recognized = await read_both_ways(OVER_CHAT[1], [*plain, chat_choice(between), *plain, CHAT_END])
     assert recognized == parsed
@@ -174,8 +175,8 @@ async def test_a_text_behind_another_part_is_not_added_to_the_part_before(betwee
 
 
 @pytest.mark.parametrize("kind", OVER_CHAT)
-async def test_a_text_that_stands_where_no_reader_looks_is_not_the_text(kind: Any) -> None:
-    """Of two members of one name the last counts, however it is spelled."""
+async def test_a_text_in_a_member_that_no_reader_uses_is_not_the_text(kind: Any) -> None:
+    """Of two members with the same name, the last one counts, even with another spelling."""
     twice = b'{"index":0,"delta":{"content":"dead%d","c\\u006fntent":"live"}}'
     parsed, recognized = await read_both_ways(kind, [*[chat_choice(twice % number) for number in range(30)], CHAT_END])
     assert recognized == parsed
@@ -184,7 +185,7 @@ async def test_a_text_that_stands_where_no_reader_looks_is_not_the_text(kind: An
 
 
 @pytest.mark.parametrize("kind", OVER_CHAT)
-async def test_log_probabilities_that_repeat_are_all_told(kind: Any) -> None:
+async def test_repeated_log_probabilities_are_all_forwarded(kind: Any) -> None:
     logprobs = b'{"content":[{"token":"w","logprob":-0.5,"bytes":null,"top_logprobs":[]}]}'
     choice = b'{"index":0,"delta":{"content":"w%d"},"logprobs":%b}'
     events = [chat_choice(choice % (number, logprobs)) for number in range(30)]
@@ -195,7 +196,7 @@ async def test_log_probabilities_that_repeat_are_all_told(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 async def test_most_of_a_stream_is_recognized(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the other tests prove would be proved of nothing if no event were."""
+    """If no event were recognized, the other tests would prove nothing."""
     runs: list[Run] = []
     find = Templates.run
 

@@ -1,4 +1,4 @@
-"""Answers that are wrong below or above HTTP, too large, too slow, or no answers at all."""
+"""Answers that violate HTTP or the vendor's API, or are too large, too slow or missing."""
 
 import asyncio
 import gzip
@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from gateway.core.outbound.response import INTERIM_RESPONSES_MAX
 from inference.rules.answer import Answer
 from inference.rules.upstream import Ambiguous, Failed, Outcome, Rejected
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat, embedding, opened, read_until_broken
@@ -141,7 +142,7 @@ async def test_bytes_behind_the_answer_do_not_reach_the_next_call() -> None:
 
 @pytest.mark.parametrize("patient", [False, True])
 async def test_a_refusal_of_a_request_that_is_still_being_sent_is_never_an_answer(patient: bool) -> None:
-    """A server may refuse by the head alone; whether its words survive its hanging up is up to the network."""
+    """A server may send only the headers of a refusal; the network decides whether its body survives the close."""
     refusal = response(b"{}", status="413 Too Large", extra="Connection: close\r\n")
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -194,6 +195,11 @@ async def test_informational_answers_without_end_run_into_the_timeout() -> None:
             await asyncio.sleep(0.05)
 
     assert_ambiguous(await answered_with(answer, timeout_seconds=0.3), "upstream_timeout")
+
+
+async def test_a_flood_of_informational_answers_is_ambiguous() -> None:
+    flood = b"HTTP/1.1 103 Early Hints\r\n\r\n" * (INTERIM_RESPONSES_MAX + 1)
+    assert_ambiguous(await answered_with(flood + response(GOOD)), "upstream_invalid")
 
 
 async def test_an_answer_that_drips_runs_into_the_timeout() -> None:

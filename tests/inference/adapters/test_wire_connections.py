@@ -1,26 +1,23 @@
-"""How connections to an upstream are made, kept and given up: nothing hangs, nothing leaks, nothing is sent twice."""
+"""Connections to an upstream are opened, reused and closed without hanging, leaking, or sending anything twice."""
 
 import asyncio
 import contextlib
 import os
 import socket
-import ssl
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from yarl import URL
 
-from gateway.core.outbound.session import close_session, session
+from gateway.core.outbound.client import client, close_client
+from gateway.core.outbound.timeouts import answer_timeout
 from inference.rules.answer import Answer
 from inference.rules.upstream import Unreachable
 from tests.inference.adapters.attempts import Endpoints, assert_ambiguous, chat
+from tests.inference.adapters.certificates import self_signed
 from tests.inference.adapters.wire import GOOD, chunked_head, response, serving
 from tests.support.concurrency import eventually_async
 from tests.support.upstream import FakeUpstream
@@ -94,10 +91,13 @@ async def test_calls_share_a_connection_one_after_another() -> None:
 
 
 async def test_connections_send_small_packets_at_once() -> None:
-    async with serving(chunked_head()) as wire, session().post(wire.base_url) as answer:
-        assert answer.connection is not None
-        assert answer.connection.transport is not None
-        raw: socket.socket = answer.connection.transport.get_extra_info("socket")
+    async with serving(chunked_head()) as wire:
+        answer = await client().send("GET", URL(wire.base_url), {}, None, answer_timeout(5.0))
+        assert answer._connection is not None
+        transport = answer._connection.transport
+        assert transport is not None
+        raw: socket.socket = transport.get_extra_info("socket")
+        answer.close()
         assert raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
@@ -158,7 +158,7 @@ async def test_on_send_is_not_called_where_no_connection_was_made() -> None:
 
 
 async def test_a_certificate_that_nobody_vouches_for_took_nothing(tmp_path: Path) -> None:
-    server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0, ssl=_self_signed(tmp_path))
+    server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0, ssl=self_signed(tmp_path))
     port = server.sockets[0].getsockname()[1]
     try:
         outcome = await adapter.send(chat(f"https://127.0.0.1:{port}/v1"))
@@ -175,12 +175,12 @@ async def test_a_connection_that_never_comes_took_nothing(full_port: int, settin
 
 async def test_waiting_for_a_free_connection_took_nothing(upstream: FakeUpstream, settings: Any) -> None:
     settings.UPSTREAM_CONNECTIONS_MAX, settings.UPSTREAM_CONNECT_SECONDS = 1, 0.2
-    await close_session()
+    await close_client()
     held = asyncio.create_task(adapter.send(chat(upstream.base_url, "small-1?delay_ms=600", timeout_seconds=2)))
     await asyncio.sleep(0.05)
     assert isinstance(await adapter.send(chat(upstream.base_url)), Unreachable)
     assert isinstance(await held, Answer)
-    await close_session()
+    await close_client()
     assert len(list(upstream.ledger)) == 1
 
 
@@ -200,7 +200,7 @@ async def test_cancelling_a_call_hangs_up() -> None:
 
 @pytest.fixture
 def full_port() -> Iterator[int]:
-    """Listen on a port whose queue is full, so that further connections get no answer at all."""
+    """Listen on a port whose backlog is full, so that further connections get no response."""
     with contextlib.ExitStack() as opened:
         listener = opened.enter_context(socket.socket())
         listener.bind(("127.0.0.1", 0))
@@ -210,20 +210,3 @@ def full_port() -> Iterator[int]:
             client.setblocking(False)
             client.connect_ex(listener.getsockname())
         yield listener.getsockname()[1]
-
-
-def _self_signed(folder: Path) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder(
-        name, name, key.public_key(), x509.random_serial_number(), now, now + timedelta(1)
-    )
-    pem = folder / "server.pem"
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    pem.write_bytes(private + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
-    return context

@@ -1,4 +1,4 @@
-"""Whatever bytes an upstream sends, and wherever it stops: an outcome or a stream that ends, and never an exception."""
+"""Any bytes from an upstream, stopping anywhere, result in an outcome or a stream that ends, never in an exception."""
 
 import asyncio
 import contextlib
@@ -6,7 +6,7 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.core.outbound.session import close_session
+from gateway.core.outbound.client import close_client
 from inference.rules.answer import Answer
 from inference.rules.upstream import Outcome, StreamBroken
 from tests.inference.adapters.attempts import Endpoints, chat
@@ -26,7 +26,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 8), st.binary(m
 
 
 def changed(answer: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
-    """Replace some bytes here and there by others."""
+    """Replace bytes at some places."""
     for at, length, new in changes:
         answer = answer[:at] + new + answer[at + length :]
     return answer
@@ -51,7 +51,7 @@ async def call_both_ways(raw: bytes, pause_at: int) -> None:
                 async for part in stream:
                     assert part.data.endswith(b"\n\n") or part.data == b""
             await stream.close()
-    await close_session()
+    await close_client()
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,4 +1,4 @@
-"""A server that answers each request with bytes of the test's own choosing, right or wrong."""
+"""A server that answers each request with bytes that the test chooses, valid or not."""
 
 import asyncio
 import contextlib
@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 
 @dataclass(slots=True)
 class Request:
-    """What arrived: the request line, its headers, its body, and on which connection (counted from 1)."""
+    """A received request: its request line, headers and body, and the number of its connection (from 1)."""
 
     line: str
     headers: CIMultiDict[str]
@@ -31,7 +31,7 @@ class Wire:
 
 
 GOOD = b'{"choices":[{"index":0,"message":{"content":"ok"}}],"usage":{"prompt_tokens":1}}'
-"""The least that is an answer to a chat."""
+"""The smallest valid answer to a chat request."""
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -81,18 +81,18 @@ async def _read_request(reader: asyncio.StreamReader, connection: int) -> Reques
 def response(
     body: bytes = b"", *, status: str = "200 OK", content_type: str = "application/json", extra: str = ""
 ) -> bytes:
-    """Lay out a whole HTTP answer; `extra` holds further header lines, each with its line end."""
+    """Build a whole HTTP response; `extra` has further header lines, each with its line end."""
     head = f"HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n{extra}\r\n"
     return head.encode() + body
 
 
 def chunked_head(content_type: str = "text/event-stream") -> bytes:
-    """Lay out the head of an answer whose body comes in chunks."""
+    """Build the head of a response with a chunked body."""
     return f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
 
 
 def chunk(data: bytes) -> bytes:
-    """Lay out one chunk of a body; an empty one is the last."""
+    """Build one chunk of a body; an empty one is the last."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 

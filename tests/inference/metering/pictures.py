@@ -1,6 +1,6 @@
-"""A route as unlike chat as can be: multipart in, bytes out, priced by kind, counted in the answer.
+"""A route that is unlike chat: a multipart request, an answer of bytes, priced by kind, counted in the answer.
 
-Its bound may need a record, and it keeps a row of its own when a call is settled.
+A request may depend on a record, and the route stores a row of its own when a call is settled.
 """
 
 import hashlib
@@ -23,6 +23,8 @@ from gateway.core.contract.aliases import Route
 from gateway.core.contract.errors import ApiError, InvalidRequest, NotFound, UpstreamError
 from gateway.core.database import BatchFunction, ledger_connection
 from gateway.core.outbound.bodies import read_bounded
+from gateway.core.outbound.client import Body
+from gateway.core.outbound.response import Response
 from inference.adapters.demo.endpoint import DemoEndpoint
 from inference.adapters.http_endpoint import HttpEndpoint
 from inference.metering.route import MeteredRequest, MeteredRoute, PendingRequest
@@ -60,7 +62,7 @@ FORGET_SQL = "DROP FUNCTION test_close_and_keep; DROP TABLE test_kept"
 
 @dataclass(frozen=True)
 class Upload:
-    """The form as it came."""
+    """The received form."""
 
     fields: Mapping[str, str]
     file: bytes
@@ -77,7 +79,7 @@ class Upload:
 
 @dataclass(frozen=True)
 class AfterRecord(PendingRequest[Upload]):
-    """A request that asks for a wallet of the caller's first."""
+    """A request that depends on a wallet of the caller."""
 
     upload: Upload
 
@@ -104,7 +106,7 @@ class BoundedPictures(BoundedRequest):
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether the form asks for more pictures than it seems at first."""
+        """Return whether the form multiplies the number of pictures."""
         return "times" in self.upload.fields
 
     def quantities(self, body: bytes) -> Quantities:
@@ -116,53 +118,53 @@ class BoundedPictures(BoundedRequest):
         return self.quantities(answer.body)
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Pass the bytes on."""
+        """Forward the bytes."""
         return Content("image/x-test", answer.body)
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
-        """Keep a note of the size."""
+        """Store a note of the size."""
         return {"note": f"{len(answer.body)} bytes"}
 
 
 class StreamedPictures(BoundedPictures, StreamedRequest):
-    """The same, answered with a stream."""
+    """A form that is answered with a stream."""
 
     def meter(self) -> "PictureMeter":
-        """Count pictures as they come."""
+        """Return the meter that counts pictures as they arrive."""
         return PictureMeter(self)
 
     def stream_format(self, public_model: str, public_id: str, meter: StreamMeter) -> "PictureFormat":
-        """Bytes, and nothing else."""
+        """Return the format of raw bytes."""
         return PictureFormat()
 
 
 class PictureMeter(StreamMeter):
-    """Counts the pictures of a stream, unless its form says that they cannot be counted, or are too many."""
+    """Counts the pictures of a stream, unless the form requests pictures that cannot be counted, or too many."""
 
     def __init__(self, request: BoundedPictures) -> None:
         self._request, self._body = request, b""
 
     def add(self, chunk: Chunk) -> None:
-        """Take one more piece."""
+        """Add a chunk."""
         self._body += chunk.data
 
     @property
     def is_beyond_limit(self) -> bool:
-        """Return whether the first picture was the last that may come."""
+        """Return whether the limit was one picture, and it has arrived."""
         return self._request.upload.fields["stream"] == "beyond" and bool(self._body)
 
     def reported(self) -> Quantities:
-        """Count what came."""
+        """Count the pictures. Raises MalformedUsage if the form requests that."""
         if self._request.upload.fields["stream"] == "uncountable":
             raise MalformedUsage("half a picture")
         return self.delivered()
 
     def delivered(self) -> Quantities:
-        """Count what came."""
+        """Count the pictures that arrived."""
         return self._request.quantities(self._body)
 
     def kept(self) -> Mapping[str, Any]:
-        """Keep a note that it was streamed."""
+        """Store a note that the answer was streamed."""
         return {"note": "streamed"}
 
 
@@ -173,29 +175,30 @@ class PictureFormat(StreamFormat):
     terminator = b""
 
     def error(self, error: ApiError, request_id: str) -> bytes:
-        """There is no room for one."""
+        """Return nothing, because raw bytes cannot contain an error."""
         return b""
 
     def cut(self) -> bytes:
-        """There is no room for one."""
+        """Return nothing, because raw bytes cannot contain an ending."""
         return b""
 
 
 class UpstreamPictures(HttpEndpoint[BoundedPictures]):
-    """Sends the form on, and takes bytes."""
+    """Forwards the form, and reads bytes."""
 
     path = "/pictures"
     accept = "image/x-test"
 
-    async def payload(self, attempt: Attempt[BoundedPictures], *, streams: bool) -> Any:
-        """Build a form under the upstream's name of the model."""
+    async def payload(self, attempt: Attempt[BoundedPictures], *, streams: bool) -> Body:
+        """Build a form with the upstream's model name."""
         form = aiohttp.FormData({"model": attempt.model})
         form.add_field("file", attempt.request.upload.file, filename="a.bin")
-        return form
+        written = form()
+        return Body(written.headers["Content-Type"], written)
 
-    async def read(self, attempt: Attempt[BoundedPictures], response: aiohttp.ClientResponse) -> Answer:
-        """Take the bytes."""
-        return Answer(await read_bounded(response, 1024), None)
+    async def read(self, attempt: Attempt[BoundedPictures], response: Response) -> Answer:
+        """Read the bytes."""
+        return Answer(await read_bounded(response.content, 1024), None)
 
 
 class DemoPictures(DemoEndpoint[BoundedPictures]):
@@ -206,7 +209,7 @@ class DemoPictures(DemoEndpoint[BoundedPictures]):
         return Answer(PICTURE * 2, None)
 
     async def chunks(self, attempt: Attempt[BoundedPictures]) -> AsyncIterator[Chunk]:
-        """Return one after the other, or break off between them."""
+        """Yield one after the other, or break off between them."""
         yield Chunk(PICTURE)
         if attempt.request.upload.fields["stream"] == "broken":
             raise StreamBroken(UpstreamError(), "cut")
@@ -225,7 +228,7 @@ async def read_form(request: MeteredRequest) -> Upload:
 
 
 def check(upload: Upload, model: ServedModel) -> Upload | AfterRecord:
-    """Load a record first if one is named."""
+    """Return a request that loads a record if the form names one."""
     return AfterRecord(upload) if "wallet" in upload.fields else upload
 
 
@@ -238,7 +241,7 @@ def bound(upload: Upload, model: ServedModel, price: PriceVersion, max_cost_micr
 
 
 async def prepare(http: MeteredRequest, request: BoundedPictures) -> BoundedPictures:
-    """Find out how many pictures it will be, and hold as much."""
+    """Multiply the hold by the number that the form requests."""
     return replace(request, hold_microusd=request.hold_microusd * int(request.upload.fields["times"]))
 
 
@@ -256,7 +259,7 @@ PICTURES = MeteredRoute(
 
 
 class PictureViewSet(MeteredViewSet):
-    """The route at its address."""
+    """The route's viewset."""
 
     route = PICTURES
 

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from inference.routes.transcriptions.bound import BoundedTranscription
 from tests.factories import audio
 from tests.factories.audio import wav
 from tests.support.concurrency import eventually
@@ -360,3 +361,19 @@ def test_an_empty_wallet_pays_for_no_second(stage: Stage) -> None:
     answer = caller.post(form(wav(1), [("model", model_of(stage))]), path=TRANSCRIPTIONS)
     assert (answer.status_code, answer.json()["error"]["code"]) == (402, "insufficient_funds")
     assert caller.wallet == {"balance": 100, "held": 0, "debt": 0}
+
+
+def test_a_call_that_fails_after_its_closing_is_answered_all_the_same(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end = BoundedTranscription.end
+
+    def end_and_fail(request: BoundedTranscription) -> None:
+        end(request)
+        raise OSError("no such device")
+
+    monkeypatch.setattr(BoundedTranscription, "end", end_and_fail)
+    caller = stage.caller()
+    answer = caller.post(form(wav(1), [("model", model_of(stage))]), path=TRANSCRIPTIONS)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal_error")
+    assert caller.wallet["held"] == 0

@@ -1,1 +1,1 @@
-"""Chat completions at upstreams that speak the public vendor API."""
+"""Chat completions at upstreams that implement the public vendor API."""

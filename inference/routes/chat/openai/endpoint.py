@@ -18,7 +18,7 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
     stream = ChatStream
 
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
-        """Ask a stream for its usage whether or not the client did: the charge is made from it."""
+        """Request the usage of a stream even if the client did not, because the charge depends on it."""
         body = super().body(attempt, streams=streams)
         asked = body.pop("stream_options", None)
         body.pop("stream", None)
@@ -28,7 +28,7 @@ class OpenAIChat(JsonEndpoint[BoundedChat]):
         return body
 
     def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
-        """Check that there are choices, and make every id ours."""
+        """Check that there are choices, and replace the upstream's ids."""
         choices = body.get("choices")
         if not isinstance(choices, list) or not choices:
             raise NotJSONError("no choices")

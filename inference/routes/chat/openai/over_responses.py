@@ -1,13 +1,13 @@
-"""Chat completions at upstreams that know responses and not chat completions."""
+"""Chat completions at upstreams that support responses but not chat completions."""
 
 import time
 from collections.abc import Mapping
 from typing import Any
 
-import aiohttp
 import orjson
 
 from gateway.core.contract.errors import ApiError, InvalidRequest
+from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
@@ -31,19 +31,19 @@ from inference.translation.responses.stream_reader import StreamReader
 
 
 class ChatOverResponses(TranslatedStream):
-    """Makes chunks of typed events."""
+    """Translates typed events to chunks."""
 
-    def __init__(self, attempt: Attempt[BoundedChat], response: aiohttp.ClientResponse) -> None:
+    def __init__(self, attempt: Attempt[BoundedChat], response: Response) -> None:
         self._chunks = StreamWriter(_head(attempt), show_usage=attempt.request.asked.show_usage)
         templates = Templates(RESPONSES, CHAT, _event)
         super().__init__(attempt, response, StreamReader(), self._chunks, templates)
 
     def chunk(self, written: Written, size: int) -> Chunk:
-        """Lay out chunks."""
+        """Build a chunk from written chunks, with `size` bytes of output."""
         return Chunk(_laid_out(written), int(size > 0), size)
 
     def last_chunk(self, written: Written, size: int) -> Chunk:
-        """Lay out the last chunks, and tell the usage whether or not the client asked for it."""
+        """Build the last chunk, with the usage even if the client did not request it."""
         return Chunk(_laid_out(written), int(size > 0), size, usage=self._chunks.usage)
 
 
@@ -54,7 +54,7 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
     stream = ChatOverResponses
 
     def refusal(self, valid: ChatRequest) -> ApiError | None:
-        """Return the error that names what a request for a response cannot say."""
+        """Return the error that names the member that a request for a response cannot express."""
         try:
             write_request(read_request(valid.body))
         except InvalidRequest as error:
@@ -62,19 +62,19 @@ class ChatsOverResponses(JsonEndpoint[BoundedChat]):
         return None
 
     def body(self, attempt: Attempt[BoundedChat], *, streams: bool) -> dict[str, Any]:
-        """Ask for a response to the same."""
+        """Build the equivalent request for a response."""
         asked = write_request(read_request(attempt.request.body)) | {"model": attempt.model}
         return asked | {"stream": True} if streams else asked
 
     def refused(self, attempt: Attempt[BoundedChat], refusal: Refusal) -> Outcome:
-        """Name the member at fault as the client does."""
+        """Return the outcome of a refusal, with the member at fault under the client's name."""
         outcome = super().refused(attempt, refusal)
         if isinstance(outcome, Rejected):
             outcome.error.param = renamed(outcome.error.param, RESPONSES_FIELDS, CHAT_FIELDS)
         return outcome
 
     def make_ours(self, attempt: Attempt[BoundedChat], body: dict[str, Any]) -> None:
-        """Put the completion in the response's place."""
+        """Replace the response by the equivalent completion."""
         try:
             completion = write_answer(read_answer(body), _head(attempt))
         except MalformedAnswer as error:

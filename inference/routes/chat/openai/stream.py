@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-import aiohttp
 import orjson
 
+from gateway.core.outbound.response import Response
 from inference.adapters.errors import broken_by_event
 from inference.adapters.exchange import NotJSONError, parse_object
 from inference.adapters.http_endpoint import put_our_names
@@ -19,24 +19,24 @@ from inference.rules.upstream import Attempt
 
 _DONE = b"[DONE]"
 _ENVELOPE = {"id", "object", "created", "model", "choices", "service_tier", "obfuscation"}
-"""What is left of the usage chunk that we asked for, once its usage is taken out."""
+"""The members that remain in the usage chunk that we requested after its usage is removed."""
 
 _TEXTS = ("content", "refusal", "reasoning_content", "reasoning")
 
 
 class ChatStream(EventStream):
-    """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`; shows those that end a choice."""
+    """Forwards `chat.completion.chunk` events under our id and alias, until `[DONE]`; reports those that end a choice."""
 
-    def __init__(self, attempt: Attempt[Any], response: aiohttp.ClientResponse) -> None:
+    def __init__(self, attempt: Attempt[Any], response: Response) -> None:
         super().__init__(attempt, response)
         self.templates: Templates = Templates(CHAT, CHAT, _written)
 
     def repeated(self, run: Run) -> Chunk:
-        """Rewrite chunks that have nothing but text."""
+        """Rewrite chunks that contain only text."""
         return Chunk(run.written(), run.deltas, run.size_bytes)
 
     def translate(self, data: bytes) -> Chunk | None:
-        """Rewrite one chunk; None at `[DONE]`. The usage that we asked for is kept from a client that did not."""
+        """Rewrite one chunk. Return None at `[DONE]`. The usage is removed if the client did not request it."""
         if data == _DONE:
             return None
         event = parse_object(data)
@@ -75,7 +75,7 @@ def _choices(event: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _delivered(public_id: str, choices: list[dict[str, Any]]) -> tuple[int, int, int]:
-    """Count the choices that carry text, its UTF-8 bytes and the tokens of sound, and make the ids in them ours."""
+    """Count the choices that carry text, its UTF-8 bytes and the audio tokens, and replace the upstream's ids."""
     deltas = size = spoken = 0
     for choice in choices:
         delta = choice.get("delta")

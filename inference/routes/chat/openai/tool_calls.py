@@ -1,4 +1,4 @@
-"""Ids of tool calls: ours in place of the upstream's, the same in every chunk that names one."""
+"""Replaces the upstream's ids of tool calls by ours, consistently in all chunks of a call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ _UNIQUE_CHARACTERS = 26
 def rename_calls(public_id: str, choice: Any, message: Mapping[str, Any]) -> None:
     """Rename the tool calls of a message or of a stream's delta, in place.
 
-    A client sends the id back with the tool's result, and upstreams take at most 40 characters there.
+    A client returns the id with the tool's result, and upstreams accept at most 40 characters there.
     """
     calls = message.get("tool_calls")
     for position, call in enumerate(calls if isinstance(calls, list) else ()):

@@ -1,1 +1,1 @@
-"""Images at upstreams that speak the public vendor API."""
+"""Images at upstreams that implement the public vendor API."""

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import aiohttp
-
+from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.routes.images.bound import BoundedImages
@@ -22,14 +21,14 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
     answer_max_bytes = 96 * 1024 * 1024
 
     def body(self, attempt: Attempt[BoundedImages], *, streams: bool) -> dict[str, Any]:
-        """Ask for the data in place of a URL, where the client says that the model knows the difference."""
+        """Request data instead of a URL, if the client's `response_format` shows that the model has the choice."""
         body = super().body(attempt, streams=streams)
         if body.get("response_format") is not None:
             body["response_format"] = "b64_json"
         return body
 
     def make_ours(self, attempt: Attempt[BoundedImages], body: dict[str, Any]) -> None:
-        """Keep what the vendor documents of an answer, and no more images than were asked for."""
+        """Keep only the documented members of an answer, and at most the requested number of images."""
         data = body.get("data")
         if not isinstance(data, list) or not data:
             raise NotJSONError("no images")
@@ -43,17 +42,17 @@ class OpenAIImages(JsonEndpoint[BoundedImages]):
         body.clear()
         body |= answer
 
-    async def read(self, attempt: Attempt[BoundedImages], response: aiohttp.ClientResponse) -> Answer:
-        """Read the answer, and fetch the images that it names by URL."""
+    async def read(self, attempt: Attempt[BoundedImages], response: Response) -> Answer:
+        """Read the answer, and fetch the images that it gives by URL."""
         answer = await super().read(attempt, response)
         answer.body["data"] = await with_bytes(answer.body["data"])
         return answer
 
 
 def _image(item: Any) -> dict[str, Any]:
-    """Keep an image's data or its URL, and the prompt that the model was given in the end."""
+    """Keep an image's data or its URL, and the revised prompt."""
     if not isinstance(item, dict):
-        raise NotJSONError("an image that is no object")
+        raise NotJSONError("an image that is not an object")
     url, revised = item.get("url"), item.get("revised_prompt")
     has_data = item.get("b64_json") is not None or not isinstance(url, str)
     image = {"b64_json": read_data(item)} if has_data else {"url": url}

@@ -1,4 +1,4 @@
-"""Images that an answer names by URL: the client gets their data, and never learns where they were."""
+"""Fetches images that an answer gives by URL. The client gets their data, and never learns the URL."""
 
 import asyncio
 import base64
@@ -15,28 +15,28 @@ from inference.rules.images import check_remote, is_inline, read_data_url, read_
 TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 
 ALL_MAX_BYTES = 48 * 1024 * 1024
-"""What the images of one answer may have together."""
+"""The largest total size of the images by URL of one answer."""
 
 
 async def with_bytes(images: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the images with `b64_json` where a URL stood. Raises NotJSONError where one cannot be had: what an upstream
-    made and does not hand out is no answer, but may have cost something."""
+    """Return the images with `b64_json` in place of URLs. Raises NotJSONError if one cannot be fetched: there is then no
+    answer, but the upstream may have charged for the image."""
     fetched = _Fetched()
     tasks = [asyncio.create_task(_with_bytes(image, fetched)) for image in images]
     try:
         return list(await asyncio.gather(*tasks))
     finally:
         for task in tasks:
-            task.cancel()  # the others are of no use where one failed
+            task.cancel()  # if one failed, the others are not needed
 
 
 class _Fetched:
-    """Counts what the images of one answer take, as they arrive."""
+    """Counts the bytes of one answer's images as they arrive."""
 
     size_bytes = 0
 
     def add(self, size_bytes: int) -> None:
-        """Count one more. Raises NotJSONError where all are too large together."""
+        """Count one image. Raises NotJSONError if their total is too large."""
         self.size_bytes += size_bytes
         if self.size_bytes > ALL_MAX_BYTES:
             raise NotJSONError("the images by URL are too large together")

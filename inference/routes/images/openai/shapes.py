@@ -1,4 +1,4 @@
-"""What is kept of the upstream's images: what the vendor documents, and only in the shape that it documents."""
+"""Reads the documented members of the upstream's images, and only in their documented shape."""
 
 import re
 import time
@@ -8,14 +8,14 @@ from typing import Any
 from inference.adapters.exchange import NotJSONError
 
 TOLD = ("background", "output_format", "quality", "size")
-"""What an answer or an event says of its image."""
+"""The members with which an answer or an event describes its image."""
 
 _HEAD = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
 _HEAD_CHARACTERS = 64
 
 
 def read_data(holder: Mapping[str, Any]) -> str:
-    """Return an image's base64, or raise NotJSONError. Only its beginning is looked at: it may be many megabytes."""
+    """Return an image's base64. Raises NotJSONError. Only its beginning is checked, because it may have many megabytes."""
     data = holder.get("b64_json")
     if not isinstance(data, str) or not data.isascii() or not _HEAD.fullmatch(data[:_HEAD_CHARACTERS]):
         raise NotJSONError("an image without its data")
@@ -23,11 +23,11 @@ def read_data(holder: Mapping[str, Any]) -> str:
 
 
 def told_of(holder: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an answer or an event says of its image."""
+    """Return the members with which an answer or an event describes its image."""
     return {name: holder[name] for name in TOLD if isinstance(holder.get(name), str)}
 
 
 def created_of(holder: Mapping[str, Any], name: str) -> int:
-    """Return when an image was made, in Unix seconds; now where the upstream does not say it."""
+    """Return the creation time of an image in Unix seconds, or the current time if the upstream does not report it."""
     created = holder.get(name)
     return created if type(created) is int and created >= 0 else int(time.time())

@@ -14,7 +14,7 @@ _DONE = b"[DONE]"
 
 
 class ImageStream(EventStream):
-    """Forwards partial images, up to the image itself, which is held back."""
+    """Forwards partial images. The final image is held back."""
 
     event_max_bytes = 24 * 1024 * 1024
 
@@ -23,7 +23,7 @@ class ImageStream(EventStream):
         self._partial_images = 0
 
     def translate(self, data: bytes) -> Chunk | None:
-        """Rewrite one event. What comes behind the last one is not read, and an event of another kind is left out."""
+        """Rewrite one event. Data after the last event is not read, and events of other types are omitted."""
         if self._ended:
             return None
         if data == _DONE:
@@ -40,22 +40,22 @@ class ImageStream(EventStream):
         return self._partial(event)
 
     def _partial(self, event: dict[str, Any]) -> Chunk:
-        """Number a partial image. More of them than were asked for is no answer to the request."""
+        """Number a partial image. Raises NotJSONError if there are more than requested."""
         if self._partial_images >= self._attempt.request.asked.partial_images:
-            raise NotJSONError("more partial images than were asked for")
+            raise NotJSONError("more partial images than requested")
         ours = _ours(event, partial_image_index=self._partial_images)
         self._partial_images += 1
         return Chunk(render(ours), events=(ours,))
 
 
 def _ours(event: dict[str, Any], **members: Any) -> dict[str, Any]:
-    """Keep what the vendor documents of an event."""
-    told = {**told_of(event), "created": created_of(event, "created_at")}
-    return event_of(event["type"], read_data(event), told, **members)
+    """Keep only the documented members of an event."""
+    described = {**told_of(event), "created": created_of(event, "created_at")}
+    return event_of(event["type"], read_data(event), described, **members)
 
 
 def _usage(event: dict[str, Any]) -> dict[str, Any] | None:
     usage = event.get("usage")
     if usage is None or isinstance(usage, dict):
         return usage
-    raise NotJSONError("usage is no object")
+    raise NotJSONError("usage is not an object")

@@ -1,1 +1,1 @@
-"""The demo's side of a session: no model, but honest about it, and metered like one."""
+"""The demo's side of a session: has no model and says so, but is metered like one."""

@@ -1,4 +1,4 @@
-"""What the demo knows of a session: its settings, and what was said, as far as it can be counted."""
+"""The demo's state of a session: its settings, and its conversation as far as it is counted."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ _FORMAT = {"type": DEFAULT_FORMAT, "rate": 24_000}
 
 
 class Conversation:
-    """A conversation: the tokens of text and sound that are in it, and the last words."""
+    """A conversation: its tokens of text and audio, and the last words."""
 
     def __init__(self, session_id: str, model: str) -> None:
         self.session: Event = {
@@ -46,7 +46,7 @@ class Conversation:
         return event_of("error", error={"type": "invalid_request_error", "code": code, "message": code, "param": None})
 
     def take(self, event: Event) -> list[Event]:
-        """Return what follows from an event; nothing where it means nothing here."""
+        """Return the events that follow from an event; none if it has no meaning here."""
         match event["type"]:
             case "session.update":
                 self._update(event["session"])
@@ -66,18 +66,18 @@ class Conversation:
         return []
 
     def add_output(self, text_tokens: int, audio_tokens: int) -> None:
-        """Remember what was answered."""
+        """Record the response."""
         self.text_tokens += text_tokens
         self.audio_tokens += audio_tokens
 
     def added(self, item: Event) -> list[Event]:
-        """Return the events of a new item."""
+        """Return the events for a new item."""
         before, self._last_item = self._last_item, item["id"]
         names = ("conversation.item.added", "conversation.item.done")
         return [event_of(name, previous_item_id=before, item=item) for name in names]
 
     def _update(self, changes: Mapping[str, Any]) -> None:
-        """Take settings. The demo hears no pauses: its turns end when the client says so."""
+        """Apply settings. The demo detects no pauses: turns end when the client says so."""
         audio = changes.get("audio") or {}
         merged = {part: {**self.session["audio"][part], **(audio.get(part) or {})} for part in ("input", "output")}
         merged["input"] |= {"turn_detection": None, "transcription": None}

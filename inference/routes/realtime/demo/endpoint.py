@@ -22,7 +22,7 @@ class DemoRealtime(DemoEndpoint[BoundedSession]):
     """Opens sessions."""
 
     async def answer(self, attempt: Attempt[BoundedSession]) -> Answer:
-        """Refuse: a session is never answered in one piece."""
+        """Refuse: a session has no complete response."""
         raise ModelUnavailable(private="a session was sent as a call")
 
     async def open_stream(self, attempt: Attempt[BoundedSession]) -> Stream | Outcome:
@@ -32,7 +32,7 @@ class DemoRealtime(DemoEndpoint[BoundedSession]):
 
 
 class DemoSession(SessionStream):
-    """One session. What it says waits in a queue that the gateway reads."""
+    """One session. Its events wait in a queue that the gateway reads."""
 
     def __init__(self, attempt: Attempt[BoundedSession]) -> None:
         self._conversation = Conversation(attempt.public_id, attempt.public_model)
@@ -46,7 +46,7 @@ class DemoSession(SessionStream):
             yield Chunk(await self._events.get())
 
     async def send(self, frame: bytes, *, is_binary: bool = False) -> None:
-        """Take an event, and say what follows."""
+        """Process an event, and queue the events that follow."""
         event = orjson.loads(frame)
         if event["type"] == "response.create":
             await self._speak(event.get("response") or {})
@@ -57,7 +57,7 @@ class DemoSession(SessionStream):
                 await self._events.put(orjson.dumps(answer))
 
     async def close(self) -> None:
-        """Send nothing more."""
+        """Stop sending."""
         self.on_end = None
         if self._speaking is not None:
             self._speaking.cancel()

@@ -1,4 +1,4 @@
-"""What the demo answers: a sentence that says what it is, with a tone for a voice."""
+"""The demo's response: a sentence that says what it is, with a tone as its voice."""
 
 import asyncio
 import base64
@@ -15,7 +15,7 @@ from inference.routes.realtime.demo.conversation import Conversation, Event, eve
 SAMPLE_RATE = 24_000
 TONE_SECONDS = 0.1
 AUDIO_TOKENS_PER_TONE = 2
-"""20 tokens a second, as the vendor counts what its models say."""
+"""20 tokens per second, the vendor's count for audio output."""
 
 _SAMPLES = int(SAMPLE_RATE * TONE_SECONDS)
 _TONE = base64.b64encode(
@@ -44,7 +44,7 @@ class Speech:
         self._response_id, self._item_id = new_id("resp"), new_id("item")
 
     async def events(self) -> AsyncIterator[Event]:
-        """Yield the spoken answer, piece by piece."""
+        """Yield the spoken response, piece by piece."""
         yield event_of("response.created", response=self._response("in_progress"))
         part = {"type": "output_audio", "transcript": ""} if self._is_spoken else {"type": "output_text", "text": ""}
         yield self._about("response.output_item.added", item=self._item("in_progress", []))

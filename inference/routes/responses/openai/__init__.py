@@ -1,1 +1,1 @@
-"""Responses at upstreams that speak the public vendor API."""
+"""Responses at upstreams that implement the public vendor API."""

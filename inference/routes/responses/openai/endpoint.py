@@ -19,18 +19,18 @@ class OpenAIResponses(JsonEndpoint[BoundedResponse]):
     stream = ResponseStream
 
     def body(self, attempt: Attempt[BoundedResponse], *, streams: bool) -> dict[str, Any]:
-        """Ask for a stream where the client did."""
+        """Request a stream if the client did."""
         body = super().body(attempt, streams=streams)
         if not streams:
             body.pop("stream_options", None)
         return {**body, "stream": True} if streams else body
 
     def is_error(self, body: dict[str, Any]) -> bool:
-        """Return whether there is an error without a response that failed by it."""
+        """Return whether there is an error that is not part of a failed response."""
         return super().is_error(body) and body.get("status") != "failed"
 
     def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
-        """Check that the response is over, and make every id ours."""
+        """Check that the response has ended, and replace the upstream's ids."""
         make_response_ours(attempt, body)
         if body["status"] not in OVER:
-            raise NotJSONError("a response that is not over")
+            raise NotJSONError("a response that has not ended")

@@ -1,4 +1,4 @@
-"""Puts our names where the upstream's stood: in a response, in its items, and in its events."""
+"""Replaces the upstream's names by ours in a response, in its items, and in its events."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from inference.routes.responses.stream import SERVER_ERROR
 from inference.rules.upstream import Attempt
 
 PRIVATE_MEMBERS = ("billing", "conversation", "tool_usage")
-"""Top-level members of a response that tell of the operator's account at the upstream."""
+"""Top-level members of a response that reveal the operator's account at the upstream."""
 
 STATUSES = frozenset({"completed", "incomplete", "failed", "in_progress", "queued"})
 
@@ -20,7 +20,7 @@ _UNIQUE_CHARACTERS = 26
 
 
 def make_response_ours(attempt: Attempt[Any], response: Any) -> None:
-    """Make a response ours, in place. Raises NotJSONError where it has not the shape of one."""
+    """Replace the upstream's names in a response, in place. Raises NotJSONError if it does not have a response's shape."""
     if not isinstance(response, dict) or not isinstance(response.get("output"), list):
         raise NotJSONError("a response without output")
     if not isinstance(response.get("status"), str) or response["status"] not in STATUSES:
@@ -37,7 +37,7 @@ def make_response_ours(attempt: Attempt[Any], response: Any) -> None:
 
 
 def make_item_ours(attempt: Attempt[Any], index: int, item: Any) -> str:
-    """Put our ids into an output item, in place, the same wherever it is named, and return its id."""
+    """Replace the ids in an output item by ours, in place, and return its id. An item has the same id in all events."""
     check_item(item)
     unique = attempt.public_id[-_UNIQUE_CHARACTERS:]
     ours = f"{_PREFIXES.get(item['type'], 'item')}_{unique}_{index}"
@@ -48,7 +48,7 @@ def make_item_ours(attempt: Attempt[Any], index: int, item: Any) -> str:
 
 
 def _error(error: Any) -> dict[str, Any]:
-    """Keep a recognised code; the text is ours, for the upstream's may hold anything."""
+    """Keep a recognised code. The message is ours, because the upstream's may contain anything."""
     code = error.get("code") if isinstance(error, Mapping) else None
     if isinstance(code, str) and code.lower() in TEXT_OF_CODE:
         return {"code": code, "message": TEXT_OF_CODE[code.lower()]}

@@ -1,11 +1,10 @@
-"""Responses at upstreams that know chat completions and not responses."""
+"""Responses at upstreams that support chat completions but not responses."""
 
 import time
 from typing import Any
 
-import aiohttp
-
 from gateway.core.contract.errors import ApiError, InvalidRequest
+from gateway.core.outbound.response import Response
 from inference.adapters.exchange import NotJSONError, Refusal
 from inference.adapters.http_endpoint import JsonEndpoint
 from inference.adapters.openai.translated import TranslatedStream, Written
@@ -30,23 +29,23 @@ from inference.translation.responses.stream_writer import StreamWriter
 
 
 class ResponseOverChat(TranslatedStream):
-    """Makes typed events of chunks. The last one is held back, as a stream's layout wants it."""
+    """Translates chunks to typed events. The last one is held back, as the stream format requires."""
 
-    def __init__(self, attempt: Attempt[BoundedResponse], response: aiohttp.ClientResponse) -> None:
+    def __init__(self, attempt: Attempt[BoundedResponse], response: Response) -> None:
         writer = StreamWriter(_head(attempt), echo(attempt.request))
         super().__init__(attempt, response, StreamReader(), writer, Templates(CHAT, RESPONSES, render))
 
     def repeated(self, run: Run) -> Chunk:
-        """Translate texts, one behind the other, and tell them as one."""
+        """Translate consecutive text events, and report them as one event."""
         number = self._writer.repeat(run.text, run.deltas)
         return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
     def chunk(self, written: Written, size: int) -> Chunk:
-        """Lay out typed events."""
+        """Build a chunk from typed events, with `size` bytes of output."""
         return Chunk(b"".join(map(render, written)), int(size > 0), size, events=tuple(written))
 
     def last_chunk(self, written: Written, size: int) -> Chunk:
-        """Lay out all but the last event, which tells the usage."""
+        """Build a chunk from all events but the last, which contains the usage."""
         usage = written[-1]["response"]["usage"]
         return Chunk(b"".join(map(render, written[:-1])), int(size > 0), size, usage=usage, events=tuple(written))
 
@@ -58,7 +57,7 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
     stream = ResponseOverChat
 
     def refusal(self, valid: ResponseRequest) -> ApiError | None:
-        """Return the error that names what a chat cannot say."""
+        """Return the error that names the member that a chat request cannot express."""
         try:
             write_request(read_request(valid.body))
         except InvalidRequest as error:
@@ -66,20 +65,20 @@ class ResponsesOverChat(JsonEndpoint[BoundedResponse]):
         return None
 
     def body(self, attempt: Attempt[BoundedResponse], *, streams: bool) -> dict[str, Any]:
-        """Ask a chat the same, and a stream for its usage."""
+        """Build the equivalent chat request, with the usage in a stream."""
         field = attempt.target.options.get("output_limit_field") or "max_completion_tokens"
         chat = write_request(read_request(attempt.request.body), limit_field=field) | {"model": attempt.model}
         return chat | {"stream": True, "stream_options": {"include_usage": True}} if streams else chat
 
     def refused(self, attempt: Attempt[BoundedResponse], refusal: Refusal) -> Outcome:
-        """Name the member at fault as the client does."""
+        """Return the outcome of a refusal, with the member at fault under the client's name."""
         outcome = super().refused(attempt, refusal)
         if isinstance(outcome, Rejected):
             outcome.error.param = renamed(outcome.error.param, CHAT_FIELDS, RESPONSES_FIELDS)
         return outcome
 
     def make_ours(self, attempt: Attempt[BoundedResponse], body: dict[str, Any]) -> None:
-        """Put the response in the completion's place."""
+        """Replace the completion by the equivalent response."""
         try:
             response = write_answer(read_answer(body), _head(attempt), echo(attempt.request))
         except MalformedAnswer as error:

@@ -1,4 +1,4 @@
-"""Checks the shape of what an upstream says, as far as the gateway reads it again: to end a stream, to continue from it."""
+"""Checks the parts of an upstream's response that the gateway reads later, to end a stream or to continue from it."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _WITH_ITEM = frozenset({"response.output_item.added", "response.output_item.done
 
 
 def check_item(item: Any) -> None:
-    """Check an output item, and write out in place what it leaves empty. Raises NotJSONError."""
+    """Check an output item, and fill in omitted members in place. Raises NotJSONError."""
     if not isinstance(item, dict) or not isinstance(item.get("type"), str):
         raise NotJSONError("an item without a type")
     kind = item["type"]
@@ -31,7 +31,7 @@ def check_part(part: Any) -> None:
 
 
 def check_event(event: dict[str, Any]) -> None:
-    """Check that an event has what its type is about, and says where that belongs. Raises NotJSONError."""
+    """Check that an event has the object that its type requires, and valid indices. Raises NotJSONError."""
     kind = event["type"]
     if kind in _WITH_RESPONSE and "response" not in event:
         raise NotJSONError("an event without its response")
@@ -39,11 +39,11 @@ def check_event(event: dict[str, Any]) -> None:
         raise NotJSONError("an event without its item")
     if kind == "response.content_part.added":
         check_part(event.get("part"))
-    if not (_is_place(event.get("output_index")) and _is_place(event.get("content_index"))):
-        raise NotJSONError("a place that is no number")
+    if not (_is_index(event.get("output_index")) and _is_index(event.get("content_index"))):
+        raise NotJSONError("an index that is not an integer")
 
 
-def _is_place(value: Any) -> bool:
+def _is_index(value: Any) -> bool:
     return value is None or type(value) is int
 
 
@@ -51,4 +51,4 @@ def _fill(members: dict[str, Any], name: str, empty: Any, kind: type) -> None:
     if members.get(name) is None:
         members[name] = empty
     elif not isinstance(members[name], kind):
-        raise NotJSONError(f"{name} of {members['type']} is of another kind")
+        raise NotJSONError(f"{name} of {members['type']} has the wrong type")

