@@ -1,4 +1,4 @@
-"""The metering core: admits a request, places its hold, sends it, and settles, releases or leaves it to review.
+"""The metering core: admits a request, places its hold, sends it, and settles the call, releases it or leaves it to review.
 
-It knows no vendor and no route; `route.py` says what a route tells it of itself.
+It depends on no vendor and no route; `route.py` defines what a route provides.
 """

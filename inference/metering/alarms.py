@@ -1,6 +1,6 @@
-"""Problems that only the operator can fix: logged at once, and recorded with the upstream for the console.
+"""Reports problems that only the operator can fix: logs them at once and records them with the upstream for the console.
 
-The note is written by a thread beside the calls, at most once a second: no call waits for it or fails by it.
+A background thread writes the records, at most one a second, so no call waits for them or fails because of them.
 """
 
 import logging
@@ -21,13 +21,13 @@ from inference.rules.upstream import Alarm, Rejected
 PAUSE_SECONDS = 1.0
 FINISH_SECONDS = 5.0
 
-_told = RecurringLog("inference.alarms", logging.ERROR)
+_reported = RecurringLog("inference.alarms", logging.ERROR)
 _unwritten = RecurringLog("inference.alarms", logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """The alarms of one upstream that are not written yet: how many, the last one's text and when."""
+    """The alarms of one upstream that are not written yet: their count, and the text and time of the latest."""
 
     text: str
     at: datetime
@@ -35,7 +35,7 @@ class Note:
 
 
 class Notes:
-    """Collects alarms by upstream, and writes them behind. Safe in threads."""
+    """Collects alarms by upstream and writes them in the background. Thread-safe."""
 
     def __init__(self, write: Callable[[str, Note], None]) -> None:
         self._write = write
@@ -46,17 +46,17 @@ class Notes:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="alarms")
 
     def add(self, upstream: str, note: Note) -> None:
-        """Note an alarm. Never raises and never waits for the database."""
+        """Add an alarm. Never raises and never waits for the database."""
         with self._lock:
             self._merge(upstream, note)
             if self.is_writing:
                 return
-            with suppress(RuntimeError):  # the process ends
+            with suppress(RuntimeError):  # the process is exiting
                 self._thread.submit(self._write_all)
                 self.is_writing = True
 
     def finish(self) -> None:
-        """Write what waits without further pauses, and return when that is done; at once where nothing waits."""
+        """Write all pending notes without further pauses, and wait until that is done."""
         self._hurry.set()
         self._thread.submit(self._hurry.clear).result(timeout=FINISH_SECONDS)
 
@@ -70,7 +70,7 @@ class Notes:
         while taken := self._take():
             try:
                 self._write(*taken)
-            except Exception as error:  # noqa: BLE001 - kept; the next alarm tries again
+            except Exception as error:  # noqa: BLE001 - the note is kept; the next alarm retries it
                 self._put_back(*taken)
                 _unwritten.write(type(error).__name__, f"could not record an alarm: {type(error).__name__}: {error}")
                 return
@@ -90,25 +90,25 @@ class Notes:
 
 
 def sound(upstream: str, alarm: Alarm, usage_id: str) -> None:
-    """Record an alarm at an upstream of this name for the operator."""
-    _told.write(f"{upstream} {alarm.cause}", f"{alarm.text} (call {usage_id})")
+    """Report an alarm about the upstream of this name to the operator."""
+    _reported.write(f"{upstream} {alarm.cause}", f"{alarm.text} (call {usage_id})")
     _notes.add(upstream, Note(alarm.text, datetime.now(UTC), 1))
 
 
 def finish() -> None:
-    """Write what waits, as the process is about to end. Raises TimeoutError where the database is too slow."""
+    """Write all pending notes before the process exits. Raises TimeoutError if the database is too slow."""
     _notes.finish()
 
 
 def unservable(model: str, route: str) -> Rejected:
-    """Refuse a call that no deployment can serve, and tell the operator."""
+    """Refuse a call that no deployment can serve, and notify the operator."""
     alarm = Alarm("no deployment", f"no deployment can serve {model} on {route}")
-    _told.write(f"{model} {route} {alarm.cause}", alarm.text)
+    _reported.write(f"{model} {route} {alarm.cause}", alarm.text)
     return Rejected(ModelUnavailable(private=alarm.text), alarm=alarm)
 
 
 def write(upstream: str, note: Note) -> None:
-    """Note alarms at the upstream of this name, if it is still there."""
+    """Record alarms with the upstream of this name, if it still exists."""
     Upstream.objects.filter(name=upstream).update(
         alarms=models.F("alarms") + note.count, last_alarm=note.text, last_alarm_at=note.at
     )

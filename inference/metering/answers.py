@@ -1,4 +1,4 @@
-"""A metered call's answer, and the part of it that is stored for a repeated request."""
+"""The answer to a metered call, and its replay to a repeated request."""
 
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -20,7 +20,7 @@ log = logging.getLogger("inference.replays")
 _unreadable = RecurringLog("inference.replays", logging.ERROR)
 
 REPLAY_MAX_BYTES = 16 * 1024 * 1024
-"""A longer answer is not stored: a repeated request then learns that the call was charged, and nothing runs twice."""
+"""A longer answer is not stored. A repeated request then gets an error, and the call is not made again."""
 
 
 @value_class(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class WholeAnswer:
 
 
 class Events(Protocol):
-    """The chunks of a stream. `aclose` may be called at any time, also before the first, and waits for nothing."""
+    """The chunks of a stream. `aclose` may be called at any time, even before the first chunk, and does not block."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
@@ -42,14 +42,14 @@ class Events(Protocol):
 
 @value_class(frozen=True, slots=True)
 class StreamedAnswer:
-    """An answer that comes in pieces."""
+    """An answer that is streamed."""
 
     headers: Mapping[str, str]
     events: Events
 
 
 def receipt_headers(usage_id: str, hold_microusd: int, charge_microusd: int | None) -> dict[str, str]:
-    """Name the call, its hold and, where it is known, its charge."""
+    """Return the headers that state the call, its hold and, if known, its charge."""
     headers = {USAGE_ID: usage_id, HOLD: str(hold_microusd)}
     if charge_microusd is not None:
         headers[CHARGE] = str(charge_microusd)
@@ -57,20 +57,20 @@ def receipt_headers(usage_id: str, hold_microusd: int, charge_microusd: int | No
 
 
 def receipt_comment(usage_id: str, charge_microusd: int | None) -> bytes:
-    """Render a stream's receipt: an SSE comment, its very last line, which clients skip (WHATWG HTML 9.2.6)."""
+    """Render a stream's receipt: an SSE comment as its last line, which clients ignore (WHATWG HTML 9.2.6)."""
     return b": service " + dumps({"usage_id": usage_id, "charge_microusd": charge_microusd}) + b"\n\n"
 
 
 def replay_of(answer: WholeAnswer) -> Replay | None:
-    """Build what a repeated request gets, or None where the answer is too long to keep."""
+    """Build the replay for a repeated request, or return None if the answer is too long to store."""
     if len(answer.body) > REPLAY_MAX_BYTES:
         return None
     return Replay(answer.status, list(answer.headers.items()), answer.body)
 
 
 async def to_store(replay: Replay | None, usage_id: str) -> Replay | None:
-    """Encrypt what a repeated request of this call gets, a large one beside the event loop; None where that fails, as the
-    charge does not wait for it."""
+    """Encrypt this call's replay, a large one outside the event loop. Return None if that fails, because the charge must not
+    depend on it."""
     try:
         return None if replay is None else await _offloaded(partial(replays.encrypted, usage_id=usage_id), replay)
     except Exception:
@@ -84,7 +84,7 @@ async def _offloaded(convert: Callable[[Replay], Replay], replay: Replay) -> Rep
 
 
 class Recording:
-    """The bytes of one stream, dropped as soon as they are too many to be kept, or not to be given again."""
+    """The bytes of one stream, discarded once they are too many to store or must not be replayed."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
@@ -92,7 +92,7 @@ class Recording:
         self._size_bytes = 0
 
     def add(self, piece: bytes) -> None:
-        """Keep one more piece."""
+        """Append a piece."""
         if self._pieces is None:
             return
         self._pieces.append(piece)
@@ -101,19 +101,19 @@ class Recording:
             self.drop()
 
     def drop(self) -> None:
-        """Keep nothing."""
+        """Discard the recording."""
         self._pieces = None
 
     def ended_by(self, ending: bytes) -> Replay | None:
-        """Return the whole stream with its last bytes, or None where it is not kept."""
+        """Return the replay of the whole stream with its last bytes, or None if the recording was discarded."""
         if self._pieces is None:
             return None
         return replay_of(WholeAnswer(200, self._headers, b"".join([*self._pieces, ending])))
 
 
 async def answer_again(stored: Replay) -> WholeAnswer:
-    """Render a stored answer: the same bytes, in one piece, with nothing charged. A large one is decrypted beside the event
-    loop. Raises IdempotencyKeyReused where its key is lost."""
+    """Render a stored answer: the same bytes in one piece, without a charge. A large one is decrypted outside the event loop.
+    Raises IdempotencyKeyReused if its encryption key is lost."""
     try:
         replay = await _offloaded(replays.decrypted, stored)
     except InvalidToken:
@@ -124,7 +124,7 @@ async def answer_again(stored: Replay) -> WholeAnswer:
 
 
 def answer_is_gone(**details: str | None) -> IdempotencyKeyReused:
-    """Build the error of a repeated request whose first answer is not there to be given again; a second call would cost again."""
+    """Build the error for a repeated request whose first answer cannot be replayed; another call would cost again."""
     return IdempotencyKeyReused(
         "The call with this Idempotency-Key has ended, and its response was not stored. Use a new key to call again.",
         details=details,

@@ -23,9 +23,9 @@ log = logging.getLogger("inference.calls")
 class Call:
     """One metered call. `deployment` is the one that was tried last; `client_left` is set by the request's own task.
 
-    `record` is what finds the upstream's own record of the call, where it told one and its records are looked up. The plan
-    writes into it rather than into the call: a call that its own plan refers to would keep its body until the collector comes.
-    `fallback` is the model that has taken the call over, and whose prices it is charged at.
+    `record` holds the id of the upstream's own record of the call, if the upstream reports one and its records are looked up.
+    The plan refers to `record` and not to the call: such a reference cycle would keep the body in memory until the garbage
+    collector runs. `fallback` is the model that took the call over, and whose prices the call is charged at.
     """
 
     checked: Checked
@@ -37,7 +37,7 @@ class Call:
 
     @classmethod
     def begin(cls, checked: Checked) -> "Call":
-        """Note in the journal that a request becomes a call. Raises NotReady where there is no room."""
+        """Begin the call's journal entry. Raises NotReady if the journal has no room."""
         try:
             return cls(checked, journal.begin(checked.usage_id))
         except OSError as error:
@@ -45,7 +45,7 @@ class Call:
 
     @cached_property
     def plan(self) -> CallPlan[Any]:
-        """Return what is sent, and where it may go."""
+        """Return the request to send and the deployments that may serve it."""
         checked = self.checked
         return CallPlan(
             route=checked.route.name,
@@ -61,12 +61,12 @@ class Call:
 
     @property
     def longest_seconds(self) -> float:
-        """Bound how long it can take until the call is answered or its stream has begun, by whoever takes it over too."""
+        """Return the longest time until the call is answered or its stream has begun, including the fallback's time."""
         fallback = self.checked.request.fallback
         return self.plan.longest_seconds + (longest_seconds(fallback.model.deployments) if fallback else 0.0)
 
     def fall_back(self) -> bool:
-        """Move the call to the other model from here on. False where there is none."""
+        """Switch the call to its fallback model. Return False if it has none."""
         fallback = self.checked.request.fallback
         if fallback is None:
             return False
@@ -77,12 +77,12 @@ class Call:
 
     @property
     def usage_id(self) -> str:
-        """Return the call's id, which its hold and its usage record have as well."""
+        """Return the call's id, which its hold and its usage record share."""
         return self.checked.usage_id
 
     @property
     def reference(self) -> OpenCall:
-        """Return what a closing needs to know of the call."""
+        """Return the data about the call that a closing needs."""
         deployment, fallback = self.deployment.id if self.deployment else None, self.fallback
         takeover = Takeover(fallback.model.name, fallback.price.id) if fallback else None
         return OpenCall(self.checked.principal.owner, self.usage_id, deployment, takeover)
@@ -94,11 +94,11 @@ class Call:
 
     @property
     def bills_errors(self) -> bool:
-        """Return whether an error answer of the upstream may have cost money."""
+        """Return whether the upstream may bill for error responses."""
         return self.deployment is not None and self.deployment.upstream.bills_errors
 
     def tried(self, deployment: DeploymentTarget) -> None:
-        """Note where the call goes."""
+        """Record the deployment that the call is sent to."""
         self.deployment = deployment
         self.record.clear()
 
@@ -107,15 +107,15 @@ class Call:
         return cost_microusd(used, self.checked.price.prices)
 
     def evidence(self, used: Quantities) -> Evidence:
-        """Render what was delivered so far for the review."""
+        """Return the quantities delivered so far, as evidence for a review."""
         charge_microusd = min(self.cost_microusd(used), self.hold_microusd)
         return {**used.counts(), "charge_microusd": charge_microusd, **self.record}
 
 
 def kept_or_nothing(call: Call, kept: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return what the closing keeps of an answer, or nothing where making it fails: the charge does not wait for it."""
+    """Return what the closing stores of an answer, or nothing if that fails, because the charge must not depend on it."""
     try:
         return kept()
     except Exception:
-        log.exception("%s: its answer could not be kept", call.usage_id)
+        log.exception("%s: its answer could not be stored", call.usage_id)
         return {}

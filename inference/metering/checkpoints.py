@@ -1,6 +1,6 @@
-"""Saves in the ledger now and then how far a stream has come, and asks whether it may go on.
+"""Saves a stream's progress in the ledger periodically, and checks whether the stream may continue.
 
-If the process dies before the stream ends, the last recorded amount is charged. A stream may not go on if its account
+If the process dies before the stream ends, the last recorded amount is charged. A stream may not continue if its account
 was suspended, its device session was revoked, or its organization token has lost access.
 """
 
@@ -28,20 +28,20 @@ log = logging.getLogger("inference.checkpoints")
 CHECK_IN = BatchFunction(2, "inference_check_in_calls")
 
 FIRST_SECONDS = 1.0
-"""When a stream first checks in; most have ended by then."""
+"""Time of a stream's first check-in; most streams have ended by then."""
 
 NOTE_SECONDS = 0.1
-"""How often the journal is told what a stream has delivered."""
+"""Interval at which the delivered quantities are written to the journal."""
 
 ALIVE_SECONDS = 120.0
-"""A stream that has not checked in for this long is considered dead. A shorter outage of the database does no harm."""
+"""A stream that has not checked in for this long is considered dead. A shorter database outage does no harm."""
 
 
 class Checkpoints:
-    """The checkpoints of one stream: every few seconds from its first chunk on, one at a time, never waited for.
+    """The checkpoints of one stream: every few seconds from its first chunk on, one at a time. The stream never waits for them.
 
-    They go on while the upstream is silent. In between, the process's journal knows what was delivered. `ending` is why
-    the stream may not go on, once that is known; `on_end` is called then.
+    They continue while the upstream is silent. Between them, the process's journal records what was delivered. If the stream
+    may not continue, `ending` is set to the reason and `on_end` is called.
     """
 
     def __init__(self, call: Call, used: Callable[[], Quantities], on_end: Callable[[], None]) -> None:
@@ -54,12 +54,12 @@ class Checkpoints:
         self.ending: ApiError | None = None
 
     def begin(self) -> None:
-        """Begin to check in. The first note does so by itself."""
+        """Start checking in. The first note does so too."""
         if self._timer is None:
             self._check_in_after(min(FIRST_SECONDS, settings.STREAM_CHECKPOINT_SECONDS))
 
     def note(self, *, at_once: bool = False) -> None:
-        """Note in the journal, with the first chunk and then now and then, or `at_once`, what was delivered so far."""
+        """Write what was delivered so far to the journal, at most every `NOTE_SECONDS` unless `at_once`."""
         now = time.monotonic()
         if now < self._note_at and not at_once:
             return
@@ -70,7 +70,7 @@ class Checkpoints:
         call.entry.closing(closings.review(call.reference, reason="process_died", evidence=evidence).note)
 
     def stop(self) -> None:
-        """Make no more."""
+        """Stop making checkpoints."""
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
@@ -84,7 +84,7 @@ class Checkpoints:
     async def _ask(self, evidence: Evidence) -> None:
         try:
             ending = await database.run(_check_in(self._call, evidence))
-        except Exception as error:  # noqa: BLE001 - a checkpoint that is missed does no harm
+        except Exception as error:  # noqa: BLE001 - a missed checkpoint does no harm
             log.warning("%s: could not save a checkpoint (%s)", self._call.usage_id, type(error).__name__)
             ending = None
         if self._stopped:

@@ -1,7 +1,7 @@
-"""Everything about a metered request that can be decided without the database, in the order of checks.
+"""Checks a metered request without the ledger, in the contract's order of checks.
 
-A request that fails here still goes to the database once: its proof is taken, so that it serves no second time, and a
-repeated request gets its first answer, whatever else is wrong with it by now.
+A request that fails here still makes one call to the database: its proof is recorded, so that it cannot be used again, and a
+repeated request gets its first answer, even if other checks of it fail by now.
 """
 
 import time
@@ -28,7 +28,7 @@ from inference.rules.terms import Terms
 
 @value_class(frozen=True, slots=True)
 class Arrival:
-    """A request whose proof and token hold."""
+    """A request with a valid proof and token."""
 
     http: MeteredRequest
     route: MeteredRoute[Any, Any]
@@ -36,13 +36,13 @@ class Arrival:
 
     @property
     def principal(self) -> Principal:
-        """Return who calls."""
+        """Return the caller."""
         return self.verified.principal
 
 
 @value_class(frozen=True, slots=True)
 class Identified(Arrival):
-    """A request of which it is known what it asks for, and by what a repeated one is recognised."""
+    """A request whose model and terms are known, with the digest that identifies a repeated request."""
 
     model: ServedModel
     terms: Terms
@@ -51,23 +51,23 @@ class Identified(Arrival):
 
 @value_class(frozen=True, slots=True)
 class Checked(Identified):
-    """A request that passed every check of the process: what is held, and what is sent."""
+    """A request that passed all checks outside the ledger: what is held, and what is sent."""
 
     price: PriceVersion
     request: BoundedRequest
     usage_id: str
     public_id: str
-    is_admitted: bool = False  # its proof is taken already
+    is_admitted: bool = False  # its proof is already recorded
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether something must be got from elsewhere before it can be sent."""
+        """Return whether something must be fetched from elsewhere before the request can be sent."""
         return self.route.prepare is not None and self.request.needs_preparing
 
 
 @value_class(frozen=True, slots=True)
 class Refused:
-    """A request that failed, and before which step of the database's own checks that was."""
+    """A request that failed a check, and the step of the database's checks that the failure precedes."""
 
     error: ApiError
     arrival: Arrival
@@ -75,14 +75,14 @@ class Refused:
 
 
 async def begin(http: MeteredRequest, route: MeteredRoute[Any, Any]) -> Arrival:
-    """Check proof and token, or raise: where they fail, there is nothing to take."""
+    """Check proof and token. Raises if they are invalid; there is then no proof to record."""
     path = http.raw_path.partition(b"?")[0].decode("latin-1")
     verified = await verify(http.method, path, _joined(http.raw_headers), time.time())
     return Arrival(http, route, verified)
 
 
 async def check(arrival: Arrival) -> Checked | Refused:
-    """Run the other checks in order. Raises nothing of the catalogue."""
+    """Run the other checks in order. Catalogue errors are returned as Refused, not raised."""
     try:
         body = await arrival.route.read(arrival.http)
         model = await _find_model(arrival, body.model)
@@ -92,7 +92,7 @@ async def check(arrival: Arrival) -> Checked | Refused:
     identified = Identified(arrival.http, arrival.route, arrival.verified, model, terms, body.digest)
     try:
         request = await _validated(arrival, body, model)
-        able = await _able(arrival.route, body, model, request)
+        able = await _narrowed(arrival.route, body, model, request)
         price = _price_of(able, arrival.route)
     except ApiError as error:
         return Refused(error, identified, "access")
@@ -111,7 +111,7 @@ async def _find_model(arrival: Arrival, name: str) -> ServedModel:
 
 
 async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
-    """Return the route's own valid request; a large body is checked beside the event loop."""
+    """Return the route's valid request. A large body is checked outside the event loop."""
     route = arrival.route
     if route.name not in model.routes:
         raise InvalidRequest(f"{model.name} does not serve this route.", param="model")
@@ -123,18 +123,18 @@ async def _validated(arrival: Arrival, body: Body, model: ServedModel) -> Any:
     return request
 
 
-async def _able(route: MeteredRoute[Any, Any], body: Body, model: ServedModel, request: Any) -> ServedModel:
-    """Leave the model those of its deployments whose upstreams can be told the request, or raise why none can."""
+async def _narrowed(route: MeteredRoute[Any, Any], body: Body, model: ServedModel, request: Any) -> ServedModel:
+    """Return the model with only the deployments whose upstreams can express the request. Raises if there are none."""
     if all(deployment.upstream.routes is None for deployment in model.deployments):
         return model
     is_large = body.is_large or request.is_large
-    able = await offload(_told, route, model, request) if is_large else _told(route, model, request)
+    able = await offload(_narrow, route, model, request) if is_large else _narrow(route, model, request)
     if isinstance(able, ApiError):
         raise able
     return able
 
 
-def _told(route: MeteredRoute[Any, Any], model: ServedModel, request: Any) -> ServedModel | ApiError:
+def _narrow(route: MeteredRoute[Any, Any], model: ServedModel, request: Any) -> ServedModel | ApiError:
     refusals = {
         deployment.id: endpoint.refusal(request)
         for deployment in model.deployments
@@ -155,12 +155,12 @@ def _bounded(identified: Identified, request: Any, price: PriceVersion) -> Check
         return Refused(error, identified, "hold")
     except PriceError as error:
         return Refused(ModelUnavailable(private=str(error)), identified, "hold")
-    ids = new_id("use"), new_id(route.id_prefix)
+    ids = new_id("use"), bounded.public_id or new_id(route.id_prefix)
     return Checked(http, route, verified, model, terms, identified.digest, price, bounded, *ids)
 
 
 def price_in_force(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion | None:
-    """Return the prices in force of a model that the route can be called with now, else None."""
+    """Return the model's current price version if the route can be called with the model now, else None."""
     price = model.price_at(datetime.now(UTC))
     if not model.is_served or price is None or not price.prices.serves(route.name):
         return None
@@ -177,7 +177,7 @@ def _price_of(model: ServedModel, route: MeteredRoute[Any, Any]) -> PriceVersion
 
 
 def _joined(headers: Headers) -> dict[bytes, bytes]:
-    """Map names to values; duplicates are joined by a comma, as servers do, for the proof's check to refuse."""
+    """Map names to values. Duplicates are joined by a comma, as servers do, so that the proof check refuses them."""
     joined: dict[bytes, bytes] = {}
     for name, value in headers:
         joined[name] = joined[name] + b", " + value if name in joined else value

@@ -1,7 +1,7 @@
-"""The second round trip of a metered call: settle, release, or leave to review. Each happens at most once.
+"""The second round trip of a metered call: settles it, releases it or leaves it to review, at most once.
 
-Closing outlives the request, and by the journal its process too. Where the ledger cannot be written it is tried again
-until it can; only what can never be written ends that, and then the call goes to review past its deadline.
+A closing outlives its request and, through the journal, its process. While the ledger cannot be written, the closing is
+retried. Only one that the database can never accept is given up; the call then goes to review after its deadline.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from inference.metering.journal import Entry
 log = logging.getLogger("inference.closing")
 
 CLIENT_WAIT_SECONDS = 5.0
-"""How long a client waits for its charge to be written; its answer does not depend on it."""
+"""How long a client waits for its charge to be recorded; it gets its answer either way."""
 
 PAUSES_SECONDS = (0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 UNKNOWN_SECONDS = 300.0
-"""For so long a hold that is not there may still appear: a disk that stalled, or a database that hung, may go on."""
+"""How long a hold that is not found may still appear, after a stalled disk or a hung database recovers."""
 
 Row = TypeVar("Row")
 
@@ -39,9 +39,9 @@ Row = TypeVar("Row")
 async def settle(
     call: Call, used: Quantities, cost_microusd: int, basis: str, replay: Replay | None, kept: Mapping[str, Any]
 ) -> int | None:
-    """Charge a call and return what the ledger says that it was charged, in micro-USD; None unless it says so by now.
+    """Charge a call and return the charge recorded in the ledger, in micro-USD, or None if it is not recorded yet.
 
-    `basis` says whose count `used` is: 'upstream' or 'delivered'. Only the upstream's can exceed the hold, and be a loss.
+    `basis` is the source of `used`: 'upstream' or 'delivered'. Only the upstream's count can exceed the hold, as a loss.
     """
     closing = closings.settle(
         call.reference,
@@ -67,7 +67,7 @@ async def review(
     replay: Replay | None,
     kept: Mapping[str, Any],
 ) -> None:
-    """Leave a call to review whose client got an answer, or a part of one."""
+    """Leave a call to review. Its client may have received an answer, or part of one."""
     closing = closings.review(
         call.reference,
         reason=reason,
@@ -80,18 +80,18 @@ async def review(
 
 
 async def close(entry: Entry, closing: Closing[Row]) -> Row | None:
-    """Close a call and wait a moment for it. None where that is still being tried when this returns."""
+    """Close a call and wait briefly for the result. Return None if the closing is still being retried."""
     entry.closing(closing.note)
     try:
         return await _attempt(entry, closing, CLIENT_WAIT_SECONDS)
-    except Exception as error:  # noqa: BLE001 - whatever it was, it is looked at where it is tried again
-        log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.note)
+    except Exception as error:  # noqa: BLE001 - the retry handles each kind
+        log.warning("closing is retried (%s: %s): %r", type(error).__name__, error, closing.note)
         spawn(_persist(entry, closing))
         return None
 
 
 def release_unknown(entry: Entry, release: Closing[Release]) -> None:
-    """Release, behind the request's back, a hold of which nobody knows whether it was placed, or still will be."""
+    """Release, in the background, a hold that may have been placed or may still be."""
     spawn(_release_unknown(entry, release))
 
 
@@ -103,8 +103,8 @@ async def _persist(entry: Entry, closing: Closing[Any]) -> None:
             log.exception("not closed; it goes to review after its deadline: %r", closing.note)
             entry.done()
             return
-        except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: all of them can pass
-            log.warning("closing is tried again (%s: %s): %r", type(error).__name__, error, closing.note)
+        except Exception as error:  # noqa: BLE001 - a full disk, a failover, a lock: each is temporary
+            log.warning("closing is retried (%s: %s): %r", type(error).__name__, error, closing.note)
             await asyncio.sleep(pause)
         else:
             return
@@ -122,7 +122,7 @@ async def _release_unknown(entry: Entry, release: Closing[Release]) -> None:
         try:
             outcome = (await database.run(release.element)).outcome
         except Exception as error:  # noqa: BLE001 - as above
-            log.warning("release is tried again (%s: %s): %r", type(error).__name__, error, release.note)
+            log.warning("release is retried (%s: %s): %r", type(error).__name__, error, release.note)
         else:
             if outcome is not CloseOutcome.UNKNOWN or time.monotonic() > until:
                 break
@@ -135,7 +135,7 @@ def _pauses() -> Iterator[float]:
 
 
 def _report(usage_id: str, settlement: Settlement) -> None:
-    """Log what should not happen: a cost beyond the hold, or a call that somebody else had closed."""
+    """Log unexpected results: a cost beyond the hold, or a call that was already closed in another way."""
     if settlement.overrun_microusd:
         log.error("%s: cost %d micro-USD beyond its hold", usage_id, settlement.overrun_microusd)
     if settlement.outcome not in (CloseOutcome.SETTLED, CloseOutcome.ALREADY):

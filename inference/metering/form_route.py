@@ -1,4 +1,4 @@
-"""Reads a request whose body is a form with a file, which is on disk before anything is checked of it."""
+"""Reads a request whose body is a multipart form with a file, which is spooled to disk before any check."""
 
 from collections.abc import Awaitable, Callable
 
@@ -7,7 +7,7 @@ from inference.rules.form_body import FormBody
 
 
 def form_reader(limit_bytes: int) -> Callable[[MeteredRequest], Awaitable[FormBody]]:
-    """Return the reader of forms of at most this many bytes. It raises the catalogue's error."""
+    """Return a reader of forms of at most `limit_bytes`. It raises the catalogue's error."""
 
     async def read_form(request: MeteredRequest) -> FormBody:
         form = await request.read_form(limit_bytes)

@@ -1,8 +1,8 @@
-"""What the first statement of a metered call is asked, as one value from the checked request to SQL.
+"""Builds the arguments of a metered call's first statement, and reads its result.
 
-`inference_open_calls` documents every member. A new one of the hold is added here, to `billing_hold_locked`, and to the
-reservation's model, whose migration also adds it to the type `inference_call`; `billing/sql/guards.sql` names it too, so that
-nobody changes it later.
+`inference_open_calls` documents every member. A new member of the hold is added here, to `billing_hold_locked`, and to the
+reservation's model, whose migration also adds it to the type `inference_call`. It is also added to
+`billing/sql/guards.sql`, which prevents later changes to it.
 """
 
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ OPEN = BatchFunction(1, "inference_open_calls")
 
 
 class Opened(NamedTuple):
-    """What the ledger says: whether the caller is admitted, what became of the hold, why access was denied."""
+    """The ledger's result: whether the caller is admitted, the outcome of the hold, and why access was denied."""
 
     admission: str
     hold: Hold | None = None
@@ -30,7 +30,7 @@ def hold_element(checked: Checked, deadline_seconds: float) -> Element[Opened]:
 
 
 def trial_element(checked: Checked) -> Element[Opened]:
-    """Build the element that takes the proof and finds out whether the hold could be placed now: then it is fresh."""
+    """Build the element that records the proof and tests whether the hold could be placed now (outcome `fresh`)."""
     return _element(checked, {**_hold(checked), "is_trial": True})
 
 
@@ -49,7 +49,7 @@ def _hold(checked: Checked) -> dict[str, Any]:
 
 
 def refusal_element(arrival: Arrival, stop_before: str) -> Element[Opened]:
-    """Build the element that takes the proof of a request that fails, and finds the first answer of a repeated one."""
+    """Build the element that records a failed request's proof, and finds the first answer to a repeated request."""
     return _element(arrival, {"stop_before": stop_before})
 
 

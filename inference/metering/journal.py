@@ -1,12 +1,12 @@
-"""The calls that this process has in progress, and how far each one is, in a file that survives a `kill -9`.
+"""Records this process's calls in progress, and the stage of each, in a file that survives a `kill -9`.
 
-The ledger knows that a hold was placed, not whether its process came to send anything. So each server process keeps a
-file of slots, mapped into its memory: a call takes a slot before its hold is asked for, marks it before the first byte
-goes upstream, writes its closing there before it asks the ledger for it, and frees the slot when the closing is on
-disk. That is a few stores into memory, no system call. The pages belong to the kernel, so they outlive the process;
-they do not outlive the machine, and whoever reads them asks first whether it is still the same boot.
+The ledger knows that a hold was placed, but not whether its process sent anything. Each server process therefore keeps a
+memory-mapped file of slots: a call takes a slot before requesting its hold, marks it before sending the first byte
+upstream, writes its closing there before requesting it from the ledger, and frees the slot once the closing is on disk.
+These are a few stores into memory, without system calls. The pages belong to the kernel, so they survive the process but
+not the machine; a reader therefore first checks that the machine has not rebooted.
 
-What a process left behind is read by `inference.metering.recovery`.
+`inference.metering.recovery` reads the journals of dead processes.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ CLOSING_MAX_BYTES = _SLOT_BYTES - _CLOSING_AT
 
 
 class Stage(IntEnum):
-    """How far a call is. Nothing was sent for a call that is HELD."""
+    """The progress of a call. Nothing was sent for a call that is HELD."""
 
     FREE = 0
     HELD = 1
@@ -45,7 +45,7 @@ _STAGES = frozenset(Stage)
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A call that a journal's process had in progress. `closing` is how it was to be closed, where that was known."""
+    """A call that a journal's process had in progress. `closing` is its intended closing, if it was known."""
 
     stage: Stage
     usage_id: str
@@ -53,9 +53,9 @@ class Leftover:
 
 
 class Entry:
-    """One call's slot, from the hold until the call is closed. The stage is written last: no reader sees it too early.
+    """One call's slot, from the hold until the call is closed. The stage is written last, so that it never precedes its data.
 
-    Once it is done it writes nothing any more: the slot may be another call's.
+    Once done, an entry writes nothing more, because the slot may belong to another call.
     """
 
     __slots__ = ("_at", "_is_done", "_journal", "_segment")
@@ -70,17 +70,15 @@ class Entry:
         segment[at] = Stage.HELD
 
     def sent(self) -> None:
-        """Note that the call may reach an upstream from now on."""
+        """Record that the call may reach an upstream from now on."""
         if not self._is_done:
             self._segment[self._at] = Stage.SENT
 
     def closing(self, arguments: bytes) -> None:
-        """Note how the call is to be closed. A closing that does not fit is left out: then it is reviewed."""
+        """Record the intended closing. One that does not fit is omitted; recovery then leaves the call to review."""
         if self._is_done or len(arguments) > CLOSING_MAX_BYTES:
             return
-        if (
-            self._segment[self._at] == Stage.CLOSING
-        ):  # the old content is overwritten, and half a record is worse than none
+        if self._segment[self._at] == Stage.CLOSING:  # the record is overwritten, and half of one is worse than none
             self._segment[self._at] = Stage.SENT
         start = self._at + _CLOSING_AT
         self._segment[start - 2 : start] = len(arguments).to_bytes(2, "big")
@@ -88,7 +86,7 @@ class Entry:
         self._segment[self._at] = Stage.CLOSING
 
     def done(self) -> None:
-        """Free the slot, which is another call's from now on."""
+        """Free the slot for another call."""
         if self._is_done:
             return
         self._is_done = True
@@ -113,10 +111,10 @@ class Journal:
             Path(name).unlink()
             self.close()
             raise
-        self.path = Path(name).rename(name + SUFFIX)  # only now may somebody look whether it is locked
+        self.path = Path(name).rename(name + SUFFIX)  # recovery must not see it before it is locked
 
     def begin(self, usage_id: str) -> Entry:
-        """Take a slot for a call. Raises OSError where the disk is full."""
+        """Take a slot for a call. Raises OSError if the disk is full."""
         while True:
             try:
                 segment, at = self._free.pop()
@@ -126,11 +124,11 @@ class Journal:
                 return Entry(self, segment, at, usage_id)
 
     def put_back(self, segment: mmap.mmap, at: int) -> None:
-        """Take a free slot back; the one that was used last is lent first, so that few pages are touched."""
+        """Return a slot. The most recently used slot is reused first, so that few pages are touched."""
         self._free.append((segment, at))
 
     def close(self) -> None:
-        """Close the file, as the end of the process does; its entries can be written to no more."""
+        """Close the file, as the end of the process does. Its entries can no longer be written."""
         for segment in self._segments:
             segment.close()
         os.close(self._file)
@@ -147,20 +145,19 @@ class Journal:
 
 
 def _write(file: int, data: bytes, at: int) -> None:
-    """Write all of it. Raises OSError where the disk becomes full, also half way: the kernel then writes a part
-    first."""
+    """Write all of `data`. Raises OSError if the disk is full, even if the kernel has already written a part of it."""
     while data:
         written = os.pwrite(file, data, at)
         data, at = data[written:], at + written
 
 
 def begin(usage_id: str) -> Entry:
-    """Take a slot of this process's journal for a call. Raises OSError where there is no room for one."""
+    """Take a slot of this process's journal for a call. Raises OSError if there is no room for one."""
     return _journal().begin(usage_id)
 
 
 def leftovers(data: bytes) -> Iterator[Leftover]:
-    """Read the calls that a journal's process had in progress, as far as a machine that crashed has written them."""
+    """Read the calls that a journal's process had in progress. Damaged slots, after a machine crash, are tolerated."""
     for at in range(_SEGMENT_BYTES, len(data), _SLOT_BYTES):
         slot = data[at : at + _SLOT_BYTES]
         usage_id = slot[_ID_AT : _ID_AT + slot[1]].decode("latin-1")
@@ -171,14 +168,13 @@ def leftovers(data: bytes) -> Iterator[Leftover]:
 
 
 def is_of_this_boot(data: bytes) -> bool:
-    """Return whether the machine has run on since the journal was begun, so that what is not in it was never
-    written."""
+    """Return whether the machine has not rebooted since the journal was begun, so that the journal is complete."""
     return bool(boot_id()) and data[:_SEGMENT_BYTES].rstrip(b"\0") == boot_id()
 
 
 @cache
 def boot_id() -> bytes:
-    """Return the kernel's name for this boot, or nothing where it has none."""
+    """Return the kernel's id of this boot, or nothing if it has none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
     except OSError:

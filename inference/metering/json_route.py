@@ -1,4 +1,4 @@
-"""Reads a request whose body is a JSON object, as most routes take it."""
+"""Reads a request whose body is a JSON object, as on most routes."""
 
 import hashlib
 
@@ -13,13 +13,13 @@ _INLINE_IMAGE = b'"data:image'
 
 
 async def read_json(request: MeteredRequest) -> JsonBody:
-    """Read and parse the body, a large one beside the event loop. Raises the catalogue's error."""
+    """Read and parse the body, a large one outside the event loop. Raises the catalogue's error."""
     _check_media_type(request.raw_headers)
     return await _parsed(await request.read_body(MODEL_BODY_MAX_BYTES))
 
 
 async def read_json_with_images(request: MeteredRequest) -> JsonBody:
-    """Read and parse as `read_json` a body that may be larger where it brings images along."""
+    """Read and parse the body as `read_json` does, with a higher limit for a body that contains images."""
     _check_media_type(request.raw_headers)
     body = await request.read_body(IMAGE_BODY_MAX_BYTES)
     if len(body) > MODEL_BODY_MAX_BYTES and _INLINE_IMAGE not in body:

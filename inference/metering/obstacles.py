@@ -1,6 +1,6 @@
-"""What keeps a model from being called on its routes, in words for operators.
+"""Explains to operators why a model cannot be called on its routes.
 
-`price_in_force` decides the same for a call, without words: a route has no obstacle exactly where it finds a price.
+`price_in_force` makes the same decision for a call, without the reasons: it finds a price exactly if a route has no obstacle.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ Model = Alias | RawModel
 
 @dataclass(frozen=True, slots=True)
 class RouteState:
-    """One route of a model: its path, or its name where it `is_here` not, and what keeps it from being called."""
+    """One route of a model: its path, or its name if not `is_here`, and the obstacles to calling it."""
 
     path: str
     obstacles: tuple[str, ...]
@@ -41,7 +41,7 @@ class UnsoldRoute:
 
 
 def states_of(model: Model, book: PriceBook | None) -> list[RouteState]:
-    """Return for each route of a model, at these prices, whether it can be called; None where the model has no price."""
+    """Return the state of each route of a model at the prices in `book`, or without a price if it is None."""
     served = routes()
     shared = _of_model(model)
     states = []
@@ -56,7 +56,7 @@ def states_of(model: Model, book: PriceBook | None) -> list[RouteState]:
 
 
 def unsold_routes(model: Model, book: PriceBook) -> list[UnsoldRoute]:
-    """List the routes that nobody could call any more at these prices. A disabled model has none."""
+    """List the routes that could not be called at these prices. A disabled model has none."""
     served = routes()
     names = [name for name in model.served_routes() if name in served] if model.enabled else []
     return [
@@ -79,7 +79,7 @@ def _of_price(book: PriceBook | None, name: Route) -> Iterable[str]:
 
 
 def _of_deployments(model: Model, route: MeteredRoute[Any, Any]) -> tuple[str, ...]:
-    """Name what is wrong with each deployment, or nothing where one can serve."""
+    """Return the fault of each deployment, or nothing if one can serve."""
     faults = [_fault(name, enabled, upstream, route) for name, enabled, upstream in _ways(model)]
     if not faults:
         return ("there is no deployment",)

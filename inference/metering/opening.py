@@ -1,6 +1,6 @@
-"""The first round trip of a metered call: proof, repeated request, live access, and the hold of a call that is sent.
+"""The first round trip of a metered call: proof, repeated request, live access, and the hold.
 
-A call that needs preparing makes one more before it, in which the hold is only tried. Nothing goes upstream before it.
+A call that needs preparing makes one more round trip before it, which only tests the hold. Nothing is sent upstream before.
 """
 
 import logging
@@ -32,7 +32,7 @@ log = logging.getLogger("inference.opening")
 
 
 async def refuse(refused: Refused) -> Replay:
-    """Take the proof of a request that fails in the process, and raise why; a repeated one gets its first answer."""
+    """Record the proof of a request that failed a check, and raise its error. A repeated request gets its first answer."""
     found = _admitted(await database.run(refusal_element(refused.arrival, refused.stop_before)))
     if found is not None and found.outcome != HoldOutcome.FRESH:
         return _replay_or_raise(found, 0)
@@ -40,9 +40,9 @@ async def refuse(refused: Refused) -> Replay:
 
 
 async def try_hold(checked: Checked) -> Replay | None:
-    """Take the proof; None means that the hold could be placed now. A repeated request gets its first answer.
+    """Record the proof. Return None if the hold could be placed now. A repeated request gets its first answer.
 
-    Raises what `open_call` would.
+    Raises the same errors as `open_call`.
     """
     try:
         found = _admitted(await database.run(trial_element(checked)))
@@ -56,9 +56,9 @@ async def try_hold(checked: Checked) -> Replay | None:
 
 
 async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
-    """Place the hold and mark the call as sent; None means that it is open. A repeated request gets its first answer.
+    """Place the hold and mark the call as sent. Return None if it is open. A repeated request gets its first answer.
 
-    Raises the catalogue's error where no hold was placed. Where it is not known whether one was, it is released behind.
+    Raises the catalogue's error if no hold was placed. A hold whose outcome is unknown is released in the background.
     """
     try:
         opened = await database.run(hold_element(call.checked, deadline_seconds))
@@ -82,7 +82,7 @@ async def open_call(call: Call, deadline_seconds: float) -> Replay | None:
 
 
 def _give_up(call: Call, error: Exception) -> None:
-    """Make sure that no hold stays, and that the proof is taken."""
+    """Make sure that no hold remains, and that the proof is recorded."""
     if isinstance(error, psycopg.Error) and not isinstance(error, Unanswered):
         call.entry.done()
     else:
@@ -92,7 +92,7 @@ def _give_up(call: Call, error: Exception) -> None:
 
 
 async def _take_proof(arrival: Arrival) -> None:
-    """Record the proof of a call whose hold failed: it can be used only once, whatever happened to the request."""
+    """Record the proof of a call whose hold failed: a proof can be used only once, even if its request fails."""
     with suppress(Exception):
         await database.run(refusal_element(arrival, "idempotency"))
 
@@ -116,8 +116,8 @@ def _replay_or_raise(found: Hold, required_microusd: int) -> Replay:
         case HoldOutcome.KEY_REUSED:
             raise IdempotencyKeyReused
         case HoldOutcome.BUDGET_EXCEEDED:
-            told = f"This request would exceed the budget {found.budget_id}."
-            raise BudgetExceeded(told, details={"budgetId": found.budget_id})
+            message = f"This request would exceed the budget {found.budget_id}."
+            raise BudgetExceeded(message, details={"budgetId": found.budget_id})
         case HoldOutcome.INSUFFICIENT_FUNDS:
             available = found.available_microusd
             raise InsufficientFunds(

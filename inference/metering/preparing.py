@@ -1,8 +1,8 @@
-"""Gets from elsewhere what a call needs before it can be sent, such as the images that it names by URL.
+"""Fetches what a call needs before it can be sent, such as images given by URL.
 
-The ledger is asked first: the proof is taken, a repeated request gets its first answer, and nobody without access or money
-has anything fetched. That costs one more round trip, of such requests alone. The hold that follows decides; what changed
-meanwhile, it sees.
+The ledger is asked first: the proof is recorded, a repeated request gets its first answer, and nothing is fetched for a
+caller without access or funds. This costs such requests one more round trip. The hold that follows is decisive; it also
+takes account of changes in the meantime.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from inference.metering import opening
 from inference.metering.checks import Checked, Refused
 
 _under_way: dict[tuple[Owner, Route, str], Checked] = {}
-"""This process's calls that are being prepared, or were and are not yet answered."""
+"""This process's calls that are being prepared, or were prepared and are not answered yet."""
 
 
 @contextmanager
 def alone(checked: Checked) -> Iterator[Refused | None]:
-    """Keep a second request with the same key from being prepared beside this one; it gets why instead."""
+    """Keep a concurrent request with the same idempotency key from being prepared too. It gets a Refused instead."""
     key = checked.terms.idempotency_key
     name = (checked.principal.owner, checked.route.name, key or "")
     if key is None:
@@ -38,7 +38,7 @@ def alone(checked: Checked) -> Iterator[Refused | None]:
 
 
 async def prepare(checked: Checked) -> Checked | Replay:
-    """Return the call ready to be sent, or a repeated request's first answer. Raises the catalogue's error."""
+    """Return the call ready to be sent, or the first answer to a repeated request. Raises the catalogue's error."""
     replay = await opening.try_hold(checked)
     if replay is not None:
         return replay

@@ -1,4 +1,4 @@
-"""Closes what server processes had in progress when they died: by their journals, where those say more than the ledger.
+"""Closes the calls that server processes had in progress when they died, using the processes' journals.
 
 Not sent: released. Sent: left to review at once. About to be closed: closed as its process would have. A call
 whose journal is lost waits for its deadline and goes to review.
@@ -25,11 +25,11 @@ log = logging.getLogger("inference.recovery")
 DEAD = ".dead"
 
 GRACE_SECONDS = 10.0
-"""The longest that a statement of a dead process can still be at work in the database."""
+"""The longest that a statement of a dead process can still be running in the database."""
 
 
 def recover(*, now: datetime) -> int:
-    """Close what dead processes left behind; return how many calls were closed. May run twice at once."""
+    """Close the open calls of dead processes; return how many were closed. Safe to run concurrently."""
     folder: Path = settings.CALL_JOURNAL_DIR
     for path in folder.glob(f"*{SUFFIX}"):
         _mark_if_dead(path, now)
@@ -37,7 +37,7 @@ def recover(*, now: datetime) -> int:
 
 
 def _mark_if_dead(path: Path, now: datetime) -> None:
-    """Note when a process was first seen dead, which is the time of the file's last change from then on."""
+    """Mark a dead process's journal. The file's modification time is then when the process was first seen dead."""
     with _locked(path) as file:
         if file is not None:
             os.utime(file, (now.timestamp(), now.timestamp()))
@@ -60,14 +60,14 @@ def _close(leftover: Leftover, is_complete: bool) -> str:
         with transaction.atomic():
             outcome = closings.again(_closing(leftover, is_complete)).run()
     except (IntegrityError, DataError, ProgrammingError, ValueError):
-        log.exception("call %s cannot be closed as its journal entry says: %r", leftover.usage_id, leftover.closing)
+        log.exception("call %s cannot be closed by its journal entry: %r", leftover.usage_id, leftover.closing)
         outcome = closings.again(_review(leftover)).run()
     log.warning("call %s of a dead process was %s: %s", leftover.usage_id, leftover.stage.name.lower(), outcome)
     return outcome
 
 
 def _closing(leftover: Leftover, is_complete: bool) -> bytes:
-    """Name what is known: what a process noted, unless the machine lost some of it."""
+    """Return the closing's note. A journal from before a reboot is incomplete, so it cannot prove that nothing was sent."""
     if leftover.stage is Stage.CLOSING:
         return leftover.closing
     if leftover.stage is Stage.HELD and is_complete:
@@ -92,7 +92,7 @@ def _locked(path: Path) -> Iterator[int | None]:
         yield None
         return
     try:
-        yield file if _lock(file) and path.exists() else None  # it may be renamed or gone since it was opened
+        yield file if _lock(file) and path.exists() else None  # it may have been renamed or removed meanwhile
     finally:
         os.close(file)
 

@@ -1,4 +1,4 @@
-"""What a metered route tells the core of itself; everything else is the same for all of them."""
+"""Defines what a metered route provides to the core; everything else is common to all routes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class MeteredRequest(Protocol):
-    """What is needed of a request. Header names are lower case; the body is read once, when it is its turn."""
+    """The required interface of a request. Header names are lower case; the body is read once, and not before it is needed."""
 
     method: str
     raw_path: bytes
@@ -30,16 +30,16 @@ class MeteredRequest(Protocol):
     def read_body(self, limit_bytes: int) -> Awaitable[bytes]: ...
 
     def read_form(self, limit_bytes: int) -> Awaitable[Form]:
-        """Read a multipart body instead; its file is on disk until the answer is out, and for as long as a call keeps it."""
+        """Read a multipart body instead. Its file stays on disk until the answer is sent and no call needs it any more."""
 
     def take_memory(self, size_bytes: int) -> None:
-        """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""
+        """Reserve memory, beyond the body's, until the answer is sent. Raises NotReady if there is not enough."""
 
 
 class Body(Protocol):
-    """What came with a request, read but not yet checked. `is_large` where checking it would keep the event loop long.
+    """The parsed body of a request, not yet checked. `is_large` if checking it would block the event loop for long.
 
-    `digest` is the SHA-256 by which a repeated request is known to be the same.
+    `digest` is the SHA-256 that identifies a repeated request.
     """
 
     @property
@@ -50,7 +50,7 @@ class Body(Protocol):
 
     @property
     def model(self) -> str:
-        """Return the name of the model that is asked for. Raises InvalidRequest."""
+        """Return the name of the requested model. Raises InvalidRequest."""
 
 
 Read = TypeVar("Read", bound=Body)
@@ -58,28 +58,28 @@ Valid = TypeVar("Valid")
 
 
 class PendingRequest(ABC, Generic[Valid]):
-    """A valid request whose bound depends on records: the one case in which the database is read before the hold."""
+    """A valid request that depends on its caller's records. Only for these is the database read before the hold."""
 
     @abstractmethod
     async def load(self, principal: Principal, take_memory: Callable[[int], None]) -> Valid:
-        """Read the records, the caller's own alone, and count them before anything is made of them. Raises the
+        """Read the records, only the caller's own, and reserve their memory before converting them. Raises the
         catalogue's error, or what `take_memory` raises."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MeteredRoute(Generic[Read, Valid]):
-    """One metered route: its name in usage records, the prefix of its answers' ids, and what is particular to it.
+    """One metered route: its name in usage records, the prefix of its answers' ids, and its particular steps.
 
     - `read` checks the media type and reads the body. Raises the catalogue's error.
-    - `check` checks a body for a model, without I/O, in a thread where it is large. Raises InvalidRequest.
-    - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with what it would need, or
-      PriceError where something that is asked for has no price.
-    - `prepare` gets from elsewhere what a request that `needs_preparing` lacks, once the ledger has said that nothing is in
-      the way of its hold, and before that is placed. It may return a request with another hold. Raises the catalogue's error.
-    - `endpoints` serve it, by the name of an upstream's adapter; see `Endpoints`.
-    - `scopes` names what a token needs to call a model here, `terms` reads the headers that state what a call may cost.
-    - `close_function` closes its calls in SQL; it may keep something more in the same transaction.
-    - `consent` is the kind of consent that its callers need, and need to keep while a session is open.
+    - `check` checks a body for a model, without I/O, in a thread if it is large. Raises InvalidRequest.
+    - `bound` computes the hold, within the caller's maximum in micro-USD. Raises MaxCostExceeded with the required amount, or
+      PriceError if something requested has no price.
+    - `prepare` fetches what a request that `needs_preparing` lacks, after the ledger has confirmed that the hold can be
+      placed, and before it is placed. It may return a request with a different hold. Raises the catalogue's error.
+    - `endpoints` maps the names of upstreams' adapters to the endpoints that serve the route; see `Endpoints`.
+    - `scopes` returns the scopes that a token needs to call a model here; `terms` reads the headers that limit a call's cost.
+    - `close_function` closes its calls in SQL, and may store more in the same transaction.
+    - `consent` is the kind of consent that its callers must have given, and must not withdraw while a session is open.
     """
 
     name: Route

@@ -1,4 +1,4 @@
-"""Choosing a deployment by what this process has seen of each."""
+"""Chooses a deployment by its recent outcomes in this process."""
 
 import random
 import time
@@ -15,9 +15,9 @@ _breakers: dict[str, Breaker] = {}
 
 
 def pick(deployments: Sequence[DeploymentTarget], tried: Collection[str] = ()) -> DeploymentTarget:
-    """Choose where a call goes. Where every deployment is set aside, take the one that comes back soonest.
+    """Choose a deployment for a call. If every breaker is open, take the deployment whose breaker closes soonest.
 
-    Those that the call has `tried` come last. There is at least one deployment.
+    Deployments that the call has `tried` come last. `deployments` is not empty.
     """
     now = time.monotonic()
     fresh = untried(deployments, tried)
@@ -28,18 +28,18 @@ def pick(deployments: Sequence[DeploymentTarget], tried: Collection[str] = ()) -
 
 
 def is_elsewhere_to_go(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> bool:
-    """Return whether a deployment is left that the call has not tried and that is not set aside."""
+    """Return whether there is a deployment that the call has not tried and whose breaker is not open."""
     now = time.monotonic()
     return any(not _breaker(deployment).is_open(now) for deployment in untried(deployments, tried))
 
 
 def untried(deployments: Sequence[DeploymentTarget], tried: Collection[str]) -> Sequence[DeploymentTarget]:
-    """Leave out what a call has tried."""
+    """Return the deployments that a call has not tried."""
     return [deployment for deployment in deployments if deployment.id not in tried] if tried else deployments
 
 
 def record(deployment: DeploymentTarget, outcome: Outcome | Stream) -> None:
-    """Learn from an outcome. A refusal that is the client's own fault shows a deployment in good health."""
+    """Update the deployment's breaker with an outcome. A refusal that the client caused counts as a success."""
     breaker = _breaker(deployment)
     if isinstance(outcome, Overloaded):
         breaker.failed(time.monotonic(), outcome.retry_after)
@@ -53,7 +53,7 @@ def record(deployment: DeploymentTarget, outcome: Outcome | Stream) -> None:
 
 
 def record_stream_end(deployment: DeploymentTarget, whole: bool) -> None:
-    """Learn how a stream ended: one that opens and then breaks off is no success."""
+    """Update the deployment's breaker with the end of a stream. A stream that breaks off counts as a failure."""
     if whole:
         _breaker(deployment).succeeded()
     else:
@@ -61,12 +61,12 @@ def record_stream_end(deployment: DeploymentTarget, whole: bool) -> None:
 
 
 def record_abandoned(deployment: DeploymentTarget) -> None:
-    """Note that a call was given up before its outcome was known."""
+    """Record that a call was abandoned before its outcome was known."""
     _breaker(deployment).probed()
 
 
 def forget() -> None:
-    """Start afresh, as a new process does."""
+    """Reset all breakers, as in a new process."""
     _breakers.clear()
 
 

@@ -1,4 +1,4 @@
-"""Getting one call done upstream: the first attempt, and the few further ones that cannot cost twice."""
+"""Sends one call upstream, and retries it when a retry cannot cost twice."""
 
 import asyncio
 import random
@@ -9,7 +9,7 @@ from typing import Any
 
 from inference.metering import alarms, routing
 from inference.rules.plan import CallPlan, DeploymentTarget, endpoint_for
-from inference.rules.retries import pause_before_retry
+from inference.rules.retries import may_retry, pause_before_retry
 from inference.rules.upstream import Attempt, Endpoint, Failed, Outcome, Overloaded, Rejected, Stream
 
 Plan = CallPlan[Any]
@@ -18,9 +18,9 @@ OnAttempt = Callable[[DeploymentTarget], None]
 
 
 async def send(plan: Plan, on_attempt: OnAttempt | None = None) -> Outcome:
-    """Send a call and wait for its whole answer; `Overloaded` and `Unreachable` stand when no attempt is left.
+    """Send a call and wait for its whole answer. `Overloaded` and `Unreachable` are returned once no retry is left.
 
-    Never raises but for cancellation. `on_attempt` hears of each deployment before it is tried.
+    Raises nothing except cancellation. `on_attempt` is called with each deployment before it is tried.
     """
     outcome = await _attempt(plan, lambda endpoint, attempt: endpoint.send(attempt), on_attempt)
     assert isinstance(outcome, Outcome)
@@ -28,7 +28,7 @@ async def send(plan: Plan, on_attempt: OnAttempt | None = None) -> Outcome:
 
 
 async def open_stream(plan: Plan, on_attempt: OnAttempt | None = None) -> Stream | Outcome:
-    """Open a call's stream, or return what the upstream answered instead, otherwise as `send`."""
+    """Open a call's stream, or return the outcome if the upstream opens none. Otherwise as `send`."""
     return await _attempt(plan, lambda endpoint, attempt: endpoint.open_stream(attempt), on_attempt)
 
 
@@ -41,6 +41,8 @@ async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outco
         deployment = routing.pick(plan.deployments, tried)
         outcome = await _try(plan, deployment, call, on_attempt)
         tried.append(deployment.id)
+        if not may_retry(outcome):
+            return outcome
         pause = pause_before_retry(
             outcome,
             retries=len(tried) - 1,
@@ -54,7 +56,7 @@ async def _attempt(plan: Plan, call: Try, on_attempt: OnAttempt | None) -> Outco
 
 
 async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: OnAttempt | None) -> Outcome | Stream:
-    """Make one attempt and learn from it."""
+    """Make one attempt and update the deployment's breaker."""
     endpoint = endpoint_for(plan.route, plan.endpoints, deployment)
     assert endpoint is not None, "checked by _servable"
     if on_attempt is not None:
@@ -65,13 +67,13 @@ async def _try(plan: Plan, deployment: DeploymentTarget, call: Try, on_attempt: 
         routing.record_abandoned(deployment)
         raise
     routing.record(deployment, outcome)
-    if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, as the next attempt may hide it
+    if isinstance(outcome, Rejected | Overloaded | Failed) and outcome.alarm:  # here, because a retry may hide it
         alarms.sound(deployment.upstream.name, outcome.alarm, plan.usage_id)
     return outcome
 
 
 def _servable(plan: Plan) -> Plan:
-    """Leave out the deployments whose protocol is not spoken here, or not for this route."""
+    """Return the plan without the deployments whose adapter is unknown or does not serve this route."""
     deployments = tuple(
         deployment for deployment in plan.deployments if endpoint_for(plan.route, plan.endpoints, deployment)
     )

@@ -1,4 +1,4 @@
-"""What this gateway serves: the metered routes that have an address, and the models that can be called on them."""
+"""Lists the metered routes that have a path in this gateway, and the models that can be called on them."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from inference.rules.model import ServedModel
 
 
 def routes_of(model: ServedModel) -> list[Route]:
-    """Name the routes of a model that this gateway has, in the model's order."""
+    """Return the routes of a model that this gateway has, in the model's order."""
     served = routes()
     return [route for route in model.routes if route in served]
 
 
 def callable_aliases() -> list[str]:
-    """Name the aliases that some route can be called with now: deployed and priced for it."""
+    """Return the aliases that at least one route can be called with now: deployed and priced for it."""
     models = catalogue.current_sync().models.values()
     served = [route for route, _ in routes().values()]
     return [
@@ -30,7 +30,7 @@ def callable_aliases() -> list[str]:
 
 
 def routes() -> dict[Route, tuple[MeteredRoute[Any, Any], str]]:
-    """Map the name of every metered route that has an address to the route and its path."""
+    """Map the name of every metered route that has a path to the route and that path."""
     return {
         view_class.route.name: (view_class.route, path)
         for path, view_class, _ in addresses()

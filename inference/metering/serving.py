@@ -1,9 +1,8 @@
-"""A metered call from its request to its answer, the same for every route.
+"""Runs a metered call from its request to its answer, for every route.
 
-The request's own task checks and waits; everything between the hold and its closing runs in a task of its own, which a
-client's departure does not reach. A plain call is carried through although its client left: its provider works and
-charges all the same, and the repeated request then gets the answer. A stream is cancelled, and what was delivered is
-charged.
+The request's own task checks and waits. Everything from the hold to its closing runs in a separate task, which a client's
+disconnect does not cancel. A plain call is completed even if its client disconnects: its provider works and charges
+anyway, and a repeated request then gets the answer. A stream is cancelled, and what was delivered is charged.
 """
 
 import asyncio
@@ -27,12 +26,13 @@ from inference.rules.request import StreamedRequest
 from inference.rules.upstream import Outcome, Overloaded, Stream
 
 DEADLINE_MARGIN_SECONDS = 30.0
-"""Time to write the outcome down, on top of the longest that the upstream may take. A stream, once it has begun, moves
-its own deadline out."""
+"""Time to record the outcome, added to the longest time that the upstream may take. An open stream extends its own
+deadline."""
 
 ServedAnswer = WholeAnswer | StreamedAnswer
 
 
+Answered = asyncio.Future[ServedAnswer | ApiError | None]
 Work = Callable[[Call], Awaitable[ServedAnswer | ApiError | None]]
 RunSession = Callable[[Call, Stream], Awaitable[None]]
 
@@ -45,9 +45,9 @@ async def serve(request: MeteredRequest, route: MeteredRoute[Any, Any]) -> Serve
 
 
 async def serve_session(request: MeteredRequest, route: MeteredRoute[Any, Any], run: RunSession) -> WholeAnswer | None:
-    """Hold, open the upstream's side of a session and `run` it, which also closes the call; None once it is over.
+    """Place the hold, open the upstream's side of a session and `run` it, which also closes the call; return None after it.
 
-    A repeated request gets what the first session left. Raises the catalogue's error.
+    A repeated request gets the stored answer of the first session. Raises the catalogue's error.
     """
 
     async def open_and_run(call: Call) -> ServedAnswer | ApiError | None:
@@ -84,21 +84,35 @@ async def _serve(checked: checks.Checked, work: Work) -> ServedAnswer | None:
     except NotReady as error:
         return await answer_again(await opening.refuse(checks.Refused(error, checked, "hold")))
     checked.request.begin()
-    task = spawn(_carry_through(call, work))
+    answered: Answered = asyncio.get_running_loop().create_future()
+    task = spawn(_complete(call, work, answered))
     try:
-        answer = await asyncio.shield(task)
+        answer = await answered
     except asyncio.CancelledError:
         call.client_left = True
-        task.add_done_callback(_forsake)
+        task.add_done_callback(_close_unclaimed_stream)
         raise
     if isinstance(answer, ApiError):
         raise answer
     return answer
 
 
-async def _carry_through(call: Call, work: Work) -> ServedAnswer | ApiError | None:
-    """Run a call, and end its request unless a stream goes on to need it."""
-    request = call.checked.request  # another may take the call over
+async def _complete(call: Call, work: Work, answered: Answered) -> ServedAnswer | ApiError | None:
+    """Run a call to its end, and pass the answer to the request's task if it still waits."""
+    try:
+        answer = await _run_to_end(call, work)
+    except BaseException as error:
+        if not answered.done():
+            answered.set_exception(error)
+        raise
+    if not answered.done():
+        answered.set_result(answer)
+    return answer
+
+
+async def _run_to_end(call: Call, work: Work) -> ServedAnswer | ApiError | None:
+    """Run a call, and end its request unless a stream still needs it."""
+    request = call.checked.request  # a fallback may replace it
     answer: ServedAnswer | ApiError | None = None
     try:
         answer = await _run(call, work)
@@ -109,22 +123,22 @@ async def _carry_through(call: Call, work: Work) -> ServedAnswer | ApiError | No
 
 
 async def _run(call: Call, work: Work) -> ServedAnswer | ApiError | None:
-    """Run a call; the catalogue's errors are returned, so that none is raised when nobody is waiting any more."""
+    """Run a call. Catalogue errors are returned, because nothing would catch them once the request's task has ended."""
     allowed_seconds = call.longest_seconds + DEADLINE_MARGIN_SECONDS
     begun = time.monotonic()
     try:
         replay = await opening.open_call(call, allowed_seconds)
         if replay is not None:
             return await answer_again(replay)
-    except Exception as error:  # noqa: BLE001 - told as the catalogue's error; what is unknown is logged there
+    except Exception as error:  # noqa: BLE001 - converted to the catalogue's error, which logs unknown ones
         return as_api_error(error)
-    # A process that was stopped for long must not send what others have given up meanwhile.
+    # A process that was paused for long must not send a call that others have given up meanwhile.
     if call.client_left or time.monotonic() - begun > allowed_seconds:
         await closing.close(call.entry, closings.release(call.reference, resolution="not_sent"))
         return NotReady()
     try:
         return await work(call)
-    except Exception as error:  # noqa: BLE001 - whatever happened, the hold is not forgotten
+    except Exception as error:  # noqa: BLE001 - the hold must be closed after any error
         return await give_up(call, error)
 
 
@@ -140,14 +154,14 @@ async def _send(call: Call) -> ServedAnswer | ApiError:
 
 
 async def _outcome(call: Call) -> Outcome:
-    """Send a plain call. Only an explicit overload, which took nothing, lets another model take it over."""
+    """Send a plain call. Only an explicit overload, which accepted nothing, lets the fallback model take it over."""
     outcome = await sending.send(call.plan, call.tried)
     if isinstance(outcome, Overloaded) and outcome.is_explicit and call.fall_back():
         return await sending.send(call.plan, call.tried)
     return outcome
 
 
-def _forsake(task: "asyncio.Task[ServedAnswer | ApiError | None]") -> None:
-    """Close a stream that was opened for a client which has left meanwhile."""
+def _close_unclaimed_stream(task: "asyncio.Task[ServedAnswer | ApiError | None]") -> None:
+    """Close a stream whose client disconnected while it was being opened."""
     if not task.cancelled() and task.exception() is None and isinstance(answer := task.result(), StreamedAnswer):
         spawn(answer.events.aclose())

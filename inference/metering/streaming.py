@@ -1,17 +1,17 @@
-"""A metered stream from its first byte to its receipt.
+"""Runs a metered stream from its first byte to its receipt.
 
-No database connection is held while it runs. However it ends, its money is looked after in a task of its own:
+No database connection is held while it runs. However it ends, its call is closed in a separate task:
 
-- the upstream says that it is done: settled by its usage, then the terminator and the receipt go out
-- it reaches the call's limit and goes on: cut, settled by what was delivered
-- the upstream breaks off: an error event, and review by what was delivered
-- the client leaves, or may not go on: the upstream call is cancelled, and what was delivered is charged
+- the upstream finishes: settled by its usage, then the terminator and the receipt are sent
+- it continues beyond the call's limit: cut, settled by what was delivered
+- the upstream breaks off: an error event, and review with what was delivered as evidence
+- the client disconnects, or may not continue: the upstream call is cancelled, and what was delivered is charged
 
-A stream of raw bytes cannot tell an error: where it ends early, its connection is cut once the money is looked after, and what
-came of it is not stored, as a repeated request would take it for the whole.
+A stream of raw bytes cannot report an error. If it ends early, its connection is aborted after the call is closed, and its
+bytes are not stored, because a repeated request would take them for the whole answer.
 
-What cannot be counted breaks the stream off; words that cannot be written, or kept, are left out. Neither keeps the money
-from being looked after.
+A chunk that cannot be counted breaks off the stream. An ending that cannot be rendered, or content that cannot be stored, is
+omitted. Neither prevents the closing.
 """
 
 import asyncio
@@ -38,11 +38,11 @@ log = logging.getLogger("inference.calls")
 Closed = TypeVar("Closed")
 
 TOGETHER_MAX_BYTES = 16 * 1024
-"""What arrived together is sent together, up to so much: a quarter of what the server takes before it waits for the client."""
+"""Chunks that arrive together are sent together up to this size, a quarter of the server's write buffer."""
 
 
 class StreamRun:
-    """The bytes of one open stream. Whoever iterates it must `aclose` it, also where iteration never began."""
+    """The bytes of one open stream. Its user must call `aclose`, even if iteration never began."""
 
     def __init__(self, call: Call, request: StreamedRequest, stream: Stream) -> None:
         self._call = call
@@ -55,7 +55,7 @@ class StreamRun:
         }
         self._checkpoints = Checkpoints(call, self._meter.delivered, self._hang_up)
         self._recording = Recording(self.headers)
-        self._looked_after = False
+        self._is_closed = False
         self._is_cut = False
         self._pieces = self._run()
 
@@ -63,11 +63,11 @@ class StreamRun:
         return self._pieces
 
     async def aclose(self) -> None:
-        """End the stream where it stands: cancel what is under way upstream, and charge what was delivered."""
+        """End the stream now: cancel the upstream call, and charge what was delivered."""
         await self._pieces.aclose()
-        if not self._looked_after:
-            self._looked_after = True
-            spawn(self._settle_for_absent())
+        if not self._is_closed:
+            self._is_closed = True
+            spawn(self._settle_disconnected())
 
     async def _run(self) -> AsyncGenerator[bytes, None]:
         broken = None
@@ -91,7 +91,7 @@ class StreamRun:
             raise Incomplete
 
     def _recorded(self, together: bytearray) -> bytes:
-        """Take out what goes to the client now, and keep it for a repeated request."""
+        """Return the pending bytes for the client, and record them for a repeated request."""
         data = bytes(together)
         together.clear()
         self._recording.add(data)
@@ -113,7 +113,7 @@ class StreamRun:
         self._checkpoints.note()
 
     async def _finish(self) -> bytes:
-        """Charge a stream that came to its end; the client learns the amount."""
+        """Charge a stream that ended normally, with the charge in the receipt."""
         try:
             used = self._reported()
         except MissingUsage:
@@ -124,21 +124,21 @@ class StreamRun:
         return await self._settle(self._terminator(), *used)
 
     async def _cut(self) -> bytes:
-        """End a stream that goes on beyond the limit that the caller's maximum bought."""
+        """End a stream that exceeds the limit that the caller's maximum cost allows."""
         return await self._settle(self._early(self._format.cut) + self._terminator(), *self._best_known())
 
     async def _stop(self, ending: ApiError) -> bytes:
-        """End a stream that may not go on."""
+        """End a stream that may not continue."""
         return await self._settle(self._error(ending), *self._best_known())
 
     def _hang_up(self) -> None:
-        """Wake a stream that may not go on, should it wait for its upstream."""
+        """Wake a stream that may not continue, in case it is waiting for its upstream."""
         spawn(self._stream.close())
 
     async def _break_off(self, broken: StreamBroken) -> bytes:
         return await self._review(self._error(broken.error), broken.reason)
 
-    async def _settle_for_absent(self) -> None:
+    async def _settle_disconnected(self) -> None:
         error = UpstreamError("The stream ended early because its client disconnected.")
         await self._settle(self._error(error), *self._best_known())
 
@@ -158,8 +158,8 @@ class StreamRun:
         return ending
 
     async def _close(self, ending: Coroutine[Any, Any, Closed]) -> Closed:
-        """Hang up upstream and close the call, whoever is cancelled meanwhile."""
-        self._looked_after = True
+        """Close the upstream's stream and the call, even if the caller is cancelled meanwhile."""
+        self._is_closed = True
         self._checkpoints.stop()
         return await asyncio.shield(spawn(self._hang_up_and(ending)))
 
@@ -171,12 +171,12 @@ class StreamRun:
             self._call.checked.request.end()
 
     def _reported(self) -> tuple[Quantities, int, str]:
-        """Return the upstream's own count, its cost, and that it is the upstream's."""
+        """Return the upstream's own count, its cost, and the basis 'upstream'."""
         used = self._meter.reported()
         return used, self._call.cost_microusd(used), "upstream"
 
     def _best_known(self) -> tuple[Quantities, int, str]:
-        """Return the upstream's own count where it gave one before it was stopped, else what was delivered."""
+        """Return the upstream's own count if it sent one before it was stopped, else what was delivered."""
         try:
             return self._reported()
         except (MissingUsage, MalformedUsage, PriceError):
@@ -187,7 +187,7 @@ class StreamRun:
         return self._early(lambda: self._format.error(error, self._call.checked.http.request_id))
 
     def _early(self, render: Callable[[], bytes]) -> bytes:
-        """Render how a stream ends before it is whole; one that cannot tell it is cut, and not stored."""
+        """Render the end of an incomplete stream. A stream that cannot report errors is aborted, and not stored."""
         if not self._format.tells_errors:
             self._is_cut = True
             self._recording.drop()
@@ -197,19 +197,19 @@ class StreamRun:
         return self._words(lambda: self._format.terminator)
 
     def _words(self, render: Callable[[], bytes]) -> bytes:
-        """Render the end of the stream, or nothing where that fails."""
+        """Render the end of the stream, or nothing if that fails."""
         try:
             return render()
         except Exception:
-            log.exception("%s: the end of the stream could not be written", self._call.usage_id)
+            log.exception("%s: the end of the stream could not be rendered", self._call.usage_id)
             return b""
 
     def _kept(self) -> Mapping[str, Any]:
-        """Return what the closing keeps of the stream, or nothing where that fails."""
+        """Return what the closing stores of the stream, or nothing if that fails."""
         return kept_or_nothing(self._call, self._meter.kept)
 
     def _receipt(self, charge_microusd: int | None) -> bytes:
-        """Render the receipt, where the format has room for one."""
+        """Render the receipt, if the format has room for one."""
         if self._format.media_type != EVENT_STREAM_TYPE:
             return b""
         return receipt_comment(self._call.usage_id, charge_microusd)

@@ -2,10 +2,9 @@
 
 from typing import Any, ClassVar
 
-from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 
-from gateway.core.api.lean import LeanRequest, LeanStreamingResponse, LeanViewSet
+from gateway.core.api.lean import LeanRequest, LeanResponse, LeanStreamingResponse, LeanViewSet
 from inference.metering.answers import StreamedAnswer
 from inference.metering.route import MeteredRoute
 from inference.metering.serving import serve
@@ -21,4 +20,4 @@ class MeteredViewSet(LeanViewSet):
         answer = await serve(request, self.route)
         if isinstance(answer, StreamedAnswer):
             return LeanStreamingResponse(answer.events, answer.headers)
-        return HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))
+        return LeanResponse(answer.body, answer.status, answer.headers)

@@ -1,4 +1,4 @@
-"""Ends a call that was answered in one piece: the money first, then the client."""
+"""Ends a call that was answered in one piece: closes the call first, then answers the client."""
 
 import logging
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Reply = WholeAnswer | ApiError
 
 
 async def conclude(call: Call, outcome: Outcome) -> Reply:
-    """Do with the hold what the outcome asks for, and return what the client gets."""
+    """Close the call according to its outcome, and return the reply to the client."""
     verdict = judge(outcome, call.checked.request, call.checked.price.prices, bills_errors=call.bills_errors)
     match verdict:
         case Settle():
@@ -32,7 +32,7 @@ async def conclude(call: Call, outcome: Outcome) -> Reply:
 
 
 async def give_up(call: Call, error: Exception) -> ApiError:
-    """Leave a call to review whose process failed in a way that it does not know."""
+    """Leave a call to review after an unexpected error."""
     log.error("%s: failed unexpectedly", call.usage_id, exc_info=error)
     review = closings.review(call.reference, reason="internal_error", evidence=call.record or None)
     await closing.close(call.entry, review)

@@ -7,14 +7,21 @@ from itertools import product
 # Crockford's base32: no i, l, o, u.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = ["".join(pair) for pair in product(_ALPHABET, repeat=2)]
+_DIGITS = (_ALPHABET * 8).encode()
+"""Maps each of the 256 bytes to a digit; all digits are equally likely."""
 
 
 def new_id(prefix: str) -> str:
-    """Make an id that sorts by creation time (48 bits of milliseconds) and cannot be guessed (80 random bits)."""
-    number = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10), "big")
-    return f"{prefix}_{_base32(number)}"
+    """Create an id that sorts by creation time (48 bits of milliseconds) and cannot be guessed (80 random bits)."""
+    return id_of_time(prefix, time.time_ns() // 1_000_000)
 
 
-def _base32(number: int) -> str:
-    # 128 bits are 13 pairs of digits of 5 bits, with two bits to spare, which stand in front.
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
+def id_of_time(prefix: str, milliseconds: int) -> str:
+    """Create the id that `new_id` would create at a time, in milliseconds since the epoch."""
+    random_digits = os.urandom(16).translate(_DIGITS).decode("ascii")
+    return f"{prefix}_{_time_digits(milliseconds)}{random_digits}"
+
+
+def _time_digits(milliseconds: int) -> str:
+    # 48 bits take 10 digits of 5 bits, with two spare bits at the front.
+    return "".join([_PAIRS[milliseconds >> shift & 1023] for shift in (40, 30, 20, 10, 0)])

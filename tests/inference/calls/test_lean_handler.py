@@ -1,4 +1,4 @@
-"""The handler's own manners: methods, paths, CORS, request ids, other servers."""
+"""The handler's own behaviour: methods, paths, CORS, request ids, other servers."""
 
 import asyncio
 from typing import Any
@@ -22,7 +22,7 @@ def test_another_method_is_not_allowed(stage: Stage, path: Any, method: Any) -> 
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions/", "/v1/chat/completionsx", "/v1/chat", "/v1/nothing"])
-def test_a_path_beside_a_route_is_not_found(stage: Stage, path: Any) -> None:
+def test_a_path_that_no_route_matches_is_not_found(stage: Stage, path: Any) -> None:
     answer = stage.client.post(stage.origin + path)
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
     assert answer.headers["cache-control"] == "no-store"
@@ -81,7 +81,7 @@ def test_a_handshake_without_a_route_is_refused(stage: Stage) -> None:
 
 
 def test_daphne_serves_the_model_routes_too(stage: Stage) -> None:
-    """Daphne sends no lifespan events: everything is opened at its first use."""
+    """Daphne sends no lifespan events, so everything is opened at its first use."""
     alias, caller = stage.model(max_output_tokens=20), stage.caller()
     arguments = ["-b", "127.0.0.1", "-p", "{port}", "-v", "0", "gateway.asgi:application"]
     with gateway_process("daphne", arguments) as (caller.origin, _):

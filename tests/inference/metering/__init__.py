@@ -1,1 +1,1 @@
-"""Tests of the metering core with a route that has nothing of a chat."""
+"""Tests of the metering core with a route that is unlike chat."""

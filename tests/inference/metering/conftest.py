@@ -1,4 +1,4 @@
-"""Fixtures: a gateway with the picture route beside its own, and an upstream that takes forms and answers with bytes."""
+"""Fixtures: a gateway with the picture route, and an upstream that accepts forms and answers with bytes."""
 
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,7 +30,7 @@ def gateway(django_db_setup: None, django_db_blocker: Any) -> Iterator[RunningGa
 
 
 class PictureUpstream(ThreadingHTTPServer):
-    """Answers every form with two pictures, or a script's status and body. `forms` holds what came."""
+    """Answers each form with two pictures, or with the status and body in `answer`. `forms` holds the received forms."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -39,7 +39,7 @@ class PictureUpstream(ThreadingHTTPServer):
 
     @property
     def base_url(self) -> str:
-        """Return the address of an upstream's row."""
+        """Return the base URL for an upstream's row."""
         return f"http://127.0.0.1:{self.server_address[1]}"
 
 
@@ -47,7 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: PictureUpstream
 
     def do_POST(self) -> None:
-        """Note the form, and answer."""
+        """Record the form, and answer."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.forms.append((self.headers["Content-Type"], body))
         status, body, length = self.server.answer

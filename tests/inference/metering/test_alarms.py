@@ -1,4 +1,4 @@
-"""Notes of alarms are written behind the calls, and none is lost while the database is away."""
+"""Alarms are written in the background, and none is lost while the database is unavailable."""
 
 from datetime import UTC, datetime
 from threading import Event
@@ -30,7 +30,7 @@ def test_alarms_that_could_not_be_written_are_written_with_the_next() -> None:
     assert written[0][1].count == 2
 
 
-def test_a_call_waits_for_no_write() -> None:
+def test_adding_an_alarm_does_not_wait_for_the_write() -> None:
     may_write, begun = Event(), Event()
 
     def write(upstream: str, note: Note) -> None:

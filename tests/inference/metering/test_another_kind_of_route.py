@@ -1,4 +1,4 @@
-"""A route with multipart in and bytes out, priced by kind and counted in the answer, over the same core as every other."""
+"""The metering core serves a route with multipart requests and answers of bytes, priced by kind, counted in the answer."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def model(stage: Stage, pictures: PictureUpstream) -> str:
 
 
 def kept(usage_id: str) -> list[Any]:
-    """Read the route's own rows."""
+    """Return the notes in the route's own rows."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT note FROM test_kept WHERE usage_id = %s", [usage_id])
         return [note for (note,) in cursor.fetchall()]
@@ -62,7 +62,7 @@ def test_a_form_goes_in_and_bytes_come_out(stage: Stage, pictures: PictureUpstre
     assert audit.findings() == []
 
 
-def test_the_settling_statement_keeps_what_the_route_says(stage: Stage, pictures: PictureUpstream, model: str) -> None:
+def test_the_settling_statement_stores_the_routes_note(stage: Stage, pictures: PictureUpstream, model: str) -> None:
     caller = stage.caller(scopes=SCOPES)
     post(caller, model)
     assert kept(caller.only_call.id) == ["16 bytes"]
@@ -119,7 +119,7 @@ def test_a_record_is_read_before_the_hold_and_only_the_callers_own(
     assert post(caller, model, wallet=own).status_code == 200
 
 
-def test_bytes_that_are_cut_are_left_to_review(stage: Stage, pictures: PictureUpstream, model: str) -> None:
+def test_truncated_bytes_are_left_to_review(stage: Stage, pictures: PictureUpstream, model: str) -> None:
     pictures.answer = (200, PICTURE, 100)
     caller = stage.caller(scopes=SCOPES)
     assert post(caller, model).json()["error"]["code"] == "upstream_error"
@@ -127,7 +127,7 @@ def test_bytes_that_are_cut_are_left_to_review(stage: Stage, pictures: PictureUp
     assert kept(caller.only_call.id) == []
 
 
-def test_bytes_are_streamed_without_a_word_of_ours_between(stage: Stage) -> None:
+def test_a_stream_of_bytes_contains_only_the_upstreams_bytes(stage: Stage) -> None:
     row = stage.upstream_row(adapter="demo")
     model = stage.model("demo", price=PRICE, upstream=row, options={"routes": ["images.generations"]})
     caller = stage.caller(scopes=SCOPES)
@@ -143,7 +143,7 @@ def test_bytes_are_streamed_without_a_word_of_ours_between(stage: Stage) -> None
     ("stream", "state", "reason"),
     [("broken", "review", "cut"), ("uncountable", "review", "usage_malformed"), ("beyond", "settled", None)],
 )
-def test_bytes_that_end_early_are_cut_and_never_given_again(
+def test_a_byte_stream_that_ends_early_is_aborted_and_never_replayed(
     stage: Stage, stream: str, state: str, reason: str | None
 ) -> None:
     row = stage.upstream_row(adapter="demo")
@@ -159,9 +159,7 @@ def test_bytes_that_end_early_are_cut_and_never_given_again(
     assert caller.wallet == {"balance": 999_900, "held": 0, "debt": 0}
 
 
-def test_a_request_may_have_another_hold_once_it_is_prepared(
-    stage: Stage, pictures: PictureUpstream, model: str
-) -> None:
+def test_preparing_a_request_may_change_its_hold(stage: Stage, pictures: PictureUpstream, model: str) -> None:
     poor, caller = stage.caller(scopes=SCOPES, balance=799), stage.caller(scopes=SCOPES, balance=800)
     refused = post(poor, model, times="2")
     assert (refused.status_code, refused.json()["error"]["code"]) == (402, "insufficient_funds")

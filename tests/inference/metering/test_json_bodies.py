@@ -1,4 +1,4 @@
-"""Reading a body of JSON."""
+"""Reading a JSON body."""
 
 import asyncio
 import hashlib
@@ -14,7 +14,7 @@ LARGE = b'{"a":[' + b"[]," * 5_000 + b"[]]}"
 
 
 class Request:
-    """A request as far as it is looked at."""
+    """A request with the members that the reader uses."""
 
     method, raw_path, request_id = "POST", b"/", "req_1"
 
@@ -27,15 +27,15 @@ class Request:
         return self.body
 
     async def read_form(self, limit_bytes: int) -> Form:
-        """There is none."""
+        """Raise, because there is no form."""
         raise UnsupportedMediaType
 
     def take_memory(self, size_bytes: int) -> None:
-        """There is room."""
+        """Accept any size."""
 
 
 @pytest.mark.parametrize(("body", "is_large"), [(b'{"a":[1]}', False), (LARGE, True)])
-def test_the_event_loop_goes_on_while_a_large_body_is_parsed(body: bytes, is_large: bool) -> None:
+def test_parsing_a_large_body_does_not_block_the_event_loop(body: bytes, is_large: bool) -> None:
     async def read() -> tuple[JsonBody, bool]:
         went_on = asyncio.Event()
         asyncio.get_running_loop().call_soon(went_on.set)
@@ -49,7 +49,7 @@ def test_the_event_loop_goes_on_while_a_large_body_is_parsed(body: bytes, is_lar
     )
 
 
-def test_a_body_is_known_again_by_its_members_whatever_their_order_and_space() -> None:
+def test_the_digest_ignores_the_order_of_members_and_whitespace() -> None:
     first, again, other = (
         asyncio.run(read_json(Request(body)))
         for body in (b'{"a":1,"b":[2]}', b' {"b": [2], "a": 1}', b'{"a":1,"b":[3]}')

@@ -16,8 +16,8 @@ class ClientLeft(Exception):
 
 
 class BodyReader:
-    """The body of one request. `size_bytes` are here so far, and all of them where it is `finished`; `announced_bytes`
-    is what Content-Length says, None where a body comes in chunks or not at all."""
+    """The body of one request. `size_bytes` have arrived, and that is all if it is `finished`; `announced_bytes` is the
+    Content-Length, None if the body is chunked or absent."""
 
     def __init__(self, receive: Receive, headers: Iterable[tuple[bytes, bytes]]) -> None:
         self._receive = receive
@@ -27,12 +27,12 @@ class BodyReader:
         self.finished = False
 
     async def read(self, limit_bytes: int) -> bytes:
-        """Return the whole body. Raises RequestTooLarge before more than the limit is kept, InvalidRequest where it
-        takes too long, or ClientLeft."""
+        """Return the whole body. Raises RequestTooLarge before storing more than the limit, InvalidRequest on a
+        timeout, or ClientLeft."""
         if (self.announced_bytes or 0) > limit_bytes:
             raise _too_large(limit_bytes)
         if not self._pieces:
-            await self._next()  # nearly always all of it; how long a first byte may stay away is the server's matter
+            await self._next()  # nearly always all of it; the server limits the time until the first byte
         if not self.finished:
             await self.begin(limit_bytes)
         if self.size_bytes > limit_bytes:
@@ -41,7 +41,7 @@ class BodyReader:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     async def begin(self, size_bytes: int) -> None:
-        """Read on until there is more than so much, or everything. Raises InvalidRequest where it takes too long."""
+        """Read until more than `size_bytes` have arrived, or everything. Raises InvalidRequest on a timeout."""
         now = asyncio.get_running_loop().time
         end = now() + settings.BODY_SECONDS
         try:
@@ -54,7 +54,7 @@ class BodyReader:
             raise _too_late() from None
 
     async def pieces(self, limit_bytes: int) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it comes, and keep nothing of it. Raises as `read`."""
+        """Yield the body as it arrives, without storing it. Raises as `read`."""
         if (self.announced_bytes or 0) > limit_bytes:
             raise _too_large(limit_bytes)
         now = asyncio.get_running_loop().time

@@ -1,15 +1,15 @@
-"""Notices that a client has left, and cancels what was being done for it."""
+"""Detects that a client has disconnected, and cancels its request's work."""
 
 import asyncio
 
 from gateway.core.api.lean.bodies import Receive
 
 PATIENCE_SECONDS = 0.05
-"""Most requests end sooner than this, and then no task of their own need watch the connection."""
+"""Most requests end sooner, and then need no task that watches the connection."""
 
 
 class DisconnectWatch:
-    """Watches one connection, from when its request's body has been read. `has_left` says that the client did."""
+    """Watches one connection, once its request's body has been read. `has_left` says that the client disconnected."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -19,12 +19,12 @@ class DisconnectWatch:
         self.has_left = False
 
     def watch(self) -> None:
-        """Begin to watch. Called when there is nothing left to receive but the client's departure."""
+        """Start to watch. Call it when nothing but the client's disconnect is left to receive."""
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._start)
 
     def stop(self) -> None:
-        """End the watch: the answer is out."""
+        """Stop the watch: the response has been sent."""
         if self._timer:
             self._timer.cancel()
         if self._watcher:

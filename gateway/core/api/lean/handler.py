@@ -1,4 +1,4 @@
-"""The handler: from an ASGI scope to a view and back."""
+"""The lean handler: from an ASGI scope to a view and back."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from django.urls import Resolver404, ResolverMatch, URLPattern, URLResolver
 from django.urls.resolvers import RegexPattern
 
 from gateway.core.api import edge
+from gateway.core.api.codings import HEADER, check_coding
 from gateway.core.api.exceptions import answered
 from gateway.core.api.lean.bodies import BodyReader, ClientLeft, Receive
 from gateway.core.api.lean.disconnects import DisconnectWatch
@@ -32,6 +33,7 @@ REMEMBERED_PATH_MAX_CHARACTERS = 256
 
 DEFAULT_HEADERS = ((b"vary", b"origin"), (b"cache-control", b"no-store"))
 _REQUEST_ID = REQUEST_ID.lower().encode("ascii")
+_CODING = HEADER.lower().encode("ascii")
 
 
 class LeanHandler:
@@ -44,7 +46,7 @@ class LeanHandler:
         self.large_bodies = LargeBodies()
 
     def serves(self, path: str) -> bool:
-        """Return whether a path is one of this handler's, whatever the method."""
+        """Return whether this handler serves a path, whatever the method."""
         try:
             self._resolve(path)
         except Resolver404:
@@ -52,18 +54,18 @@ class LeanHandler:
         return True
 
     def _resolve(self, path: str) -> ResolverMatch:
-        """Resolve a path; a long one is not remembered, so that strangers' paths take 256 KiB at most."""
+        """Resolve a path. Long paths are not cached, so that unknown paths take at most 256 KiB."""
         if len(path) > REMEMBERED_PATH_MAX_CHARACTERS:
             return self._resolver.resolve(path)
         return self._resolve_short(path)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. A client that leaves cancels its view, also where no stream is open."""
+        """Serve one request. A client's disconnect cancels its view, even if no stream is open."""
         watch, memory = DisconnectWatch(receive), BodyMemory(self.large_bodies)
         try:
             request_id = request_id_of_scope(scope)
             response = await self._answer(scope, receive, watch, memory, request_id)
-            # Not set on the response: Django looks at each header's characters several times.
+            # Not set on the response: Django checks each header's characters several times.
             await send_response(send, response, [*DEFAULT_HEADERS, (_REQUEST_ID, request_id.encode("ascii"))])
         except ClientLeft:
             pass
@@ -72,7 +74,7 @@ class LeanHandler:
         except asyncio.CancelledError:
             if not watch.has_left:
                 raise
-            _stay_uncancelled()
+            _clear_cancellation()
         finally:
             watch.stop()
             memory.release()
@@ -83,7 +85,7 @@ class LeanHandler:
         try:
             edge.check(scope["path"], *_texts(scope))
             request = LeanRequest(scope, BodyReader(receive, scope["headers"]), memory, watch, request_id)
-            # Without an Origin the middleware only says that an answer depends on it.
+            # Without an Origin, the middleware would only add the Vary header.
             respond = self._with_cors if request.has_origin else self._respond
             return await respond(request)  # type: ignore[misc]
         except ClientLeft:
@@ -104,8 +106,8 @@ class LeanHandler:
 
 
 class LeanRequest(ASGIRequest):
-    """Django's request, made from the scope only as far as it is looked at; its body is read by the view when it is
-    ready for it."""
+    """Django's request, built from the scope only as far as it is used; the view reads its body when it is ready for
+    it."""
 
     def __init__(
         self, scope: Scope, reader: BodyReader, memory: BodyMemory, watch: DisconnectWatch, request_id: str
@@ -123,32 +125,39 @@ class LeanRequest(ASGIRequest):
 
     @property
     def has_origin(self) -> bool:
-        """Return whether a browser's page sent this."""
+        """Return whether a browser page sent this request."""
         for name, _ in self.raw_headers:  # noqa: SIM110 - any() takes three times as long
             if name == b"origin":
                 return True
         return False
 
     async def read_body(self, limit_bytes: int) -> bytes:
-        """Read the body (once), and watch from then on whether the client stays."""
+        """Read the body (once), then watch for the client's disconnect."""
+        self._check_coding()
         body = await self._memory.read(self._reader, limit_bytes)
         self._watch.watch()
         return body
 
     async def read_form(self, limit_bytes: int) -> Form:
-        """Read a multipart body (once) with its file on disk, and watch from then on whether the client stays. Whoever
-        needs the file for longer than the answer takes keeps it."""
+        """Read a multipart body (once) with its file on disk, then watch for the client's disconnect. A caller that
+        needs the file longer than the response takes must `keep` it."""
+        self._check_coding()
         boundary = boundary_of([value for name, value in self.raw_headers if name == b"content-type"])
         form = await self._memory.read_form(self._reader, boundary, limit_bytes)
         self._watch.watch()
         return form
 
     def take_memory(self, size_bytes: int) -> None:
-        """Count what is kept until the answer is out, beside the body. Raises NotReady where there is no room."""
+        """Reserve memory beside the body's until the response is sent. Raises NotReady if there is not enough."""
         self._memory.take(size_bytes)
 
+    def _check_coding(self) -> None:
+        for name, value in self.raw_headers:
+            if name == _CODING:
+                check_coding(value.decode("latin-1"))
+
     def __getattr__(self, name: str) -> Any:
-        """Fill in what Django's request has and nobody has asked for yet."""
+        """Set up an attribute of Django's request on first use."""
         if name.startswith("__") or "META" in self.__dict__:
             raise AttributeError(name)
         ours = dict(self.__dict__)
@@ -158,13 +167,13 @@ class LeanRequest(ASGIRequest):
 
 
 def _texts(scope: Scope) -> tuple[str, str]:
-    """Return the query as it was sent, and the values of all headers."""
+    """Return the raw query and the values of all headers."""
     headers = b" ".join([value for _, value in scope["headers"]])
     return str(scope["query_string"], "latin-1"), str(headers, "latin-1")
 
 
-def _stay_uncancelled() -> None:
-    """Take the cancellation back: it was ours, and the server's own task goes on."""
+def _clear_cancellation() -> None:
+    """Clear the cancellation: it was ours, and the server's own task continues."""
     task = asyncio.current_task()
     if task:
         task.uncancel()

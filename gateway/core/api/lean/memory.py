@@ -1,4 +1,5 @@
-"""Bounds the memory, and the disk, that large bodies take together, from their first byte to the end of their answers."""
+"""Bounds the memory and the disk that large bodies take in total, from their first byte to the end of their
+responses."""
 
 from django.conf import settings
 
@@ -13,14 +14,15 @@ from gateway.core.contract.limits import MODEL_JSON_VALUES_MAX
 
 UNCOUNTED_BYTES = 64 * 1024
 ARRIVING_PART = 1 / 3
-"""Of the memory for large bodies, this part is for those that are still arriving."""
+"""The share of the memory for large bodies that is reserved for bodies still arriving."""
 
 VALUE_BYTES = 256
-"""A parsed member or element with its name takes no more than this, beside its text."""
+"""The maximum memory of a parsed member or element with its name, beside its text."""
 
 
 class LargeBodies:
-    """The two budgets of a process. Whoever has read its body waits for the second alone, so that nobody waits in a ring."""
+    """The two budgets of a process. A request that has read its body waits only for the second one, which prevents
+    deadlocks."""
 
     def __init__(self) -> None:
         self.arriving = ByteBudget(lambda: int(settings.LARGE_BODIES_MAX_BYTES * ARRIVING_PART))
@@ -38,7 +40,7 @@ class BodyMemory:
         self._form: Form | None = None
 
     async def read(self, reader: BodyReader, limit_bytes: int) -> bytes:
-        """Return a body once there is room for what will be made of it. Raises as BodyReader.read, or NotReady."""
+        """Return a body once there is memory for processing it. Raises as BodyReader.read, or NotReady."""
         expected = reader.announced_bytes
         if expected is None:
             await reader.begin(UNCOUNTED_BYTES)
@@ -54,14 +56,14 @@ class BodyMemory:
             self._bodies.arriving.give_back(expected)
 
     async def read_form(self, reader: BodyReader, boundary: bytes, limit_bytes: int) -> Form:
-        """Return a form whose file is on disk, and is kept there until the answer is out. Raises as Uploads.receive."""
+        """Return a form whose file stays on disk until the response is sent. Raises as Uploads.receive."""
         self._form = await self._bodies.uploads.receive(reader, boundary, limit_bytes)
         return self._form
 
     def take(self, size_bytes: int) -> None:
-        """Add to the share, or raise NotReady: whoever has a share and waited for more would wait in a ring.
+        """Increase the share, or raise NotReady: waiting for more while holding a share could deadlock.
 
-        Little is not counted, until it has become much.
+        Small amounts are not counted until they add up.
         """
         self._uncounted_bytes += size_bytes
         if self._uncounted_bytes <= UNCOUNTED_BYTES:
@@ -72,7 +74,7 @@ class BodyMemory:
         self._uncounted_bytes = 0
 
     def release(self) -> None:
-        """Return the share: the answer is out."""
+        """Return the share: the response has been sent."""
         if self._taken_bytes:
             self._bodies.parsed.give_back(self._taken_bytes)
             self._taken_bytes = 0
@@ -89,9 +91,9 @@ class BodyMemory:
 
 
 def parsed_bytes(body: bytes) -> int:
-    """Return what a parsed JSON body and the copies that are sent on may take.
+    """Return the memory that a parsed JSON body and the copies sent upstream may take.
 
-    A text with a single character beyond the basic plane has four bytes a character, and its UTF-8 form beside them.
+    A text with a single character beyond the basic plane takes four bytes per character, plus its UTF-8 form.
     """
     is_wide = not body.isascii() or b"\\u" in body
     return len(body) * (6 if is_wide else 2) + VALUE_BYTES * min(bound_values(body), MODEL_JSON_VALUES_MAX)

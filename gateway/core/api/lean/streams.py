@@ -1,4 +1,4 @@
-"""A streamed answer whose source can be closed at once when the client leaves."""
+"""A streamed response whose source can be closed at once when the client disconnects."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
@@ -7,12 +7,12 @@ from django.http import StreamingHttpResponse
 
 
 class Incomplete(Exception):
-    """A stream ends here, before it is whole, and its bytes cannot say so: the connection is cut instead."""
+    """A stream ends before it is complete, and its format cannot express that: the connection is closed instead."""
 
 
 class Source(Protocol):
-    """Where a stream's bytes come from. `aclose` may be called at any time, and does not wait for anything. Iteration
-    may end with Incomplete."""
+    """The source of a stream's bytes. `aclose` may be called at any time and does not block. Iteration may end with
+    Incomplete."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
 
@@ -20,7 +20,7 @@ class Source(Protocol):
 
 
 class LeanStreamingResponse(StreamingHttpResponse):
-    """An answer that comes in pieces; `headers` name its media type. Whoever sends it closes its source."""
+    """A response in pieces; `headers` name its media type. The sender closes its source."""
 
     def __init__(self, chunks: Source, headers: Mapping[str, str]) -> None:
         super().__init__(chunks, headers=headers)

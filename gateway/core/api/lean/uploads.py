@@ -1,4 +1,4 @@
-"""Takes forms with a file from the network to the disk; little of them is in memory at any time."""
+"""Streams forms with a file from the network to disk, with little of them in memory at any time."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -13,18 +13,18 @@ from gateway.core.api.spooled import SpooledFile
 from gateway.core.contract.errors import NotReady
 
 _threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="uploads")
-"""They parse, hash and write, beside the event loop: a disk may stall."""
+"""They parse, hash and write off the event loop, because a disk may stall."""
 
 
 class Uploads:
-    """The disk that the uploads of a process share."""
+    """The disk budget that the uploads of a process share."""
 
     def __init__(self) -> None:
         self.disk = ByteBudget(lambda: int(settings.UPLOADS_MAX_BYTES))
 
     async def receive(self, reader: BodyReader, boundary: bytes, limit_bytes: int) -> Form:
-        """Return a form once all of it is here; whoever gets it keeps its file. Raises as BodyReader.read, NotReady where
-        there is no disk, or InvalidRequest."""
+        """Return a form once it has arrived; the caller keeps its file. Raises as BodyReader.read, NotReady if there is
+        no disk space, or InvalidRequest."""
         share = min(limit_bytes, reader.announced_bytes or limit_bytes)
         try:
             await self.disk.take(share, settings.LARGE_BODY_WAIT_SECONDS)
@@ -47,7 +47,7 @@ async def _read(form: FormReader, reader: BodyReader, limit_bytes: int) -> Form:
     try:
         async with aclosing(reader.pieces(limit_bytes)) as pieces:
             async for piece in pieces:
-                # Shielded: a thread that still writes must not find the file closed, or another's descriptor in its place.
+                # Shielded: a thread that is still writing must not find the file closed, or its descriptor reused.
                 await _finished(loop.run_in_executor(_threads, form.feed, piece))
     except OSError as error:
         raise _not_ready(str(error)) from error
@@ -55,7 +55,7 @@ async def _read(form: FormReader, reader: BodyReader, limit_bytes: int) -> Form:
 
 
 async def _finished(work: "asyncio.Future[None]") -> None:
-    """Wait for work in a thread to its end, also where the request is cancelled meanwhile."""
+    """Wait for a thread's work to finish, even if the request is cancelled meanwhile."""
     try:
         await asyncio.shield(work)
     except asyncio.CancelledError:

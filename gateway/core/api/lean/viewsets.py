@@ -19,17 +19,17 @@ AsyncView = Callable[..., Awaitable[HttpResponseBase]]
 
 
 class LeanViewSet(ViewSet):
-    """A viewset whose actions are coroutines that take Django's request as it is.
+    """A viewset whose actions are coroutines that take Django's request directly.
 
-    Actions declare their access like all others, and authenticate themselves: their proof is taken by the same
-    statement that places the hold. DRF's request, negotiation and authentication are not run.
+    Actions declare their access like all others, but authenticate themselves: the statement that places the hold also
+    records their proof. DRF's request, negotiation and authentication do not run.
     """
 
     http_method_names = ["get", "post", "put", "patch", "delete"]
 
     @classmethod
     def as_view(cls, actions: Any = None, **initkwargs: Any) -> Any:
-        """Make the URLconf's callable, with the attributes by which tools find the viewset behind it."""
+        """Build the URLconf's callable, with the attributes by which tools find the viewset."""
         declared = super().as_view(actions, **initkwargs)
         methods = {method.upper(): action for method, action in (actions or {}).items()}
 
@@ -44,7 +44,7 @@ class LeanViewSet(ViewSet):
     async def respond(
         self, request: HttpRequest, methods: dict[str, str], *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        """Run the method's action and render whatever it raises as a catalogue error."""
+        """Run the method's action and render any exception as a catalogue error."""
         if not hasattr(request, "request_id"):
             request.request_id = request_id_from(request.headers.get(REQUEST_ID))  # type: ignore[attr-defined]
         try:
