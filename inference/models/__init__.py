@@ -1,4 +1,4 @@
-"""The catalogue's rows, representations, and stored responses."""
+"""Models of the catalogue, representations and stored responses."""
 
 from inference.models.alias import Alias
 from inference.models.deployment import Deployment

@@ -1,19 +1,19 @@
-"""The name under which clients ask for a model."""
+"""Model aliases."""
 
 from django.core.validators import RegexValidator
 from django.db import models
 
 from gateway.core.contract.aliases import Route, routes_of
 
-# What fits a scope token (RFC 6749 section 3.3) and a path.
+# The characters allowed in a scope token (RFC 6749 section 3.3) and in a path.
 MODEL_NAME = RegexValidator(r"\A[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z", "Letters, digits and . _ : / @ - only.")
 
 
 class Alias(models.Model):
-    """A public name, its limits, and what it serves. Its price stands in billing under the same name.
+    """A public model name with its limits and routes. Its price is stored in billing under the same name.
 
-    `options` holds what only some routes know: `routes` (list of route names), `dimensions`, `quantization`,
-    `revision`, `provider` and the like.
+    `options` holds settings of particular routes: `routes` (list of route names), `dimensions`, `quantization`,
+    `revision`, `provider` and others.
     """
 
     name = models.CharField(max_length=200, unique=True, validators=[MODEL_NAME])
@@ -39,5 +39,5 @@ class Alias(models.Model):
         return self.name
 
     def served_routes(self) -> tuple[Route, ...]:
-        """Name the routes that this alias answers on."""
+        """Return the routes that this alias serves."""
         return routes_of(self.name, self.options.get("routes"))

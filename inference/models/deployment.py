@@ -1,4 +1,4 @@
-"""One way to serve an alias: a model of an upstream."""
+"""Deployments: an upstream's models that serve an alias."""
 
 from django.db import models
 

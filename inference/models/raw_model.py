@@ -1,4 +1,4 @@
-"""An upstream's model under its own name, for the integrations that the operator allows."""
+"""Upstream models under their own names, for the integrations that the operator allows."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from inference.models.alias import MODEL_NAME
 
 
 class RawModel(models.Model):
-    """Names a model that only tokens of the listed integrations may call, with the scope `infer:<model>`."""
+    """A model that only tokens of the listed integrations may call, with the scope `infer:<model>`."""
 
     model = models.CharField(max_length=200, unique=True, validators=[MODEL_NAME])
     upstream = models.ForeignKey("inference.Upstream", on_delete=models.PROTECT, related_name="raw_models")
@@ -21,5 +21,5 @@ class RawModel(models.Model):
         return self.model
 
     def served_routes(self) -> tuple[Route, ...]:
-        """Name the routes that this model answers on."""
+        """Return the routes that this model serves."""
         return routes_of(self.model, self.options.get("routes"))

@@ -1,4 +1,4 @@
-"""What an upstream's latest answer told of a representation."""
+"""The latest answers of upstreams about representations."""
 
 from django.db import models
 
@@ -6,10 +6,10 @@ from billing.models.fields import KeyField
 
 
 class Representation(models.Model):
-    """The revision, dimensions and normalization with which a configuration answered last.
+    """The revision, dimensions and normalization in a configuration's latest response.
 
-    `configuration` is the compact JSON of what the operator's rows and the request say of it. A pinned `manifest_id` is
-    compared with this before anything is spent.
+    `configuration` is the compact JSON of the operator's and the request's settings. A pinned `manifest_id` is compared
+    with this row before anything is spent.
     """
 
     configuration = KeyField(primary_key=True)

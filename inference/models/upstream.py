@@ -1,4 +1,4 @@
-"""A provider of models: where it is, what it speaks, and the credential that opens it."""
+"""Model providers, with address, protocol and credential."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -8,10 +8,10 @@ from gateway.core.fields import EncryptedTextField
 
 
 class Upstream(models.Model):
-    """An operator's row about one provider. The credential rests encrypted and is never shown."""
+    """An operator's configuration of one provider. The credential is stored encrypted and never shown."""
 
     class Adapter(models.TextChoices):
-        """The protocols that an upstream may speak."""
+        """The protocols of upstreams."""
 
         OPENAI = "openai"
         VOYAGE = "voyage"

@@ -1,1 +1,1 @@
-"""What is done to the inference app's records."""
+"""Operations on the inference app's records."""

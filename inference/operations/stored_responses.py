@@ -1,4 +1,4 @@
-"""Deletes stored responses: when their owner says so, and when their time is over."""
+"""Deletes stored responses: on their owner's request, and on expiry."""
 
 from datetime import datetime
 
@@ -12,13 +12,13 @@ from inference.models import StoredResponse
 from inference.queries import stored_responses
 
 BATCH = 100
-"""Rows may be megabytes long, so that a transaction deletes few of them."""
+"""Rows may be megabytes long, so a transaction deletes only a few of them."""
 
 
 def delete(owner: Owner, response_id: str, *, now: datetime) -> None:
-    """Delete a response of this owner, and the answer that a repetition of its request would get. Raises NotFound.
+    """Delete a response of this owner, and the stored replay of its request. Raises NotFound.
 
-    A call that continues from it has read it already.
+    A call that is continuing it has already read it.
     """
     with transaction.atomic():
         usage_ids = list(stored_responses.of_owner(owner, response_id, now).values_list("usage_id", flat=True))

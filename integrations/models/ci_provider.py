@@ -1,4 +1,4 @@
-"""Who may report CI runs, and of which repositories."""
+"""CI providers, and the repositories whose runs they report."""
 
 from django.db import models
 
@@ -12,7 +12,7 @@ class CIProvider(models.Model):
     """
 
     class Format(models.TextChoices):
-        """How a provider's webhooks are written."""
+        """The format of a provider's webhooks."""
 
         WORKFLOW_RUN = "workflow_run", "Workflow run"
         GENERIC = "generic", "Generic"
@@ -31,12 +31,12 @@ class CIProvider(models.Model):
 
     @property
     def secrets(self) -> list[str]:
-        """Return what a webhook may be signed with."""
+        """Return the secrets that a webhook may be signed with."""
         return [secret for secret in (self.secret, self.previous_secret) if secret]
 
 
 class CIRepository(models.Model):
-    """Which project a provider's repository belongs to. Runs of other repositories are not kept."""
+    """Assigns a provider's repository to a project. Runs of other repositories are not stored."""
 
     provider = models.ForeignKey(CIProvider, models.CASCADE, related_name="repositories")
     name = models.CharField(max_length=255, help_text="As the provider's webhooks name it, such as acme/docs.")

@@ -1,16 +1,16 @@
-"""A CI run as its provider reported it last."""
+"""CI runs, as their providers last reported them."""
 
 from django.db import models
 
 
 class CIRun(models.Model):
-    """One run. `attempt` and `position` order its deliveries: an older one changes nothing.
+    """One run. `attempt` and `position` order its deliveries; an older delivery changes nothing.
 
-    `steps` is a list of objects as the API shows them; those that were reported one by one also have their `attempt`.
+    `steps` is a list of objects as the API returns them. Steps that were reported individually also have an `attempt`.
     """
 
     class Status(models.TextChoices):
-        """How far a run is."""
+        """The status of a run."""
 
         QUEUED = "queued", "Queued"
         RUNNING = "running", "Running"

@@ -1,4 +1,4 @@
-"""What evolves: artifacts by their content, evidence about them, and which of them is active."""
+"""Artifacts by content, evidence about them, and the active revision."""
 
 from django.db import models
 
@@ -7,7 +7,7 @@ from integrations.models.stored_json import StoredJSONDecoder
 
 
 class Owned(models.Model):
-    """A record of an account or an organization, named as billing names an owner."""
+    """A record that belongs to an account or an organization, identified like an owner in billing."""
 
     owner_kind = models.CharField(max_length=16, choices=Project.OwnerKind.choices)
     owner_key = models.CharField(max_length=2048)
@@ -17,7 +17,7 @@ class Owned(models.Model):
 
 
 class EvolutionArtifact(Owned):
-    """A content of one kind. The same kind and content of one owner is one artifact; `sha256` is hexadecimal."""
+    """Content of one kind. Each combination of owner, kind and content is one artifact. `sha256` is hexadecimal."""
 
     id = models.CharField(primary_key=True, max_length=40, editable=False)
     kind = models.CharField(max_length=64)
@@ -40,7 +40,7 @@ class EvolutionArtifact(Owned):
 
 
 class EvolutionEvidence(Owned):
-    """What somebody observed of an artifact."""
+    """An observation about an artifact."""
 
     id = models.CharField(primary_key=True, max_length=40, editable=False)
     artifact = models.ForeignKey(EvolutionArtifact, models.CASCADE, related_name="evidence")
@@ -57,7 +57,7 @@ class EvolutionEvidence(Owned):
 
 
 class EvolutionRevision(Owned):
-    """One activation of an artifact; the highest revision of an owner is the active one, the others its history."""
+    """One activation of an artifact. An owner's highest revision is the active one; the others are history."""
 
     revision = models.PositiveIntegerField()
     artifact = models.ForeignKey(EvolutionArtifact, models.PROTECT, related_name="+")

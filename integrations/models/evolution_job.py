@@ -1,4 +1,4 @@
-"""The operator's programs that make an artifact of others, and each execution of one."""
+"""The operator's programs that create artifacts from others, and their executions."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -9,7 +9,7 @@ from integrations.models.sandbox_settings import MEMORY_MAX_MB, TIMEOUT_MAX_SECO
 
 
 class EvolutionProgram(models.Model):
-    """A program that jobs may name. `result_kind` is the kind of what it makes; empty: that of its first input."""
+    """A program that jobs may name. `result_kind` is the kind of its result; if empty, that of the first input."""
 
     name = models.SlugField(primary_key=True, max_length=64)
     command = models.JSONField(help_text="A list: the program and its arguments.")
@@ -26,7 +26,7 @@ class EvolutionProgram(models.Model):
 
 
 class EvolutionJob(Execution, Owned):
-    """One execution of a program over artifacts and evidence, named by their ids."""
+    """One execution of a program on artifacts and evidence, which it names by id."""
 
     program = models.CharField(max_length=64)
     artifact_ids = models.JSONField(default=list)

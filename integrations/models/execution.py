@@ -1,21 +1,22 @@
-"""One execution of a program by a worker: what sandbox runs and evolution jobs have in common."""
+"""The common base of sandbox runs and evolution jobs: a program's execution by a worker."""
 
 from typing import ClassVar
 
 from django.db import models
 from django.db.models import Q
 
-from gateway.core.fields import EncryptedTextField
+from gateway.core.bound_text import BoundTextField
 
 
 class Execution(models.Model):
-    """`worker` is the token of whoever executes it, `heartbeat_at` its last sign of life, `reason` why it failed.
+    """`worker` is the token of the worker that executes it, `heartbeat_at` its last heartbeat, `reason` why the
+    execution failed.
 
-    `inputs` is a JSON object that is stored encrypted, and is emptied when the execution is over.
+    `inputs` is a JSON object that is stored encrypted and cleared when the execution ends.
     """
 
     class Status(models.TextChoices):
-        """How far an execution is."""
+        """The status of an execution."""
 
         QUEUED = "queued", "Queued"
         RUNNING = "running", "Running"
@@ -33,7 +34,7 @@ class Execution(models.Model):
     idempotency_key = models.CharField(max_length=255, null=True, editable=False)
     fingerprint = models.CharField(max_length=64, editable=False)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.QUEUED)
-    inputs = EncryptedTextField(editable=False)
+    inputs = BoundTextField(editable=False)
     reason = models.TextField(blank=True, default="")
     error_code = models.CharField(max_length=64, blank=True, default="")
     worker = models.CharField(max_length=32, blank=True, default="", editable=False)
@@ -50,10 +51,10 @@ class Execution(models.Model):
 
     @property
     def error(self) -> dict[str, str] | None:
-        """Return why it failed other than by its program's own exit code."""
+        """Return why it failed, unless the program's own exit code says so."""
         return {"code": self.error_code, "message": self.reason} if self.error_code else None
 
 
 def is_active() -> Q:
-    """Return the condition of an index over what is not over."""
+    """Return the condition of an index on unfinished executions."""
     return Q(status__in=Execution.ACTIVE)

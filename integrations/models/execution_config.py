@@ -1,19 +1,19 @@
-"""How a project's sandbox runs are executed."""
+"""Execution configurations of projects' sandbox runs."""
 
 from django.db import models
 
-from gateway.core.fields import EncryptedTextField
+from gateway.core.bound_text import BoundTextField
 
 
 class ExecutionConfig(models.Model):
-    """The one configuration of a project; before the first PUT there is none, and the defaults apply.
+    """A project's only configuration. It does not exist before the first PUT; until then the defaults apply.
 
-    `command` is a list of texts. `environment` is a JSON object of texts; it is stored encrypted, because people keep
-    credentials in it. `version` counts the changes, from 1.
+    `command` is a list of strings. `environment` is a JSON object of strings, stored encrypted because people put
+    credentials in it. `version` counts the changes from 1.
     """
 
     class Network(models.TextChoices):
-        """What a run may reach."""
+        """The network access of a run."""
 
         NONE = "none", "Nothing"
         EGRESS = "egress", "The network"
@@ -23,7 +23,7 @@ class ExecutionConfig(models.Model):
     )
     runtime = models.CharField(max_length=64, default="default")
     command = models.JSONField(default=list)
-    environment = EncryptedTextField(default="")
+    environment = BoundTextField(default="")
     timeout_seconds = models.PositiveIntegerField(default=30)
     memory_mb = models.PositiveIntegerField(default=256)
     network = models.CharField(max_length=8, choices=Network.choices, default=Network.NONE)

@@ -1,4 +1,4 @@
-"""A project of an account or an organization: what sandbox and CI runs belong to."""
+"""Projects of accounts and organizations, to which sandbox and CI runs belong."""
 
 from django.db import models
 
@@ -6,13 +6,13 @@ from gateway.core.api.names import validate_name
 
 
 class Project(models.Model):
-    """A project, made by the operator. `key` names it in the configuration file and never changes.
+    """A project, created by the operator. `key` identifies it in the configuration file and never changes.
 
-    `owner_kind` and `owner_key` are the owner as billing knows it: an account's DID or an organization's id.
+    `owner_kind` and `owner_key` identify the owner as in billing: an account's DID or an organization's id.
     """
 
     class OwnerKind(models.TextChoices):
-        """Whose projects there are."""
+        """The kind of a project's owner."""
 
         ACCOUNT = "account", "Account"
         ORGANIZATION = "organization", "Organization"

@@ -1,4 +1,4 @@
-"""A project's program, executed once in the sandbox."""
+"""Sandbox runs: single executions of a project's program."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from integrations.models.sandbox_settings import SandboxSettings
 
 
 class SandboxRun(Execution):
-    """One run. `stdout` and `stderr` are the output so far; they are stored encrypted."""
+    """One run. `stdout` and `stderr` are the output so far, stored encrypted."""
 
     project = models.ForeignKey("integrations.Project", models.CASCADE, related_name="+")
     runner = models.CharField(max_length=16, choices=SandboxSettings.Runner.choices)

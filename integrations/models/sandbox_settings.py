@@ -1,4 +1,4 @@
-"""What the operator allows of sandbox runs, and who executes them."""
+"""The operator's settings for sandbox runs: limits and runner."""
 
 from typing import ClassVar
 
@@ -13,23 +13,23 @@ MEMORY_MAX_MB = 1024 * 1024
 
 
 def default_runtimes() -> list[str]:
-    """Name the runtime that there always is."""
+    """Return the default runtimes."""
     return ["default"]
 
 
 class SandboxSettings(models.Model):
-    """One row. Without it there is no sandbox. `base_url` and `secret` are for a remote runner."""
+    """A single row; without it, the sandbox is off. `base_url` and `secret` are for a remote runner."""
 
     ONLY: ClassVar[int] = 1
 
     class Runner(models.TextChoices):
-        """Who executes runs."""
+        """The kind of runner."""
 
         BUBBLEWRAP = "bubblewrap", "bubblewrap, on the worker's machine"
         HTTP = "http", "A remote runner"
 
     class Network(models.TextChoices):
-        """The most that a run may reach."""
+        """The network access that a run may have at most."""
 
         NONE = "none", "Nothing"
         EGRESS = "egress", "The network"

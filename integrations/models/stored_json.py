@@ -1,4 +1,4 @@
-"""How JSON that a caller sent is read from the database."""
+"""Decodes JSON from callers that is stored in the database."""
 
 import json
 from typing import Any
@@ -7,9 +7,9 @@ _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 
 
 class StoredJSONDecoder(json.JSONDecoder):
-    """Reads an integer beyond 64 bits as the float that was sent: PostgreSQL writes 1e22 out in full, digit by digit.
+    """Decodes integers beyond 64 bits as floats, because PostgreSQL returns a float such as 1e22 as a long integer.
 
-    JSON is written here with integers of at most 64 bits.
+    JSON is stored only with integers of at most 64 bits.
     """
 
     def __init__(self, **options: Any) -> None:

@@ -1,10 +1,10 @@
-"""Which optional integrations the operator has switched on."""
+"""On/off switches of optional integrations."""
 
 from django.db import models
 
 
 class IntegrationSwitch(models.Model):
-    """One integration that has a switch. Without its row it is off."""
+    """The switch of one integration. Without a row it is off."""
 
     class Name(models.TextChoices):
         """The integrations that have a switch."""

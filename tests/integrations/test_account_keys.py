@@ -1,4 +1,4 @@
-"""POST /v1/sync/account-key: one key for each account, readable by the recipient alone."""
+"""POST /v1/sync/account-key: one key for each account, readable only by the recipient."""
 
 import base64
 import json
@@ -148,7 +148,7 @@ def test_it_is_unavailable_until_it_is_enabled(api: Api) -> None:
     assert (status, body["error"]["code"]) == (503, "integration_unavailable")
 
 
-def test_the_key_rests_encrypted_and_outlives_a_rotation(api: Api, settings: Settings) -> None:
+def test_the_key_is_stored_encrypted_and_survives_a_rotation(api: Api, settings: Settings) -> None:
     alice = make_caller(SCOPE)
     before = opened_by(alice.signer, api(alice, "POST", PATH)[1]["jwe"])
     settings.FIELD_ENCRYPTION_KEYS = [Fernet.generate_key().decode(), *settings.FIELD_ENCRYPTION_KEYS]

@@ -1,5 +1,6 @@
 """How stored responses rest: encrypted, within limits, deleted with their kept answers, and as a call that broke off left them."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from typing import Any
@@ -17,15 +18,17 @@ from billing.models import StoredReplay
 from billing.operations import closings, replays
 from billing.operations.closings import OpenCall
 from billing.operations.ledger import Replay
-from gateway.core import fields
+from gateway.core import fields, stored_bytes
 from gateway.core.api import logs
+from gateway.core.bound_text import Token
 from gateway.management.commands import reencrypt
 from inference.metering.journal import CLOSING_MAX_BYTES
 from inference.models import StoredResponse
+from inference.models.stored_response import place
 from inference.routes.responses import record
 from inference.routes.responses.route import CLOSE_AND_STORE
 from tests.inference.calls.test_disconnects import settled
-from tests.inference.routes.stored import made, sent_while_held
+from tests.inference.routes.stored import listed, made, sent_while_held
 from tests.inference.routes.test_responses import READ, respond
 from tests.support.concurrency import eventually
 from tests.support.stage import RESPONSES, Caller, Stage, ask
@@ -63,7 +66,8 @@ def test_the_memory_of_conversations_is_counted(stage: Stage, caller: Caller, al
 
 def test_a_conversation_is_counted_before_it_is_read(stage: Stage, caller: Caller, alias: str, settings: Any) -> None:
     first = made(caller, alias, input="a" * 190_000)
-    StoredResponse.objects.filter(id=first["id"]).update(input_items="b" * 190_000)  # reading it would fail
+    no_json = stored_bytes.encrypt_text(b"b" * 190_000, place("input_items", first["id"], ("account", caller.did)))
+    StoredResponse.objects.filter(id=first["id"]).update(input_items=Token(no_json))  # reading it would fail
     settings.LARGE_BODIES_MAX_BYTES = 900_000
     with ThreadPoolExecutor() as threads, stage.upstream.holding():
         sent_while_held(stage, threads, caller, alias, input="a" * 400_000)
@@ -124,12 +128,12 @@ def test_a_response_that_is_too_long_is_answered_and_not_stored(
 def test_a_response_that_cannot_be_kept_is_answered_and_does_not_say_that_it_was(
     caller: Caller, alias: str, monkeypatch: pytest.MonkeyPatch, streams: bool
 ) -> None:
-    def encrypt_bytes(data: bytes) -> bytes:
+    def encrypt_text(data: bytes, place: str) -> str:
         if b'"object":"response"' in data:
             raise ValueError("no key")
-        return fields.encrypt_bytes(data)
+        return stored_bytes.encrypt_text(data, place)
 
-    monkeypatch.setattr(record, "encrypt_bytes", encrypt_bytes)
+    monkeypatch.setattr(record, "encrypt_text", encrypt_text)
     told = respond(caller, ask(alias, stream=streams))
     assert told.status_code == 200
     response = orjson.loads(told.content) if not streams else last_event(told.text)["response"]
@@ -203,7 +207,7 @@ def test_a_call_that_is_closed_from_the_journal_is_charged_without_its_words(cal
 def test_a_closing_that_is_tried_again_brings_nothing_back(caller: Caller, alias: str) -> None:
     response = made(caller, alias)
     row, call = StoredResponse.objects.get(pk=response["id"]), caller.only_call
-    kept = {name: getattr(row, name) for name in ("id", "status", "response", "input_items")} | {"days": 30}
+    kept = {name: row.__dict__[name] for name in ("id", "status", "response", "input_items")} | {"days": 30}
     closing = closings.settle(
         OpenCall(("account", caller.did), call.id, None), cost_microusd=1, basis="upstream", quantities={}
     )
@@ -213,6 +217,57 @@ def test_a_closing_that_is_tried_again_brings_nothing_back(caller: Caller, alias
         cursor.execute("SELECT answer FROM inference_close_responses(%s, ARRAY[NULL]::bytea[], true)", [again])
         assert cursor.fetchone()[0]["outcome"] == "already"
     assert caller.get(f"{RESPONSES}/{response['id']}").status_code == 404
+
+
+@pytest.fixture
+def thief(stage: Stage) -> Iterator[Caller]:
+    """Return somebody who gets what cannot be read, which no later test has to rotate."""
+    caller = stage.caller(scopes=READ)
+    yield caller
+    StoredResponse.objects.filter(owner_key=caller.did).delete()
+
+
+def stored_with_fernet(response_id: str) -> None:
+    """Store a response as the version before did."""
+    row = StoredResponse.objects.get(pk=response_id)
+    tokens = {name: Token(fields.encrypt(getattr(row, name))) for name in ("response", "input_items")}
+    StoredResponse.objects.filter(pk=response_id).update(**tokens)
+
+
+@pytest.mark.parametrize("moved", ["id", "owner_key"])
+@pytest.mark.parametrize("column", ["response", "input_items"])
+def test_what_is_copied_into_another_accounts_row_cannot_be_read_there(
+    caller: Caller, thief: Caller, alias: str, column: str, moved: str
+) -> None:
+    victims, own = made(caller, alias, input="xylophone"), made(thief, alias)
+    read = {"response": f"{RESPONSES}/{own['id']}", "input_items": f"{RESPONSES}/{own['id']}/input_items"}
+    assert thief.get(read[column]).status_code == 200
+    if moved == "id":
+        copied = StoredResponse.objects.filter(pk=victims["id"]).values_list(column, flat=True).get()
+        StoredResponse.objects.filter(pk=own["id"]).update(**{column: copied})
+    else:
+        StoredResponse.objects.filter(pk=victims["id"]).update(owner_key=thief.did)
+        read = {name: path.replace(own["id"], victims["id"]) for name, path in read.items()}
+    continued = own["id"] if moved == "id" else victims["id"]
+    for answer in (thief.get(read[column]), respond(thief, ask(alias, previous_response_id=continued))):
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "not_ready")
+        assert "xylophone" not in answer.text
+    assert len(thief.calls) == 1
+
+
+def test_what_the_version_before_stored_is_read_and_the_command_binds_it(
+    caller: Caller, thief: Caller, alias: str
+) -> None:
+    first = made(caller, alias, input="xylophone")
+    path, items = f"{RESPONSES}/{first['id']}", listed(caller, first["id"])
+    stored_with_fernet(first["id"])
+    for _ in range(2):
+        assert caller.get(path).json() == first
+        assert listed(caller, first["id"]) == items
+        assert made(caller, alias, previous_response_id=first["id"])["status"] == "completed"
+        call_command("reencrypt", stdout=StringIO())
+    StoredResponse.objects.filter(pk=first["id"]).update(owner_key=thief.did)
+    assert thief.get(path).status_code == 503
 
 
 def test_keys_are_rotated_a_few_rows_at_a_time(caller: Caller, alias: str, settings: Any) -> None:
@@ -229,13 +284,9 @@ def test_keys_are_rotated_a_few_rows_at_a_time(caller: Caller, alias: str, setti
         assert len(reads) > 2 * 2
         assert all(f"LIMIT {reencrypt.BATCH}" in read for read in reads)
         assert "inference.StoredResponse.response:" in out.getvalue()
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT response, input_items FROM inference_stored_response WHERE id = %s", [response["id"]]
-            )
-            [(first, second)] = cursor.fetchall()
-        assert orjson.loads(Fernet(new).decrypt(first.encode())) == response
-        assert Fernet(new).decrypt(second.encode())
+        settings.FIELD_ENCRYPTION_KEYS = [new]
+        assert caller.get(f"{RESPONSES}/{response['id']}").json() == response
+        assert listed(caller, response["id"])["data"]
     finally:
         settings.FIELD_ENCRYPTION_KEYS = [*old, new]
         call_command("reencrypt", stdout=StringIO())
