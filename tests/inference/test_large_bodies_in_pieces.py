@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway.core.contract.errors import ImageRejected
-from gateway.core.fields import encrypt
+from gateway.core.stored_bytes import encrypt_text
+from inference.models.stored_response import place
 from inference.queries.stored_responses import Conversation
 from inference.routes.chat import request as chat
 from inference.routes.responses import request as responses
@@ -22,6 +23,7 @@ from tests.support.calls import calls_during
 TEXT = "\n" * 2**20
 PIECES = 16
 MODEL = ServedModel("m")
+OWNER = ("account", "did:a")
 USER = {"role": "user", "content": "x"}
 FUNCTION = {"type": "function", "function": {"name": "f", "description": TEXT}}
 CALL = {"type": "function_call", "call_id": "c", "name": "f", "arguments": TEXT}
@@ -40,7 +42,7 @@ CHECKS: dict[str, Callable[[], Any]] = {
     "functions of a chat": lambda: chat.read_request(sent(messages=[USER], functions=[FUNCTION]), MODEL),
     "calls in a response's input": lambda: responses.read_request(sent(input=[CALL]), MODEL),
     "a response's history": lambda: responses.read_request(sent(input="x"), MODEL, [MESSAGE], SIZE_BYTES),
-    "a response's record": lambda: record_of([MESSAGE], SIZE_BYTES),
+    "a response's record": lambda: record_of(OWNER, [MESSAGE], SIZE_BYTES),
 }
 
 
@@ -50,7 +52,9 @@ def test_a_large_body_is_measured_in_pieces(check: Callable[[], Any]) -> None:
 
 
 def test_a_stored_conversation_is_read_in_parts() -> None:
-    conversation = Conversation(record_of([MESSAGE], SIZE_BYTES).input_items, encrypt('{"output":[]}'))
+    record = record_of(OWNER, [MESSAGE], SIZE_BYTES)
+    response = encrypt_text(b'{"output":[]}', place("response", record.response_id, OWNER))
+    conversation = Conversation(OWNER, record.response_id, record.input_items, response)
     assert calls_during(conversation.items)["loads"] >= PIECES
 
 

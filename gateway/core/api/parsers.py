@@ -1,4 +1,4 @@
-"""How the management routes read JSON: strictly, bounded before anything is read, and never as absent."""
+"""Parses JSON bodies of the management routes: strictly, bounded before parsing, and an empty body is an error."""
 
 from collections.abc import Mapping
 from typing import IO, Any
@@ -6,14 +6,15 @@ from typing import IO, Any
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
+from gateway.core.api.codings import HEADER, check_coding
 from gateway.core.api.json import strict_loads
 from gateway.core.contract.errors import InvalidJson, RequestTooLarge
 from gateway.core.contract.limits import JSON_BODY_MAX_BYTES, JSON_VALUES_MAX
 
 
 class StrictJSONParser(BaseParser):
-    """Reads a JSON object of at most 64 KiB and 10,000 members and elements; a viewset with larger bodies has a subclass
-    of its own."""
+    """Reads a JSON object of at most 64 KiB and 10,000 members and elements; a viewset with larger bodies uses a
+    subclass."""
 
     media_type = "application/json"
     max_bytes = JSON_BODY_MAX_BYTES
@@ -29,7 +30,12 @@ class StrictJSONParser(BaseParser):
 
 
 class ApiRequest(Request):
-    """DRF's request, of which a view that asks for the body gets one: an empty body is no JSON."""
+    """DRF's request, except that an empty body is invalid JSON for a view that asks for the body, and none is decoded."""
+
+    def _load_stream(self) -> None:
+        super()._load_stream()  # type: ignore[misc]
+        if self._stream is not None:
+            check_coding(self._request.headers.get(HEADER, ""))
 
     def _parse(self) -> Any:
         if self.stream is None and any(isinstance(parser, StrictJSONParser) for parser in self.parsers or ()):

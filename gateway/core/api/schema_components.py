@@ -1,4 +1,4 @@
-"""The parts of the OpenAPI document that many routes share."""
+"""Shared components of the OpenAPI document."""
 
 from typing import Any
 
@@ -64,7 +64,12 @@ PARAMETERS: dict[str, Any] = {
 
 ANSWER_HEADERS = (headers.REQUEST_ID,)
 METERED_ANSWER_HEADERS = (headers.USAGE_ID, headers.HOLD, headers.CHARGE, headers.IDEMPOTENT_REPLAYED)
-ERROR_HEADERS = {401: ("WWW-Authenticate", headers.DPOP_NONCE), 409: ("Retry-After",), 429: ("Retry-After",)}
+ERROR_HEADERS = {
+    401: ("WWW-Authenticate", headers.DPOP_NONCE),
+    409: ("Retry-After",),
+    415: ("Accept-Encoding",),
+    429: ("Retry-After",),
+}
 HEADERS: dict[str, Any] = {
     "WWW-Authenticate": {
         "description": 'The challenge: `DPoP error="<code>", error_description="…", algs="ES256 EdDSA"`.',
@@ -72,6 +77,10 @@ HEADERS: dict[str, Any] = {
     },
     headers.DPOP_NONCE: {
         "description": "The nonce that the next proofs must contain, if the gateway requires nonces.",
+        "schema": {"type": "string"},
+    },
+    "Accept-Encoding": {
+        "description": "`identity`, if the body had a content coding.",
         "schema": {"type": "string"},
     },
     "Retry-After": {"description": "How many seconds to wait before trying again.", "schema": {"type": "integer"}},
@@ -93,12 +102,12 @@ HEADERS: dict[str, Any] = {
 
 
 def reference(section: str, name: str) -> dict[str, str]:
-    """Point at a shared component."""
+    """Return a reference to a shared component."""
     return {"$ref": f"#/components/{section}/{name}"}
 
 
 def add_shared_components(result: dict[str, Any], **context: Any) -> dict[str, Any]:
-    """Put the shared components into a finished document; a hook of drf-spectacular."""
+    """Add the shared components to a finished document; a hook of drf-spectacular."""
     components = result.setdefault("components", {})
     for section, shared in (
         ("parameters", PARAMETERS),
@@ -110,7 +119,8 @@ def add_shared_components(result: dict[str, Any], **context: Any) -> dict[str, A
 
 
 def require_answered_members(result: dict[str, Any], **context: Any) -> dict[str, Any]:
-    """Require what answers always have: a member with a default is never left out of one; a hook of drf-spectacular."""
+    """Mark members as required that responses always contain, such as those with a default; a hook of
+    drf-spectacular."""
     for name, schema in result["components"]["schemas"].items():
         if name.endswith("Response"):
             always = [member for member, said in schema["properties"].items() if "default" in said]
