@@ -47,12 +47,12 @@ def test_the_server_ends_a_statement_first() -> None:
     assert shown not in ("0", "")
 
 
-def test_one_caller_at_a_time_waits_for_a_database_that_is_away() -> None:
+def test_one_caller_at_a_time_waits_for_an_unavailable_database() -> None:
     absence = Absence()
     with absence.attempt(), absence.attempt():
         pass  # nobody is kept while it is there
     absence.note()
-    with absence.attempt(), pytest.raises(OperationalError, match="away"):
+    with absence.attempt(), pytest.raises(OperationalError, match="unavailable"):
         absence.attempt().__enter__()
     with absence.attempt(), absence.attempt():
         pass  # the attempt succeeded, and so ended the absence

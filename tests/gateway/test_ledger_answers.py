@@ -1,4 +1,4 @@
-"""What the ledger's connections and batches do with answers that do not fit, and with a socket that is gone."""
+"""The ledger's connections and batches handle mismatched answers and a closed socket."""
 
 import asyncio
 import os
@@ -30,14 +30,14 @@ FITTING = "answer := json_build_object('n', p_elements->0->'n'); RETURN NEXT;"
 
 @pytest.fixture
 def operator() -> Iterator[psycopg.Connection[Any]]:
-    """Lend a connection beside the pool."""
+    """Provide a connection outside the pool."""
     with connect(autocommit=True) as connection:
         yield connection
         connection.execute("DROP FUNCTION IF EXISTS test_answer")
 
 
 def make(operator: psycopg.Connection[Any], body: str, type_name: str = "json") -> None:
-    """Make the function anew."""
+    """Replace the function."""
     operator.execute("DROP FUNCTION IF EXISTS test_answer")
     operator.execute(FUNCTION.format(body=body, type=type_name))
 
@@ -51,7 +51,7 @@ def make(operator: psycopg.Connection[Any], body: str, type_name: str = "json") 
         "answer := '{}'; RETURN NEXT; RETURN NEXT;",
     ],
 )
-def test_answers_that_do_not_fit_stop_nobody_else(operator: psycopg.Connection[Any], body: str) -> None:
+def test_mismatched_answers_do_not_affect_later_elements(operator: psycopg.Connection[Any], body: str) -> None:
     async def scene(batches: Batches) -> list[Any]:
         odd = [(await all_of(batches, element(n, f"owner {n}", ANSWER)))[0] for n in range(LANES + 1)]
         make(operator, FITTING)
@@ -63,7 +63,7 @@ def test_answers_that_do_not_fit_stop_nobody_else(operator: psycopg.Connection[A
     assert fitting == ({"n": 7}, None)
 
 
-def test_a_function_that_gives_other_types_is_prepared_anew(operator: psycopg.Connection[Any]) -> None:
+def test_a_function_whose_result_type_changes_is_prepared_again(operator: psycopg.Connection[Any]) -> None:
     async def scene(batches: Batches) -> list[Any]:
         before = await all_of(batches, element(1, function=ANSWER))
         make(operator, FITTING, "jsonb")
@@ -75,7 +75,7 @@ def test_a_function_that_gives_other_types_is_prepared_anew(operator: psycopg.Co
 
 
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
-def test_a_connection_that_fails_while_it_writes_leaves_the_next_one_alone(
+def test_a_connection_that_fails_during_a_write_does_not_affect_the_next(
     loop: Callable[[], asyncio.AbstractEventLoop],
 ) -> None:
     async def scene(batches: Batches) -> bool:
@@ -97,7 +97,7 @@ def test_a_connection_that_fails_while_it_writes_leaves_the_next_one_alone(
 
 
 async def is_heard_of(number: int, running: "asyncio.Task[Any]") -> bool:
-    """Open the next socket, which gets the number, and tell whether its writer is called once the statement has ended."""
+    """Open the next socket, which gets the descriptor `number`; return whether its writer is called after the statement ends."""
     pair, can_write = socket.socketpair(), asyncio.Event()
     with pair[0], pair[1]:
         mine = next(it for it in pair if it.fileno() == number)

@@ -1,4 +1,4 @@
-"""Batches: who waits goes together, nobody harms a neighbour, and no answer is believed before its commit."""
+"""Batches: waiting elements share a statement, failures stay isolated, and no answer is used before its commit."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ from tests.support.database import connect
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Answers each element with itself, its place in its statement, and its transaction; `sql` is run first.
+# Answers each element with itself, its position in its statement, and its transaction; `sql` is run first.
 FUNCTION = """
 CREATE OR REPLACE FUNCTION test_batch(p_elements json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
@@ -61,7 +61,7 @@ LATER = BatchFunction(1, "test_batch")
 
 @pytest.fixture(autouse=True)
 def operator() -> Iterator[psycopg.Connection[Any]]:
-    """Make the test's function, and lend a connection beside the pool."""
+    """Create the test's function, and provide a connection outside the pool."""
     with connect(autocommit=True) as connection:
         connection.execute("CREATE TABLE test_batch_run (n bigserial)")
         connection.execute(FUNCTION)
@@ -81,7 +81,7 @@ def element(
 def on_loop(
     scene: Callable[[Batches], Awaitable[Any]], loop: Callable[[], asyncio.AbstractEventLoop] | None = None
 ) -> Any:
-    """Run a scene with the batches of a loop of its own."""
+    """Run a scene with the batches of its own event loop."""
 
     async def run() -> Any:
         try:
@@ -101,11 +101,11 @@ def runs(operator: psycopg.Connection[Any]) -> int:
 
 
 async def all_of(batches: Batches, *elements: Any) -> list[Any]:
-    """Run elements at once; an error stands in the place of its answer."""
+    """Run elements concurrently. An error takes the place of its answer."""
     return await asyncio.gather(*(batches.run(it) for it in elements), return_exceptions=True)
 
 
-def test_an_owner_s_elements_wait_for_each_other_and_then_go_together_in_order() -> None:
+def test_an_owners_elements_wait_for_each_other_and_form_one_batch_in_order() -> None:
     answers = on_loop(lambda batches: all_of(batches, *(element(n) for n in range(20))))
     assert [answer["n"] for answer, _ in answers] == list(range(20))
     first, *rest = [(answer["transaction"], answer["place"]) for answer, _ in answers]
@@ -140,15 +140,25 @@ def test_functions_run_in_the_order_of_their_ranks_and_bodies_stay_with_their_el
     assert (two[0]["place"], one[0]["place"], three[0]["place"]) == (1, 1, 2)
 
 
-def test_an_element_that_fails_harms_no_other(operator: psycopg.Connection[Any]) -> None:
-    broken = element(2, sql="SELECT 1 / 0")
+@pytest.mark.parametrize(
+    ("condition", "error"),
+    [
+        ("division_by_zero", psycopg.DataError),
+        ("program_limit_exceeded", psycopg.errors.ProgramLimitExceeded),
+        ("statement_too_complex", psycopg.errors.StatementTooComplex),
+    ],
+)
+def test_a_failed_element_does_not_affect_others(
+    operator: psycopg.Connection[Any], condition: str, error: type[psycopg.Error]
+) -> None:
+    broken = element(2, sql=f"DO $$ BEGIN RAISE {condition}; END $$")
     answers = on_loop(lambda batches: all_of(batches, element(0), element(1), broken, element(3, "bob"), element(4)))
-    assert isinstance(answers[2], psycopg.DataError)
+    assert isinstance(answers[2], error)
     assert [answers[n][0]["n"] for n in (0, 1, 3, 4)] == [0, 1, 3, 4]
     assert runs(operator) == 4  # the first alone, and the three others one by one
 
 
-def test_an_element_that_waits_in_vain_for_a_lock_harms_no_other(operator: psycopg.Connection[Any]) -> None:
+def test_an_element_whose_lock_wait_times_out_does_not_affect_others(operator: psycopg.Connection[Any]) -> None:
     operator.execute("SELECT pg_advisory_lock(8)")
     stuck = element(1, "stuck", sql="SELECT pg_advisory_xact_lock(8)")
     others = [element(n, f"other {n}") for n in range(2 * LANES)]
@@ -157,16 +167,16 @@ def test_an_element_that_waits_in_vain_for_a_lock_harms_no_other(operator: psyco
     assert [answer["n"] for answer, _ in answers] == list(range(2 * LANES))
 
 
-def test_what_the_whole_database_refuses_is_not_tried_one_by_one(operator: psycopg.Connection[Any]) -> None:
+def test_an_error_of_the_whole_database_is_not_retried_one_by_one(operator: psycopg.Connection[Any]) -> None:
     tried = "SELECT nextval('test_batch_run_n_seq'); SET LOCAL transaction_read_only = on; CREATE TABLE never ()"
     refused = [element(n, sql=tried) for n in range(1, 4)]
     answers = on_loop(lambda batches: all_of(batches, element(0), *refused))
     assert [type(answer).__name__ for answer in answers[1:]] == ["ReadOnlySqlTransaction"] * 3
     [last] = operator.execute("SELECT last_value FROM test_batch_run_n_seq").fetchone() or [0]
-    assert last == 3  # of two statements, the second of which came to its first element
+    assert last == 3  # of two statements, the second of which reached its first element
 
 
-def test_a_wallet_that_somebody_else_has_locked_holds_nobody_up(operator: psycopg.Connection[Any]) -> None:
+def test_a_locked_wallet_does_not_delay_other_owners(operator: psycopg.Connection[Any]) -> None:
     operator.execute("SELECT pg_advisory_lock(7)")
 
     async def scene(batches: Batches) -> Any:
@@ -213,7 +223,7 @@ def test_a_reset_connection_is_noticed_and_nothing_runs_again(operator: psycopg.
 
 
 @pytest.mark.parametrize("loop", [None, uvloop.new_event_loop], ids=["asyncio", "uvloop"])
-def test_a_database_that_hangs_is_given_up(
+def test_a_statement_on_a_hung_database_is_abandoned(
     operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch, loop: Any
 ) -> None:
     monkeypatch.setattr(connections, "ANSWER_SECONDS", 1.0)
@@ -233,7 +243,7 @@ def test_a_database_that_hangs_is_given_up(
     assert after["n"] == 2
 
 
-def test_who_waits_in_line_for_too_long_is_told_that_nothing_was_done(
+def test_an_element_that_is_queued_too_long_fails_with_nothing_done(
     operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "WAIT_SECONDS", 0.3)
@@ -243,7 +253,7 @@ def test_who_waits_in_line_for_too_long_is_told_that_nothing_was_done(
     assert isinstance(second, PoolTimeout)
 
 
-def test_who_waits_in_line_behind_locked_wallets_is_told_that_nothing_was_done(
+def test_an_element_that_is_queued_too_long_behind_locked_wallets_fails_with_nothing_done(
     operator: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "WAIT_SECONDS", 1.0)
@@ -254,13 +264,13 @@ def test_who_waits_in_line_behind_locked_wallets_is_told_that_nothing_was_done(
 
 
 def until_one_waits(operator: psycopg.Connection[Any]) -> None:
-    """Wait until a statement waits for the lock that stands for a wallet's."""
+    """Wait until a statement waits for the lock that represents a wallet's."""
     while not operator.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchone():
         pass
 
 
 def working(operator: psycopg.Connection[Any], count: int) -> list[int]:
-    """Wait until so many statements of batches are at work, and return their processes."""
+    """Wait until `count` statements of batches are running, and return the ids of their backends."""
     query = "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%%test_batch(%%' AND pid <> %s"
     while True:
         pids = [row[0] for row in operator.execute(query, [operator.info.backend_pid]).fetchall()]
@@ -274,7 +284,7 @@ def test_a_large_answer_arrives_whole() -> None:
     assert body == blob
 
 
-def test_the_ledger_s_connections_wait_for_the_disk() -> None:
+def test_the_ledgers_connections_commit_synchronously() -> None:
     async def scene(batches: Batches) -> Any:
         connection = await LedgerConnection.connect(**_parameters())
         connection.watch()

@@ -1,4 +1,4 @@
-"""The pool of the metered routes' connections: the warmest first, never too many, none lost."""
+"""The metered routes' connection pool: the most recently used first, never too many, none lost."""
 
 import asyncio
 import time
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class RememberingPool(LedgerPool):
-    """Knows every connection that it opened, so that a test leaves none behind."""
+    """Records the connections that it opened, so that a test can close them all."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
@@ -42,7 +42,7 @@ def with_pool(size: int, run: Callable[[LedgerPool], Awaitable[Any]]) -> None:
     asyncio.run(scene())
 
 
-def test_lends_what_was_used_last() -> None:
+def test_lends_the_most_recently_used_connection() -> None:
     async def run(pool: LedgerPool) -> None:
         first, second = await pool.acquire(), await pool.acquire()
         pool.release(second)
@@ -53,7 +53,7 @@ def test_lends_what_was_used_last() -> None:
     with_pool(3, run)
 
 
-def test_lends_no_more_than_its_size_and_hands_on_in_order() -> None:
+def test_lends_at_most_its_size_and_serves_waiters_in_order() -> None:
     async def run(pool: LedgerPool) -> None:
         lent = await pool.acquire()
         early, late = asyncio.create_task(pool.acquire()), asyncio.create_task(pool.acquire())
@@ -67,7 +67,7 @@ def test_lends_no_more_than_its_size_and_hands_on_in_order() -> None:
     with_pool(1, run)
 
 
-def test_says_that_none_came_free(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_raises_if_no_connection_becomes_free(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 0)
 
     async def run(pool: LedgerPool) -> None:
@@ -77,7 +77,7 @@ def test_says_that_none_came_free(monkeypatch: pytest.MonkeyPatch) -> None:
     with_pool(0, run)
 
 
-def test_a_connection_given_to_someone_who_left_is_not_lost() -> None:
+def test_a_connection_assigned_to_a_cancelled_waiter_is_not_lost() -> None:
     async def run(pool: LedgerPool) -> None:
         lent = await pool.acquire()
         leaving = asyncio.create_task(pool.acquire())
@@ -90,7 +90,7 @@ def test_a_connection_given_to_someone_who_left_is_not_lost() -> None:
     with_pool(1, run)
 
 
-def test_whoever_leaves_the_line_is_passed_over() -> None:
+def test_a_cancelled_waiter_is_skipped() -> None:
     async def run(pool: LedgerPool) -> None:
         lent = await pool.acquire()
         leaving, staying = asyncio.create_task(pool.acquire()), asyncio.create_task(pool.acquire())
@@ -103,7 +103,7 @@ def test_whoever_leaves_the_line_is_passed_over() -> None:
     with_pool(1, run)
 
 
-def test_a_broken_connection_makes_room_for_the_next_in_line() -> None:
+def test_a_broken_connection_lets_the_next_waiter_open_one() -> None:
     async def run(pool: LedgerPool) -> None:
         lent = await pool.acquire()
         waiting = asyncio.create_task(pool.acquire())
@@ -123,7 +123,7 @@ def test_a_connection_that_the_server_ended_is_not_lent() -> None:
         killer = await LedgerConnection.connect(**pools._parameters())
         await killer.execute("SELECT pg_terminate_backend(%s)", [doomed.info.backend_pid])
         await killer.close()
-        while not doomed.failure:  # its farewell comes first, the end of the connection after it
+        while not doomed.failure:  # its last message arrives before the end of the connection
             doomed.waiter = asyncio.get_running_loop().create_future()
             await doomed.waiter
         pool.release(other)
@@ -145,7 +145,7 @@ def test_an_old_connection_is_replaced() -> None:
     with_pool(1, run)
 
 
-def test_what_nobody_needs_for_long_is_closed() -> None:
+def test_a_connection_that_is_idle_for_long_is_closed() -> None:
     async def run(pool: LedgerPool) -> None:
         busy, spare = await pool.acquire(), await pool.acquire()
         pool.release(spare)
@@ -171,7 +171,7 @@ def test_a_closed_pool_lends_nothing_and_takes_everything_back() -> None:
     with_pool(2, run)
 
 
-def test_waits_for_a_database_that_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retries_until_the_database_is_back(monkeypatch: pytest.MonkeyPatch) -> None:
     reachable = pools._parameters()
     away = {**reachable, "port": 1}
     answers = iter([away, away])
@@ -184,7 +184,7 @@ def test_waits_for_a_database_that_comes_back(monkeypatch: pytest.MonkeyPatch) -
     with_pool(1, run)
 
 
-def test_a_database_that_stays_away_leaves_no_room_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_attempts_to_connect_free_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
     reachable = pools._parameters()
     monkeypatch.setattr(pools, "_parameters", lambda: {**reachable, "port": 1})
     monkeypatch.setattr(pools, "ACQUIRE_SECONDS", 0)

@@ -1,4 +1,4 @@
-"""The metered routes' own way to PostgreSQL: warm connections, prepared statements, and calls that go in batches."""
+"""The metered routes' own access to PostgreSQL: warm connections, prepared statements, and batches of calls."""
 
 from gateway.core.database.batches import BatchFunction, Element, run
 from gateway.core.database.connection import Unanswered

@@ -1,4 +1,4 @@
-"""What this process knows of a database that is away."""
+"""Tracks whether the database is unavailable to this process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,32 +8,32 @@ from psycopg import OperationalError
 
 
 class Absence:
-    """Lets one caller at a time wait for a database that is away, and refuses the others at once.
+    """Lets one caller at a time wait for an unavailable database, and refuses the others at once.
 
-    Without it every request would wait its full time, one batch of threads after another, and the last of a queue would
-    have no answer for minutes.
+    Otherwise every request would wait for the full timeout, as many at a time as there are threads, and the last in the queue
+    would get no answer for minutes.
     """
 
     def __init__(self) -> None:
-        self._is_noted = False
-        self._scouting = Lock()
+        self._is_absent = False
+        self._probing = Lock()
 
     def note(self) -> None:
-        """Remember that the database was found away."""
-        self._is_noted = True
+        """Record that the database is unavailable."""
+        self._is_absent = True
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Surround an attempt to reach the database; a successful one ends the absence.
+        """Wrap an attempt to reach the database. A successful attempt ends the absence.
 
-        Raises OperationalError at once if the database is away and another attempt is in progress.
+        Raises OperationalError at once if the database is unavailable and another attempt is in progress.
         """
-        is_scout = self._is_noted
-        if is_scout and not self._scouting.acquire(blocking=False):
-            raise OperationalError("the database is away")
+        is_probe = self._is_absent
+        if is_probe and not self._probing.acquire(blocking=False):
+            raise OperationalError("the database is unavailable")
         try:
             yield
-            self._is_noted = False
+            self._is_absent = False
         finally:
-            if is_scout:
-                self._scouting.release()
+            if is_probe:
+                self._probing.release()

@@ -1,13 +1,13 @@
 """Batches calls that wait for the ledger: one statement, one transaction and one flush for all of them.
 
-A call's element is one row in and one row out of an SQL function that takes several. While a statement of an owner is
-in progress, that owner's next elements wait, in the order in which they came; they and those of other owners then go as
-one batch. Its commit is an ordinary one: an element is answered when the transaction that holds it is on disk.
+A call's element is one input row and one output row of an SQL function that takes several. While a statement with an owner's
+elements is in progress, that owner's next elements wait, in order of arrival; they and those of other owners then form one
+batch. Its commit is an ordinary one: an element is answered when its transaction is on disk.
 
-Why nothing is lost or done twice: an element's caller goes on only with the row that its own transaction gave, after
-the server said that the transaction is over. Of a statement that failed by the database's own word nothing is left, so
-its elements run again, one by one. Of a statement that was never answered nobody knows what became, so its elements
-are not run again, and their callers are told.
+Why nothing is lost or done twice: an element's caller continues only with the row that its own transaction returned, after
+the server has confirmed the end of the transaction. A statement that the database reported as failed has no effect, so its
+elements run again, one by one. The effect of a statement that was never answered is unknown, so its elements do not run
+again, and their callers get Unanswered.
 """
 
 import asyncio
@@ -20,7 +20,13 @@ from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from psycopg import DataError, IntegrityError, InternalError, ProgrammingError
-from psycopg.errors import DeadlockDetected, LockNotAvailable, ReadOnlySqlTransaction
+from psycopg.errors import (
+    DeadlockDetected,
+    LockNotAvailable,
+    ProgramLimitExceeded,
+    ReadOnlySqlTransaction,
+    StatementTooComplex,
+)
 from psycopg_pool import PoolTimeout
 
 from gateway.core.api.background import spawn
@@ -31,19 +37,28 @@ from gateway.core.database.pool import ledger_connection
 from gateway.core.database.values import Blobs, Elements
 
 LANES = 2
-"""Batches in progress at once: while one waits for the disk, another works."""
+"""Batches in progress at once: while one waits for the disk, another runs."""
 
 HELD_UP_LANES = 3
-"""Batches, of one owner each, that may wait at once for a wallet which somebody outside this process has locked."""
+"""Batches, of one owner each, that may wait at once for a wallet that a transaction outside this process has locked."""
 
 BATCH_ELEMENTS_MAX = 32
 BATCH_BYTES_MAX = 4 * 1024 * 1024
 
 WAIT_SECONDS = 8.0
-"""An element that has no answer by then gets an error."""
+"""Timeout of an element's answer."""
 
-# What can be the fault of one element of a batch; the others are worth another try without it.
-_OWN_FAULTS = (DataError, IntegrityError, InternalError, ProgrammingError, DeadlockDetected, LockNotAvailable)
+# Errors that one element of a batch can cause. The other elements are retried without it.
+_OWN_FAULTS = (
+    DataError,
+    IntegrityError,
+    InternalError,
+    ProgrammingError,
+    DeadlockDetected,
+    LockNotAvailable,
+    ProgramLimitExceeded,
+    StatementTooComplex,
+)
 
 Row = TypeVar("Row")
 
@@ -51,8 +66,8 @@ Row = TypeVar("Row")
 class BatchFunction(NamedTuple):
     """An SQL function `name(elements json, bodies bytea[], wait boolean)` that returns (answer json, body bytea) rows.
 
-    An answer's outcome is 'busy' where another transaction has locked the owner's wallet and `wait` is false; then
-    nothing was done for that element. In a batch, functions run in the order of their ranks.
+    An answer's outcome is 'busy' if another transaction has locked the owner's wallet and `wait` is false; nothing was done
+    for that element. In a batch, functions run in the order of their ranks.
     """
 
     rank: int
@@ -74,7 +89,7 @@ class Element(Generic[Row]):
 class _Waiting:
     element: Element[Any]
     answer: "asyncio.Future[Any]"
-    is_begun: bool = False  # as long as nobody knows what became of a statement that holds it
+    is_begun: bool = False  # while the effect of a statement that contains it is unknown
 
     @property
     def size_bytes(self) -> int:
@@ -83,7 +98,7 @@ class _Waiting:
     def give_up(self) -> None:
         kind = Unanswered if self.is_begun else PoolTimeout
         if not self.answer.done():
-            self.answer.set_exception(kind("the ledger has not answered in time"))
+            self.answer.set_exception(kind("the ledger did not answer in time"))
 
 
 _Batch = list[_Waiting]
@@ -95,15 +110,15 @@ class Batches:
     def __init__(self) -> None:
         self._queues: dict[Hashable, deque[_Waiting]] = {}
         self._under_way: set[Hashable] = set()
-        self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing in progress, in their order
+        self._ready: dict[Hashable, None] = {}  # owners with a queue and nothing in progress, in order
         self._held_up: deque[_Batch] = deque()
         self._lanes, self._held_up_lanes = LANES, HELD_UP_LANES
 
     async def run(self, element: Element[Row], wait_seconds: float | None = None) -> Row:
-        """Run an element and return what it reads.
+        """Run an element and return the result of its `read`.
 
-        Raises the database's error, or PoolTimeout, where nothing was done; Unanswered where nobody knows. One of the two
-        is raised where there is no answer within `wait_seconds`, which are WAIT_SECONDS where none are given.
+        Raises the database's error, or PoolTimeout, if nothing was done; Unanswered if that is unknown. Without an answer
+        within `wait_seconds` (by default WAIT_SECONDS), raises PoolTimeout or Unanswered.
         """
         loop = asyncio.get_running_loop()
         waiting = _Waiting(element, loop.create_future())
@@ -133,7 +148,7 @@ class Batches:
             spawn(self._run_held_up(self._held_up.popleft()))
 
     def _next(self) -> _Batch:
-        """Take what waits of owners that are ready, in their order, up to the limits of a batch."""
+        """Take the waiting elements of ready owners, in order, up to the limits of a batch."""
         batch: _Batch = []
         size_bytes = 0
         while self._ready and len(batch) < BATCH_ELEMENTS_MAX and size_bytes < BATCH_BYTES_MAX:
@@ -168,7 +183,7 @@ class Batches:
 
 
 async def run(element: Element[Row], wait_seconds: float | None = None) -> Row:
-    """Run an element in the running loop's next batch, as `Batches.run`."""
+    """Run an element in the running loop's next batch, like `Batches.run`."""
     return await _batches.get().run(element, wait_seconds)
 
 
@@ -176,27 +191,27 @@ _batches = PerLoop(Batches)
 
 
 async def _execute(batch: _Batch, *, wait: bool) -> _Batch:
-    """Run a batch and answer its elements, whatever happens; return those whose wallet was busy."""
+    """Run a batch and answer its elements, in case of an error too; return those whose wallet was busy."""
     batch = sorted([waiting for waiting in batch if not waiting.answer.done()], key=attrgetter("element.function"))
     for waiting in batch:
         waiting.is_begun = True
     try:
         rows = await _query([waiting.element for waiting in batch], wait=wait)
     except _OWN_FAULTS as error:
-        # Where a batch waited for a wallet, all its elements are of that wallet's owner.
-        is_everyone_s = isinstance(error, ReadOnlySqlTransaction) or (wait and isinstance(error, LockNotAvailable))
+        # If a batch waited for a wallet, all its elements belong to that wallet's owner.
+        affects_all = isinstance(error, ReadOnlySqlTransaction) or (wait and isinstance(error, LockNotAvailable))
         for waiting in batch:
             waiting.is_begun = False
-        if len(batch) > 1 and not is_everyone_s:
+        if len(batch) > 1 and not affects_all:
             return [busy for waiting in batch for busy in await _execute([waiting], wait=wait)]
         _fail(batch, error)
         return []
-    except Exception as error:  # noqa: BLE001 - raised where it is waited for
+    except Exception as error:  # noqa: BLE001 - raised to the elements' callers
         _fail(batch, error)
         return []
     try:
         return [waiting for waiting, row in list(zip(batch, rows, strict=True)) if not _answer(waiting, row)]
-    except Exception as error:  # noqa: BLE001 - it is committed, but nobody can tell whose row is whose
+    except Exception as error:  # noqa: BLE001 - it is committed, but the rows cannot be assigned to elements
         _fail(batch, Unanswered(f"the ledger's answers do not match the batch's elements: {error!r}"))
         return []
 
@@ -217,7 +232,7 @@ async def _query(elements: list[Element[Any]], *, wait: bool) -> list[tuple[Any,
 
 @lru_cache
 def _select(functions: tuple[str, ...]) -> str:
-    """Call each function with its elements, $2 and on, and the flag $1, one after another."""
+    """Return a query that calls the functions in order, each with two of the parameters from $2 on, and the flag $1."""
     return " UNION ALL ".join(
         f"SELECT * FROM {name}(${2 * place + 2}, ${2 * place + 3}, $1)"  # noqa: S608 (the names are ours)
         for place, name in enumerate(functions)
@@ -225,7 +240,7 @@ def _select(functions: tuple[str, ...]) -> str:
 
 
 def _answer(waiting: _Waiting, row: tuple[Any, ...]) -> bool:
-    """Deliver an element's answer; False where there is none yet, because its wallet is busy."""
+    """Deliver an element's answer. Return False if there is none yet, because its wallet is busy."""
     if row[0].get("outcome") == "busy":
         waiting.is_begun = False
         return False

@@ -1,7 +1,7 @@
-"""A Django connection that never waits forever.
+"""A Django connection that never waits without a limit.
 
-libpq has no limit on the wait for an answer, and TCP does not help against a server that hangs: its kernel still
-acknowledges every byte.
+libpq has no timeout for an answer, and TCP does not detect a server that hangs, because its kernel still acknowledges every
+byte.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from psycopg import Connection, OperationalError
 from psycopg.errors import _WaitTimeout
 
 STATEMENT_MARGIN_SECONDS = 1.0
-"""The server ends a statement so much earlier, so that only a server that hangs costs the connection."""
+"""The server cancels a statement this much earlier than the client gives up, so that only a hung server costs the connection."""
 
 
 class DatabaseHangs(OperationalError):
-    """The database took a statement and did not answer in time."""
+    """The database accepted a statement and did not answer in time."""
 
 
 class BoundedConnection(Connection[Any]):
@@ -27,7 +27,7 @@ class BoundedConnection(Connection[Any]):
     _own_limit_seconds: float | None = None
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
-        """Wait for the answer to a statement, no longer than the limit unless the caller sets a timeout."""
+        """Wait for the answer to a statement, up to the limit unless the caller sets a timeout."""
         limit = self._own_limit_seconds or limit_seconds()
         try:
             return super().wait(gen, *args, **{"timeout": limit, **options})
@@ -39,7 +39,7 @@ class BoundedConnection(Connection[Any]):
 
     @contextmanager
     def limited_to(self, seconds: float) -> Iterator[Self]:
-        """Apply another limit for a while."""
+        """Apply a different limit within the context."""
         self._own_limit_seconds = seconds
         try:
             yield self
@@ -48,18 +48,18 @@ class BoundedConnection(Connection[Any]):
 
 
 def serve_requests() -> None:
-    """Apply the limit of requests to this process, rather than that of jobs and commands."""
+    """Apply the limit of requests to this process, instead of that of jobs and commands."""
     BoundedConnection.serves_requests = True
 
 
 def limit_seconds() -> float | None:
-    """Return how long this process waits for an answer; None means no limit."""
+    """Return how long this process waits for an answer, or None without a limit."""
     is_server = BoundedConnection.serves_requests
     return (settings.DATABASE_WAIT_SECONDS if is_server else settings.DATABASE_JOB_WAIT_SECONDS) or None
 
 
 def connection_options() -> dict[str, Any]:
-    """Return libpq's parameters that bound what `wait` does not: connecting, and a peer that vanished."""
+    """Return libpq's parameters that limit what `wait` does not: connecting, and waiting for a vanished peer."""
     return {
         "connect_timeout": 3,
         "keepalives_idle": 10,
@@ -70,7 +70,7 @@ def connection_options() -> dict[str, Any]:
 
 
 def statement_timeout() -> str:
-    """Return the server's own limit on a statement as a command-line option, or nothing where there is no limit."""
+    """Return the server's own statement timeout as a command-line option, or nothing without a limit."""
     limit = limit_seconds()
     if limit is None:
         return ""

@@ -1,4 +1,4 @@
-"""Django's cache in a PostgreSQL table, so that counts are shared by all processes."""
+"""A Django cache in a PostgreSQL table, so that all processes share its counters."""
 
 import hashlib
 import pickle
@@ -23,29 +23,29 @@ FOREVER = 253_402_300_799  # the last second of the year 9999
 
 
 KEY_MAX_CHARACTERS = 200
-"""A longer key, of something that a stranger made, is kept by its hash: PostgreSQL indexes no text of some
+"""A longer key, from untrusted input, is replaced by its hash, because PostgreSQL cannot index a text of several
 kilobytes."""
 
 SALT = "gateway.database.cache"
 
 
 class Pickled:
-    """Writes any value, as every cache of Django's does."""
+    """Serializes any value, like Django's own caches."""
 
     def dumps(self, value: Any) -> bytes:
         """Return the value as bytes."""
         return pickle.dumps(value)
 
     def loads(self, data: bytes) -> Any:
-        """Return the value again; only what this installation has signed comes so far."""
+        """Return the value. Only data with a valid signature of this installation gets here."""
         return pickle.loads(data)  # noqa: S301
 
 
 class SharedCache(BaseCache):
-    """Keeps entries in the table that `LOCATION` names. Each step is one statement, so `add` has one winner.
+    """Stores entries in the table that `LOCATION` names. Each operation is one statement, so that `add` is atomic.
 
     Django's own database cache counts its rows at every write, evicts live entries at random once there are many, and
-    believes whoever can write to the table.
+    trusts all data in the table.
     """
 
     def __init__(self, table: str, params: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ class SharedCache(BaseCache):
         self._table = connection.ops.quote_name(table)
 
     def make_key(self, key: str, version: int | None = None) -> str:
-        """Return what an entry is kept by: printable text of bounded length."""
+        """Return the stored key of an entry: printable text of bounded length."""
         made = str(super().make_key(key, version))
         if len(made) <= KEY_MAX_CHARACTERS and made.isprintable():
             return made
@@ -66,11 +66,11 @@ class SharedCache(BaseCache):
             row = cursor.fetchone()
         try:
             return signing.loads(row[0], salt=SALT, serializer=Pickled) if row else default
-        except signing.BadSignature:  # another SECRET_KEY's
+        except signing.BadSignature:  # signed with another SECRET_KEY
             return default
 
     def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
-        """Write an entry, whether or not it was there."""
+        """Write an entry, replacing an existing one."""
         self._execute(_SET, self.make_key(key, version), _signed(value), self._expiry(timeout))
 
     def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
@@ -78,7 +78,7 @@ class SharedCache(BaseCache):
         return self._execute(_ADD, self.make_key(key, version), _signed(value), self._expiry(timeout)) > 0
 
     def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Extend the life of a live entry; return whether there was one."""
+        """Extend the lifetime of a live entry; return whether there was one."""
         return self._execute(_TOUCH, self._expiry(timeout), self.make_key(key, version)) > 0
 
     def delete(self, key: str, version: int | None = None) -> bool:

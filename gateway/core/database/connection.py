@@ -1,7 +1,7 @@
-"""One prepared statement in one round trip, answered while the event loop goes on.
+"""Runs a prepared statement in one round trip without blocking the event loop.
 
-libpq through psycopg's own binding (`psycopg.pq`): psycopg's cursors can do the same, at several times the processor
-time for a small statement.
+Uses libpq through psycopg's own binding (`psycopg.pq`), because psycopg's cursors take several times the processor time for a
+small statement.
 """
 
 import asyncio
@@ -18,21 +18,25 @@ from psycopg.pq.abc import PGresult
 from gateway.core.database.values import Decoder, decoder, encode
 
 ANSWER_SECONDS = 6.0
-"""A statement that is not answered by then is abandoned, together with its connection. Longer than STATEMENT_SECONDS of
-the pool, so that a database that works ends the statement itself and says so."""
+"""A statement without an answer by then is abandoned, together with its connection. Longer than the pool's STATEMENT_TIME, so
+that a working database cancels the statement itself and reports it."""
+
+TRANSACTIONS = r"-c synchronous_commit=on -c default_transaction_isolation=read\ committed"
+"""Options of every session, regardless of the database's defaults. With synchronous commits, nothing is sent upstream before
+its hold is on disk. With `read committed`, a statement after a lock wait sees what the lock's holder committed."""
 
 _TEXT = 0
 
 
 class Unanswered(OperationalError):
-    """A statement went out and no answer came: nobody knows whether it was done, or still will be."""
+    """A statement was sent and not answered. It is unknown whether it was executed, or still will be."""
 
 
 class LedgerConnection(AsyncConnection[Any]):
-    """A connection that knows what it has prepared, and that reads whatever comes in, also between statements.
+    """A connection that tracks its prepared statements, and that reads incoming data between statements too.
 
-    `failure` is set once it is of no more use: the server ended it, or a statement was left before its answer came, and
-    nobody knows any more what is still on the wire. `opened_at` and `used_at` are seconds of the monotonic clock.
+    `failure` is set once it is unusable: the server closed it, or a statement was abandoned before its answer, so that it is
+    unknown what is still in transit. `opened_at` and `used_at` are seconds of the monotonic clock.
     """
 
     prepared: dict[str, bytes]
@@ -43,7 +47,7 @@ class LedgerConnection(AsyncConnection[Any]):
     used_at: float
 
     def watch(self) -> None:
-        """Begin to read whenever something comes. psycopg itself waits for nothing any more after this."""
+        """Start reading whenever data arrives. psycopg itself no longer waits for anything after this."""
         self.prepared, self.decoders = {}, {}
         self.failure, self.waiter = None, None
         self.opened_at = self.used_at = time.monotonic()
@@ -55,10 +59,10 @@ class LedgerConnection(AsyncConnection[Any]):
         self._loop.add_reader(self._socket, self._arrived)
 
     async def run(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement with `$1` placeholders, a transaction of its own, and return its rows.
+        """Run a statement with `$1` placeholders in a transaction of its own, and return its rows.
 
-        It is committed, and on disk, when this returns. Raises the error that the database reported, and then the
-        transaction was rolled back; or Unanswered, and then the connection is of no more use.
+        It is committed, and on disk, when this returns. Raises the error that the database reported, after a rollback; or
+        Unanswered, and the connection is then unusable.
         """
         values, formats = encode(parameters)
         timer = self._loop.call_later(ANSWER_SECONDS, self._overdue)
@@ -70,7 +74,7 @@ class LedgerConnection(AsyncConnection[Any]):
             self.fail(error)
             raise Unanswered(str(error)) from error
         except BaseException as error:
-            self.fail(OperationalError(f"the connection was abandoned in the middle of a statement: {error!r}"))
+            self.fail(OperationalError(f"the connection was abandoned during a statement: {error!r}"))
             raise
         finally:
             timer.cancel()
@@ -79,10 +83,10 @@ class LedgerConnection(AsyncConnection[Any]):
         return self._rows(sql, answer)
 
     def fail(self, error: Exception) -> None:
-        """Close the connection, and wake everything that waits for an answer."""
-        # The number is remembered: libpq forgets it when the server closes the connection.
+        """Close the connection, and wake the task that waits for an answer."""
+        # The descriptor is stored, because libpq discards it when the server closes the connection.
         socket, self._socket = getattr(self, "_socket", None), None
-        if socket is not None:  # before it is closed: another connection may get its number at once
+        if socket is not None:  # before closing it, because another connection may get the same descriptor at once
             self._loop.remove_reader(socket)
             self._loop.remove_writer(socket)
         self.failure = self.failure or error
@@ -93,12 +97,12 @@ class LedgerConnection(AsyncConnection[Any]):
         self.fail(OperationalError(f"no answer within {ANSWER_SECONDS:g} s"))
 
     def _arrived(self) -> None:
-        """Read all that is there: uvloop says only once that a connection was reset, with the bytes before its end."""
+        """Read all available data, because uvloop reports a reset connection only once, with the bytes before its end."""
         try:
             self.pgconn.consume_input()
             while self._incoming.poll(0):
                 self.pgconn.consume_input()
-        except Exception as error:  # noqa: BLE001 - raised where an answer is waited for
+        except Exception as error:  # noqa: BLE001 - raised to the task that waits for an answer
             self.fail(error)
         else:
             if self.waiter is not None and not self.pgconn.is_busy():
@@ -114,9 +118,9 @@ class LedgerConnection(AsyncConnection[Any]):
         return name
 
     async def _answer(self) -> PGresult:
-        """Wait for the whole answer to what was sent, up to the server's word that the transaction is over.
+        """Wait for the whole answer, until the server confirms that the transaction has ended.
 
-        Rows prove nothing: a server that is told to quit while it commits sends them and then closes the connection.
+        Rows alone prove nothing: a server that is shut down during a commit sends them and then closes the connection.
         """
         while self.pgconn.flush():
             await self._drained()
@@ -130,9 +134,9 @@ class LedgerConnection(AsyncConnection[Any]):
         return answer
 
     def _reported(self, answer: PGresult) -> Exception:
-        """Read the error that the database reported. A statement that it cannot run as it was prepared ends here."""
+        """Return the error that the database reported. A prepared statement that it can no longer run ends the connection."""
         error = error_from_result(answer)
-        if error.sqlstate is None:  # libpq's own, such as too little memory for an answer: the database did not refuse
+        if error.sqlstate is None:  # libpq's own error, such as too little memory for an answer, not the database's
             self.fail(error)
             return Unanswered(str(error))
         if isinstance(error, FeatureNotSupported | InvalidSqlStatementName):
@@ -158,7 +162,7 @@ class LedgerConnection(AsyncConnection[Any]):
         ]
 
     async def _woken(self) -> None:
-        """Wait until an answer has come, or raise what ended the connection."""
+        """Wait until an answer has arrived, or raise the error that ended the connection."""
         if self.failure is None:
             self.waiter = self._loop.create_future()
             await self.waiter
@@ -166,7 +170,7 @@ class LedgerConnection(AsyncConnection[Any]):
             raise self.failure
 
     async def _drained(self) -> None:
-        """Wait until more can be written. What comes back meanwhile is read, or both sides would wait forever."""
+        """Wait until more can be written. Data that arrives meanwhile is read, or both sides could wait forever."""
         waiter = self.waiter = self._loop.create_future()
         self._loop.add_writer(self.pgconn.socket, _wake, waiter)
         try:

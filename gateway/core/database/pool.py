@@ -1,7 +1,7 @@
-"""The metered routes' own connections: a pool per event loop, in autocommit, with prepared statements.
+"""The metered routes' own connection pool: one per event loop, in autocommit, with prepared statements.
 
-A connection is held for the milliseconds of a statement and never while an upstream works. The one that was used last
-is lent first: a few backends that are always warm do the work for half the processor time of many that take turns.
+A connection is in use only for the milliseconds of a statement, never while an upstream works. The most recently used one is
+reused first: a few warm backends need half the processor time of many that alternate.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ from psycopg import OperationalError
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from gateway.core.api.per_loop import PerLoop
-from gateway.core.database.connection import LedgerConnection
+from gateway.core.database.connection import TRANSACTIONS, LedgerConnection
 
 ACQUIRE_SECONDS = 3.0
-"""A request that gets no connection for so long answers 503 with nothing held."""
+"""A request without a connection by then is answered with 503, and nothing is held."""
 
 CONNECT_SECONDS = 2
 RETRY_PAUSE_SECONDS = 0.2
@@ -30,17 +30,17 @@ STATEMENT_TIME = "5s"
 
 
 class LedgerPool:
-    """At most `size` connections of one event loop, opened as they are needed."""
+    """At most `size` connections of one event loop, opened on demand."""
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._count = 0  # of those that are idle, lent, or being opened
+        self._count = 0  # connections that are idle, in use, or being opened
         self._idle: list[LedgerConnection] = []
         self._waiting: deque[asyncio.Future[LedgerConnection | None]] = deque()
         self._is_closed = False
 
     async def acquire(self) -> LedgerConnection:
-        """Lend a connection. Raises PoolTimeout where none comes free, or can be opened, within ACQUIRE_SECONDS."""
+        """Return a connection. Raises PoolTimeout if none is free, or can be opened, within ACQUIRE_SECONDS."""
         if (connection := self._take_idle()) is not None:
             return connection
         try:
@@ -50,7 +50,7 @@ class LedgerPool:
             raise PoolTimeout(f"no connection to the ledger within {ACQUIRE_SECONDS} s") from None
 
     def release(self, connection: LedgerConnection) -> None:
-        """Take a connection back; one that is of no more use makes room for another."""
+        """Return a connection to the pool, or discard it if it is unusable or too old."""
         now = time.monotonic()
         if connection.failure or now - connection.opened_at > LIFETIME_SECONDS or self._is_closed:
             self._discard(connection)
@@ -62,7 +62,7 @@ class LedgerPool:
                 self._discard(self._idle.pop(0))
 
     def close(self) -> None:
-        """Close every connection: the idle ones now, each of the others when it comes back."""
+        """Close all connections: idle ones now, the others when they are released."""
         self._is_closed = True
         while self._idle:
             self._discard(self._idle.pop())
@@ -70,21 +70,21 @@ class LedgerPool:
     def _take_idle(self) -> LedgerConnection | None:
         while self._idle:
             connection = self._idle.pop()
-            if not connection.failure:  # the server may have ended it while it lay idle
+            if not connection.failure:  # the server may have closed it while it was idle
                 return connection
             self._discard(connection)
         return None
 
     def _may_open(self) -> bool:
         if self._is_closed:
-            raise PoolClosed("the pool of the ledger's connections is closed")
+            raise PoolClosed("the ledger's connection pool is closed")
         if self._count == self._size:
             return False
         self._count += 1
         return True
 
     async def _open(self) -> LedgerConnection:
-        """Open a connection in the room that was made for it, trying again until it is cancelled."""
+        """Open a connection that is already counted. Retries until cancelled."""
         try:
             while True:
                 try:
@@ -99,13 +99,13 @@ class LedgerPool:
             raise
 
     async def _wait(self) -> LedgerConnection:
-        """Wait for a connection that comes back, or for the room to open another."""
+        """Wait until a connection is released, or another one may be opened."""
         given = asyncio.get_running_loop().create_future()
         self._waiting.append(given)
         try:
             connection: LedgerConnection | None = await given
         except asyncio.CancelledError:
-            if given.done() and not given.cancelled():  # it was given in the same moment
+            if given.done() and not given.cancelled():  # it was assigned at the same moment
                 self._give_up(given.result())
             raise
         return connection if connection is not None else await self._open()
@@ -121,7 +121,7 @@ class LedgerPool:
         self._make_room()
 
     def _make_room(self) -> None:
-        """Allow the next in line to open a connection in the place of one that is gone."""
+        """Let the next waiter open a connection in place of one that is gone."""
         if not self._hand_on(None):
             self._count -= 1
 
@@ -135,7 +135,7 @@ class LedgerPool:
 
 
 class ledger_connection:  # noqa: N801 - used as a statement
-    """Lends a connection. Raises PoolTimeout where none comes free, which the API answers with 503 `not_ready`."""
+    """Provides a connection within the context. Raises PoolTimeout if none is free; the API answers with 503 `not_ready`."""
 
     async def __aenter__(self) -> LedgerConnection:
         self._pool = _pools.get()
@@ -147,7 +147,7 @@ class ledger_connection:  # noqa: N801 - used as a statement
 
 
 async def open_pool() -> None:
-    """Open the running loop's first connection, so that no request waits for it; a database that is away may come."""
+    """Open the running loop's first connection, so that no request waits for it. The database may still be unavailable."""
     try:
         async with ledger_connection():
             pass
@@ -166,7 +166,7 @@ _pools = PerLoop(lambda: LedgerPool(settings.LEDGER_POOL_MAX_CONNECTIONS))
 
 
 def _parameters() -> dict[str, Any]:
-    """Take the address from Django's settings, as its own connections see them (also in a test's database)."""
+    """Return libpq's parameters, with the address from the settings of Django's own connections (also for a test database)."""
     configured = connections["default"].settings_dict
     named = {
         "dbname": configured["NAME"],
@@ -182,15 +182,14 @@ def _parameters() -> dict[str, Any]:
         "autocommit": True,
         "prepare_threshold": 0,
         "connect_timeout": CONNECT_SECONDS,
-        # A database that vanished without a word is noticed in seconds.
+        # Detects a vanished database within seconds.
         "keepalives_idle": 10,
         "keepalives_interval": 3,
         "keepalives_count": 3,
         "tcp_user_timeout": 10_000,
         "application_name": "gateway-ledger",
-        # Nothing is sent upstream before its hold is on disk.
-        # And no statement here reads more than a few rows by their keys: a table that nobody has analyzed yet must not
-        # be read whole for that.
-        "options": f"-c timezone=UTC -c jit=off -c enable_seqscan=off -c synchronous_commit=on"
+        # Statements read only a few rows by their keys. A table that has not been analyzed yet must not be scanned for
+        # that.
+        "options": f"{TRANSACTIONS} -c timezone=UTC -c jit=off -c enable_seqscan=off"
         f" -c lock_timeout={LOCK_WAIT} -c statement_timeout={STATEMENT_TIME}",
     }

@@ -1,4 +1,4 @@
-"""Deletes or blanks rows whose time is over, without getting in anybody's way."""
+"""Deletes or blanks expired rows in small batches, without blocking other transactions."""
 
 import logging
 import time
@@ -18,53 +18,52 @@ _LIMITS = "SET LOCAL lock_timeout = '500ms'; SET LOCAL statement_timeout = '10s'
 
 
 def purge(rows: QuerySet[Any], *, batch: int = BATCH) -> int:
-    """Delete these rows, at most `batch` in a transaction, in the queryset's order, which an index must give; return how
-    many.
+    """Delete these rows, at most `batch` in a transaction, in the queryset's order, which an index must support; return their
+    number.
 
-    Rows that are locked are skipped, also by a second run at the same time. What remains after RUN_SECONDS, or because
-    a table is locked, is left to the next run.
+    Locked rows are skipped, including those of a concurrent run. Rows that remain after RUN_SECONDS, or because a table is
+    locked, are left to the next run.
     """
     return _in_batches(rows, batch, lambda found: found.delete())
 
 
 def blank(rows: QuerySet[Any], column: str) -> int:
-    """Set a column of these rows to null, as `purge` deletes rows; return how many. The rows are those in which it is
-    not null."""
+    """Set a column of these rows to null if it is not, in batches like `purge`; return how many were set."""
     return _in_batches(rows.filter(**{f"{column}__isnull": False}), BATCH, lambda found: found.update(**{column: None}))
 
 
 def oldest_of(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Limit rows to those among the lowest ids of their table: for one that has no index on its date, where ids follow
-    it."""
+    """Limit rows to those among the lowest ids of their table. For a table without an index on its date, whose ids are in the
+    order of the date."""
     lowest = rows.model._default_manager.order_by("pk").values("pk")[:BATCH]  # noqa: SLF001 (documented)
     return rows.filter(pk__in=lowest).order_by("pk")
 
 
-def _in_batches(rows: QuerySet[Any], batch: int, end_them: Action) -> int:
+def _in_batches(rows: QuerySet[Any], batch: int, action: Action) -> int:
     until = time.monotonic() + RUN_SECONDS
-    ended = 0
+    count = 0
     while True:
-        found = _end_some(rows, batch, end_them)
-        ended += found
+        found = _try_batch(rows, batch, action)
+        count += found
         if found < batch or time.monotonic() >= until:
-            return ended
+            return count
 
 
-def _end_some(rows: QuerySet[Any], batch: int, end_them: Action) -> int:
+def _try_batch(rows: QuerySet[Any], batch: int, action: Action) -> int:
     try:
         with transaction.atomic(using=rows.db):
-            return _end_batch(rows, batch, end_them)
+            return _process_batch(rows, batch, action)
     except OperationalError as error:
         if not isinstance(error.__cause__, LockNotAvailable | QueryCanceled):
             raise
-        log.warning("%s is busy, and purged later: %s", rows.model.__name__, error)
+        log.warning("%s could not be purged; the next run retries: %s", rows.model.__name__, error)
         return 0
 
 
-def _end_batch(rows: QuerySet[Any], batch: int, end_them: Action) -> int:
+def _process_batch(rows: QuerySet[Any], batch: int, action: Action) -> int:
     with connections[rows.db].cursor() as cursor:
         cursor.execute(_LIMITS)
     free = rows.select_for_update(skip_locked=True, of=("self",))
     found = list(free.values_list("pk", flat=True)[:batch])
-    end_them(rows.model._default_manager.filter(pk__in=found))  # noqa: SLF001 (documented)
+    action(rows.model._default_manager.filter(pk__in=found))  # noqa: SLF001 (documented)
     return len(found)

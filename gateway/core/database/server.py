@@ -1,15 +1,15 @@
-"""Where the database server is, and whether it answers."""
+"""Checks whether the database server responds, and describes failures for commands."""
 
 import psycopg
 from django.db import connection
 
 
 class ServerAway(Exception):
-    """The server does not respond; the text says in one line where it should be and why not, without the password."""
+    """The server does not respond. The text states its address and the reason in one line, without the password."""
 
 
 def server_version() -> int:
-    """Return the server's version as libpq counts it (15.4 is 150004), over a new connection, or raise ServerAway."""
+    """Return the server's version in libpq's format (15.4 is 150004), over a new connection. Raises ServerAway."""
     parameters = connection.get_connection_params()
     where = f"{parameters.get('host') or 'localhost'}:{parameters.get('port') or 5432}"
     try:
@@ -21,7 +21,7 @@ def server_version() -> int:
 
 
 def failure_of(error: Exception) -> str:
-    """Explain in one line why a statement failed: the server is away, or what it said."""
+    """Explain in one line why a statement failed: the server does not respond, or its error."""
     try:
         server_version()
     except ServerAway as away:

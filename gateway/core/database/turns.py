@@ -1,10 +1,10 @@
-"""Serializes transactions that would conflict, where there is no row that they could lock."""
+"""Serializes transactions that would conflict but have no row in common to lock."""
 
 from django.db import connection
 
 
 def take_turn(name: str) -> None:
-    """Wait for every other transaction that took a turn of this name. The turn ends with the caller's transaction,
-    which is required."""
+    """Wait for all other transactions that took a turn of this name. The turn ends with the caller's transaction, which is
+    required."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

@@ -1,4 +1,4 @@
-"""Values to and from PostgreSQL's text format: the few types that the ledger's functions take and give."""
+"""Converts values to and from PostgreSQL's wire formats, for the few types that the ledger's functions use."""
 
 import struct
 from collections.abc import Callable, Sequence
@@ -17,15 +17,15 @@ Decoder = Callable[[bytes], Any]
 
 
 class Blobs(tuple[bytes | None, ...]):
-    """A `bytea[]`; NULL where no element holds anything."""
+    """A `bytea[]`, or NULL if all its elements are None."""
 
 
 class Elements(tuple[bytes, ...]):
-    """The elements of a JSON array, each written already."""
+    """The elements of a JSON array, each already serialized."""
 
 
 def encode(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
-    """Encode parameters with their formats. Raises DataError for what PostgreSQL cannot hold."""
+    """Encode parameters with their formats. Raises DataError for a value that PostgreSQL cannot store."""
     formats = [_BINARY if type(value) in (bytes, Blobs) else _TEXT for value in values]
     return [_ENCODERS.get(type(value), _other)(value) for value in values], formats
 
@@ -33,7 +33,7 @@ def encode(values: Sequence[Any]) -> tuple[list[bytes | None], list[int]]:
 def _text(value: str) -> bytes:
     data = value.encode()
     if b"\0" in data:
-        raise DataError("a text holds a NUL character")
+        raise DataError("a text contains a NUL character")
     return data
 
 
@@ -46,7 +46,7 @@ def _element(item: str) -> bytes:
 
 
 def _blobs(value: Blobs) -> bytes | None:
-    """Write PostgreSQL's binary form of an array: dimensions, whether there are NULLs, type, length, lower bound."""
+    """Write PostgreSQL's binary format of an array: dimensions, whether there are NULLs, type, length, lower bound."""
     if value.count(None) == len(value):
         return None
     parts = [struct.pack("!5i", 1, 1, _BYTEA, len(value), 1)]
@@ -84,7 +84,7 @@ _ENCODERS: dict[type, Callable[[Any], bytes | None]] = {
 
 
 def decoder(type_oid: int) -> Decoder:
-    """Return what reads a column of this type; text for every type that is not known here."""
+    """Return the decoder for a column type. Unknown types are decoded as text."""
     return _DECODERS.get(type_oid, bytes.decode)
 
 

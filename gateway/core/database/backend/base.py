@@ -1,9 +1,8 @@
-"""Django's PostgreSQL backend, with a pool that heals at once when the database comes back.
+"""Django's PostgreSQL backend, with a pool that recovers at once when the database is available again.
 
-psycopg's pool leaves two things to its user. It lends connections that the server has ended, and after each failure to
-connect it doubles a pause, up to minutes, in which nobody tries although the database is back. Here a connection is
-tried before it is lent, one that is broken takes all idle ones with it, and the pool gives up reconnecting so soon that
-the next request is what makes it try again.
+psycopg's pool hands out connections that the server has closed, and doubles its delay after each failure to connect, up to
+minutes, even if the database is back. This backend tests a connection before using it, discards all idle connections when one
+is broken, and gives up reconnecting so early that the next request triggers a new attempt.
 """
 
 from typing import Any
@@ -15,13 +14,14 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from gateway.core.database.absence import Absence
 from gateway.core.database.bounded import BoundedConnection, DatabaseHangs, connection_options, statement_timeout
+from gateway.core.database.connection import TRANSACTIONS
 
 CHECK_SECONDS = 2.0
-"""An idle database answers an empty query in a fraction of a millisecond."""
+"""Timeout of an empty query, which a working database answers in a fraction of a millisecond."""
 
 POOL_OPTIONS = {
     "connection_class": BoundedConnection,
-    "timeout": 3.0,  # a request that gets no connection for so long answers 503
+    "timeout": 3.0,  # a request without a connection by then is answered with 503
     "reconnect_timeout": 2.0,
 }
 
@@ -29,7 +29,7 @@ absence = Absence()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection of one thread, bounded in every wait."""
+    """A connection of one thread, with a limit on every wait."""
 
     def __init__(self, settings_dict: dict[str, Any], alias: str = DEFAULT_DB_ALIAS) -> None:
         options = settings_dict["OPTIONS"]
@@ -38,13 +38,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().__init__(settings_dict, alias)
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return libpq's parameters; what the database's URL says goes first."""
+        """Return libpq's parameters. Those of the database's URL take precedence."""
         params = {**connection_options(), **super().get_connection_params()}
-        params["options"] = f"-c synchronous_commit=on {statement_timeout()} {params.get('options', '')}".strip()
+        params["options"] = f"{TRANSACTIONS} {statement_timeout()} {params.get('options', '')}".strip()
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Borrow a connection that answers. Raises OperationalError within seconds where there is none."""
+        """Return a connection that responds. Raises OperationalError within seconds if there is none."""
         if not self.pool:
             return super().get_new_connection(conn_params)
         with absence.attempt():
@@ -52,7 +52,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if self._answers(connection):
                 return connection
             self.pool.putconn(connection)
-            self.pool.drain()  # what ended one connection has ended the other idle ones
+            self.pool.drain()  # the other idle connections are probably broken too
             return self._borrow(conn_params)
 
     def _borrow(self, conn_params: dict[str, Any]) -> BoundedConnection:
@@ -60,13 +60,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
         try:
             connection: BoundedConnection = super().get_new_connection(conn_params)
         except PoolTimeout:
-            if self._connection_failures() > failures:  # else all connections are busy, and come back
+            if self._connection_failures() > failures:  # else all connections are only in use
                 _note_absence()
             raise
         return connection
 
     def _answers(self, connection: BoundedConnection) -> bool:
-        """Return whether a borrowed connection is usable. Raises DatabaseHangs after giving it back."""
+        """Return whether a connection is usable. Raises DatabaseHangs after returning it to the pool."""
         try:
             with connection.limited_to(CHECK_SECONDS):
                 ConnectionPool.check_connection(connection)
@@ -83,5 +83,5 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _note_absence() -> None:
-    if BoundedConnection.serves_requests:  # a job would rather wait its turn
+    if BoundedConnection.serves_requests:  # a job waits instead of failing at once
         absence.note()
