@@ -4,11 +4,20 @@
 -- Run as the owner of the database, who also runs `manage.py prepare`, after the first `prepare` and after each upgrade:
 --   psql "$OWNER_DATABASE_URL" --set ON_ERROR_STOP=1 --file deploy/database_role.sql
 --   psql "$OWNER_DATABASE_URL" --command "\password gateway_app"
+--
+-- One transaction: a gateway that is running never has more rights than at its end, nor fewer, and a run that fails changes nothing.
+BEGIN;
+
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'gateway_app') THEN
     CREATE ROLE gateway_app LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE;
   END IF;
 END $$;
+
+-- Whatever it was granted before, it has what follows.
+REVOKE ALL ON SCHEMA public FROM gateway_app;
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM gateway_app;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM gateway_app;
 
 GRANT USAGE ON SCHEMA public TO gateway_app;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO gateway_app;
@@ -34,3 +43,5 @@ REVOKE DELETE ON
   billing_wallet, billing_budget, billing_credit_lot, billing_reservation, billing_checkout, billing_invoice,
   billing_invoice_payment, billing_matched_day
   FROM gateway_app;
+
+COMMIT;

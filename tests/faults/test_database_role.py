@@ -1,4 +1,4 @@
-"""The gateway works as a role that owns nothing, and that role cannot get round the ledger's guards."""
+"""The gateway works under a role that owns nothing, and that role cannot bypass the ledger's guards."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+import sqlparse
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
@@ -56,7 +57,7 @@ FORBIDDEN = [
     "CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
 ]
 
-# Old months are read by way of the hot tables, and moved by the owner.
+# Old months are read through the hot tables, and moved by the owner.
 OF_EACH = [
     "SELECT FROM {}",
     "INSERT INTO {0} SELECT * FROM {0} LIMIT 1",
@@ -77,7 +78,7 @@ OF_MONTHS = [
 
 @pytest.fixture(scope="module")
 def role(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
-    """Make the role as operators are told to, under a name of this database's own."""
+    """Create the role as the operators' guide says, under a name that is unique to this database."""
     with django_db_blocker.unblock(), connect() as owner:
         name = f"{connection.settings_dict['NAME']}_app"
         owner.execute(GRANTS.read_text().replace("gateway_app", name).encode())
@@ -86,6 +87,18 @@ def role(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
         yield name
         owner.execute(f"DROP OWNED BY {name}".encode())
         owner.execute(f"DROP ROLE {name}".encode())
+
+
+def run_by_statement(owner: Any, script: str, role: str) -> None:
+    """Run a script as psql does."""
+    for statement in sqlparse.split(script.replace("gateway_app", role)):
+        owner.execute(statement.encode())
+
+
+def has(role: str, privilege: str) -> bool:
+    with connect() as beside:
+        [(answer,)] = beside.execute("SELECT has_table_privilege(%s, 'billing_transfer', %s)", [role, privilege])
+        return bool(answer)
 
 
 def url_of(role: str) -> str:
@@ -144,7 +157,7 @@ def test_purges_the_audit_log_as_soon_as_it_is_granted(role: str, settings: Any)
 def test_reads_old_months_and_never_writes_to_them(role: str) -> None:
     old = months_ledger.furnish()
     with connection.cursor() as cursor:
-        months.move(before=months.AT + timedelta(hours=1))  # so that some may still move
+        months.move(before=months.AT + timedelta(hours=1))  # so that some remain to be moved
         cursor.execute(GRANTS.read_text().replace("gateway_app", role))
         before = months_ledger.said(old)
         cursor.execute(f"SET ROLE {role}")
@@ -167,7 +180,30 @@ def test_reads_old_months_and_never_writes_to_them(role: str) -> None:
     assert months_ledger.said(old) == before
 
 
+def test_its_rights_do_not_change_while_the_script_runs_again(role: str) -> None:
+    with connect(autocommit=True) as owner:
+        for statement in sqlparse.split(GRANTS.read_text().replace("gateway_app", role)):
+            owner.execute(statement.encode())
+            rights = [right for right in ("SELECT", "INSERT", "UPDATE", "DELETE") if has(role, right)]
+            assert rights == ["SELECT", "INSERT"], statement
+
+
+def test_a_run_that_fails_changes_nothing(role: str) -> None:
+    with connect(autocommit=True) as owner:
+        owner.execute(f"GRANT TRUNCATE ON billing_transfer TO {role}".encode())
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            run_by_statement(owner, GRANTS.read_text().replace("billing_matched_day", "no_such_table"), role)
+    assert has(role, "TRUNCATE")
+
+
+def test_the_script_revokes_other_grants(role: str) -> None:
+    with connect(autocommit=True) as owner:
+        owner.execute(f"GRANT TRUNCATE ON billing_transfer TO {role}".encode())
+        owner.execute(GRANTS.read_text().replace("gateway_app", role).encode())
+    assert not has(role, "TRUNCATE")
+
+
 @pytest.mark.parametrize("statement", FORBIDDEN)
-def test_may_not(role: str, statement: str) -> None:
+def test_a_forbidden_statement_is_refused(role: str, statement: str) -> None:
     with psycopg.connect(url_of(role)) as application, pytest.raises(psycopg.errors.InsufficientPrivilege):
         application.execute(statement.encode())
