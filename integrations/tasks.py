@@ -43,8 +43,7 @@ EXECUTIONS: tuple[tuple[type[Execution], Any], ...] = ((SandboxRun, execute_run)
 
 @job("executions")
 def tend_executions() -> int:
-    """Fail executions that died with their worker, queue again those that none took, and mark whether a worker is
-    needed."""
+    """Fail executions whose worker died, queue again those that no worker took, and mark whether a worker is needed."""
     sandbox_worker.mark_wanted()
     for model, task in EXECUTIONS:
         for execution_id in executions.untaken(model):
@@ -54,43 +53,43 @@ def tend_executions() -> int:
 
 @shared_task
 def cancel_run(run_id: str) -> None:
-    """Pass the cancelling of a run on to the remote runner."""
+    """Forward a run's cancellation to the remote runner."""
     remote_runs.cancel(run_id)
 
 
 @job("runs")
 def ask_runner() -> int:
-    """Ask the remote runner about the runs that it executes."""
+    """Query the remote runner for the runs that it executes."""
     return remote_runs.ask()
 
 
 @job("executions")
 def purge_executions() -> int:
-    """Delete what has been over for long."""
+    """Delete old finished executions."""
     return sum(executions.purge(model) for model, _ in EXECUTIONS)
 
 
 @job("runs")
 def purge_ci_runs() -> int:
-    """Delete the CI runs of which nothing has been reported for long."""
+    """Delete CI runs whose last report is old."""
     return ci_reports.purge(now=timezone.now())
 
 
 @worker_ready.connect
 def tell_readiness(sender: Any, **_: Any) -> None:
-    """Log, at the start of a worker of the queue `sandbox`, what its machine can do."""
+    """When a worker of the queue `sandbox` starts, log whether its machine is ready."""
     if QUEUE in sender.app.amqp.queues.consume_from:
         sandbox_worker.tell_readiness()
 
 
 @worker_shutting_down.connect
 def leave(**_: Any) -> None:
-    """Begin to end long programs in a worker that is asked to end."""
+    """Begin to stop long programs in a worker that is shutting down."""
     heartbeats.leave()
 
 
 def pass_on_cancel(run: SandboxRun) -> None:
-    """Queue the passing on of a cancelling to the remote runner, if one executes the run."""
+    """Queue a cancellation for the remote runner, if it executes the run."""
     if run.runner == SandboxSettings.Runner.HTTP and run.status == Execution.Status.CANCELLING:
         begin(cancel_run, run.id)
 

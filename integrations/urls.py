@@ -1,4 +1,4 @@
-"""Routes of the optional integrations. SPEC: Optional first-party integrations."""
+"""URLs of the optional integrations. SPEC: Optional first-party integrations."""
 
 from django.urls import path
 

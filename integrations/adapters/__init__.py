@@ -1,1 +1,1 @@
-"""What executes programs for the integrations."""
+"""Runners that execute programs for the integrations."""

@@ -1,4 +1,4 @@
-"""Executes a program on this machine in separate namespaces (bubblewrap), and supervises it until it ends."""
+"""Executes a program on this machine in its own namespaces (bubblewrap), and supervises it until it ends."""
 
 import contextlib
 import fcntl
@@ -24,13 +24,13 @@ CHUNK_BYTES = 64 * 1024
 STATUS_MAX_BYTES = 64 * 1024
 SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 END_SECONDS = 1.0
-"""How long bubblewrap may take to end after its program."""
+"""The time that bubblewrap may take to exit after its program."""
 
 
 def run(program: Program, tick: Tick) -> tuple[Outcome, Output]:
-    """Execute a program and return how it ended, with what it wrote. When this returns, no process of it is left.
+    """Execute a program; return its outcome and output. All of its processes have ended by then.
 
-    A slow tick delays no limit: another thread supervises the program.
+    Another thread supervises the program, so that a slow tick does not delay the limits.
     """
     output = Output(program.output_max_bytes)
     try:
@@ -50,12 +50,12 @@ def run(program: Program, tick: Tick) -> tuple[Outcome, Output]:
 
 @contextmanager
 def _started(program: Program) -> Iterator["_Execution"]:
-    """Start bubblewrap; kill all that is left of it in the end."""
+    """Start bubblewrap; kill its remaining processes at the end."""
     bwrap = confinement.program_path("bwrap", "bubblewrap")
     with ExitStack() as stack:
         group = stack.enter_context(cgroups.for_run(confinement.cgroup_limits(program)))
         limited = confinement.limited(program, has_cgroup=group is not None)
-        fd_of = {name: _memory_file(stack, content) for name, content in _given(program).items()}
+        fd_of = {name: _memory_file(stack, content) for name, content in _input_files(program).items()}
         status, fd_of["status"] = os.pipe()
         stack.callback(os.close, status)
         with ExitStack() as ours:
@@ -72,8 +72,10 @@ def _started(program: Program) -> Iterator["_Execution"]:
             execution.kill()
 
 
-def _given(program: Program) -> dict[str, bytes]:
-    """Return the contents of the files that bubblewrap reads: the program's, by their paths behind a slash, and its own."""
+def _input_files(program: Program) -> dict[str, bytes]:
+    """Return the contents of the files that bubblewrap reads: its own, and the program's by path with a leading
+    slash.
+    """
     return {
         **{"/" + path: content for path, content in program.files.items()},
         "filter": seccomp.program(confinement.machine(), egress=program.egress),
@@ -105,7 +107,7 @@ def _launched(
 
 
 class _Execution:
-    """bubblewrap's process, and the first process within the sandbox once it is known."""
+    """bubblewrap's process and, once known, the first process in the sandbox."""
 
     def __init__(self, process: subprocess.Popen[bytes], status: int, group: cgroups.Cgroup | None) -> None:
         self._process = process
@@ -121,14 +123,14 @@ class _Execution:
         self._is_stopped = True
 
     def watch_to_end(self, program: Program, output: Output) -> Outcome:
-        """Watch over the program, and kill all that is left of it."""
+        """Supervise the program until it ends, and kill its remaining processes."""
         try:
             return self.watch(program, output)
         finally:
             self.kill()
 
     def watch(self, program: Program, output: Output) -> Outcome:
-        """Read what the program writes until it ends, or until it has to be ended."""
+        """Read the program's output until it ends or must be stopped."""
         ends_at = time.monotonic() + program.timeout_seconds
         look_at = 0.0
         with selectors.DefaultSelector() as selector:
@@ -146,12 +148,12 @@ class _Execution:
                         return Outcome(Ending.BEYOND_LIMIT, reason=reason)
                 if self._is_stopped:
                     return Outcome(Ending.STOPPED)
-        return self._end(program, output)
+        return self._outcome(program, output)
 
     def kill(self) -> None:
         """Kill bubblewrap and every process of the sandbox; return when they are gone. Repeating changes nothing.
 
-        What is below bubblewrap is killed first, so that bubblewrap can wait for it and leaves no zombie.
+        bubblewrap's children are killed first, so that bubblewrap can reap them.
         """
         if self._process.poll() is None:
             for process in list(usage.descendants(self._process.pid)):
@@ -163,14 +165,14 @@ class _Execution:
         if self._group is not None:
             self._group.kill()
         self._process.wait()
-        self._end_first()
+        self._kill_first()
         for stream in (self._process.stdout, self._process.stderr):
             if stream is not None and not stream.closed:
                 _drain(stream.fileno())
                 stream.close()
 
-    def _end_first(self) -> None:
-        """Kill the sandbox's first process and wait for its end: the kernel ends all of the others before it."""
+    def _kill_first(self) -> None:
+        """Kill the sandbox's first process and wait until it has ended; the kernel ends all others before it."""
         if self._first_handle is None:
             return
         handle, self._first_handle = self._first_handle, None
@@ -182,7 +184,7 @@ class _Execution:
         os.close(handle)
 
     def _excess(self, program: Program) -> str:
-        """Return why the program has to be ended, or nothing."""
+        """Return why the program must be stopped, or an empty string."""
         if self._group is None and (reason := usage.excess_memory(self._process.pid, program.memory_mb)):
             return reason
         return usage.excess_files(self._first, confinement.DISK_MAX_BYTES)
@@ -202,20 +204,20 @@ class _Execution:
             if not data:
                 selector.unregister(key.fd)
             elif key.data == "status":
-                self._learn(data)
+                self._read_status(data)
             else:
                 output.take(key.data, data)
 
-    def _learn(self, data: bytes) -> None:
+    def _read_status(self, data: bytes) -> None:
         if len(self._status) < STATUS_MAX_BYTES:
             self._status += data
-        if self._first is None and (first := self._said("child-pid")) is not None:
+        if self._first is None and (first := self._reported("child-pid")) is not None:
             self._first = first
             with contextlib.suppress(ProcessLookupError):
                 self._first_handle = os.pidfd_open(first)
 
-    def _said(self, member: str) -> int | None:
-        """Return what bubblewrap reported, one JSON object a line."""
+    def _reported(self, member: str) -> int | None:
+        """Parse bubblewrap's status reports, one JSON object per line."""
         for line in bytes(self._status).splitlines():
             with contextlib.suppress(ValueError):
                 report: dict[str, Any] = json.loads(line)
@@ -223,23 +225,23 @@ class _Execution:
                     return int(report[member])
         return None
 
-    def _end(self, program: Program, output: Output) -> Outcome:
+    def _outcome(self, program: Program, output: Output) -> Outcome:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(END_SECONDS)
         if self._group is not None and self._group.is_out_of_memory():
             return Outcome(Ending.BEYOND_LIMIT, reason=usage.beyond_memory(program.memory_mb))
-        code = self._said("exit-code")
+        code = self._reported("exit-code")
         if code is not None:
             return Outcome(Ending.EXITED, exit_code=code)
         if self._process.returncode == -signal.SIGKILL:
             return Outcome(Ending.WORKER_LOST, reason="The sandbox was killed from outside.")
-        said = bytes(output.stderr[:500]).decode("utf-8", "replace").strip().splitlines()
-        cause = said[-1] if said else f"exit code {self._process.returncode}"
+        messages = bytes(output.stderr[:500]).decode("utf-8", "replace").strip().splitlines()
+        cause = messages[-1] if messages else f"exit code {self._process.returncode}"
         return Outcome(Ending.NOT_STARTED, reason=f"The sandbox could not be set up: {cause}")
 
 
 def _memory_file(stack: ExitStack, content: bytes) -> int:
-    """Return a file descriptor of a file that exists in memory alone, at its beginning. Nobody can write to it."""
+    """Return a file descriptor for a sealed file in memory, positioned at its beginning."""
     fd = os.memfd_create("input", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     stack.callback(os.close, fd)
     with open(fd, "wb", closefd=False) as file:
@@ -250,6 +252,6 @@ def _memory_file(stack: ExitStack, content: bytes) -> int:
 
 
 def _drain(fd: int) -> None:
-    """Read to the end: the last process of the sandbox closes it."""
+    """Read until end of file, which comes when the sandbox's last process ends."""
     while os.read(fd, CHUNK_BYTES):
         pass

@@ -1,4 +1,4 @@
-"""The cgroup of one run: it bounds all of the run's processes together, and is gone after the run."""
+"""Creates a cgroup for each run, which limits all of the run's processes together, and removes it after the run."""
 
 import contextlib
 import errno
@@ -18,34 +18,36 @@ REMOVE_SECONDS = 1.0
 LOOK_SECONDS = 0.01
 TRIES = 5
 OPTIONAL = frozenset({"memory.swap.max"})
-"""Files that kernels without the feature lack."""
+"""Files that kernels may lack."""
 
 
 class Cgroup:
-    """A cgroup, and a lock on it that ends with this process: an unlocked one was left behind by a worker that died."""
+    """A cgroup, and a lock on it that this process holds until it ends. An unlocked cgroup was left by a worker that
+    died.
+    """
 
     def __init__(self, path: Path, lock: int) -> None:
         self.path = path
         self._lock = lock
 
     def limit(self, limits: Mapping[str, str]) -> None:
-        """Set limits by the names of their files."""
+        """Set limits, given by file name."""
         for name, value in limits.items():
             file = self.path / name
             if name not in OPTIONAL or file.exists():
                 file.write_text(value)
 
     def entrance(self) -> int:
-        """Return a file descriptor; who writes 0 to it enters. The caller closes it."""
+        """Return a file descriptor; a process that writes 0 to it enters the cgroup. The caller closes it."""
         return os.open(self.path / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
 
     def kill(self) -> None:
-        """Kill every process within, also those that are being made."""
+        """Kill all processes in the cgroup, including those being forked."""
         with contextlib.suppress(OSError):
             (self.path / "cgroup.kill").write_text("1")
 
     def is_out_of_memory(self) -> bool:
-        """Return whether processes were killed because the group reached its own limit, not one above it."""
+        """Return whether processes were killed because this cgroup, not a parent, reached its limit."""
         try:
             lines = (self.path / "memory.events").read_text(encoding="ascii").splitlines()
         except OSError:
@@ -54,7 +56,7 @@ class Cgroup:
         return events.get("oom", 0) > 0 and events.get("oom_kill", 0) > 0
 
     def remove(self) -> None:
-        """Kill what is within and remove the cgroup. One that stays busy is left to the next `sweep`."""
+        """Kill the cgroup's processes and remove it. If it remains busy, the next `sweep` removes it."""
         deadline = time.monotonic() + REMOVE_SECONDS
         try:
             self.kill()
@@ -66,7 +68,7 @@ class Cgroup:
 
 @contextmanager
 def for_run(limits: Mapping[str, str]) -> Iterator[Cgroup | None]:
-    """Provide a cgroup with limits, and remove what dead workers left; None where the machine delegates none.
+    """Provide a cgroup with limits, after removing those that dead workers left; None if the machine delegates none.
 
     Raises RunnerMissing and OSError.
     """
@@ -85,25 +87,25 @@ def for_run(limits: Mapping[str, str]) -> Iterator[Cgroup | None]:
 
 
 def create(base: Path) -> Cgroup:
-    """Make a cgroup and lock it. Raises OSError."""
+    """Create a cgroup and lock it. Raises OSError."""
     for _ in range(TRIES):
         path = base / f"{PREFIX}{uuid4().hex}"
         path.mkdir()
         if (lock := _locked(path)) is not None:
             return Cgroup(path, lock)
-        # Another worker's sweep was faster than the lock.
+        # Another worker's sweep removed it before it was locked.
     raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
 
 
 def sweep(base: Path) -> None:
-    """Remove the runs' cgroups whose worker is dead, with the processes in them."""
+    """Remove the cgroups of dead workers' runs, and kill their processes."""
     for path in base.glob(f"{PREFIX}*"):
         if (lock := _locked(path)) is not None:
             Cgroup(path, lock).remove()
 
 
 def _locked(path: Path) -> int | None:
-    """Return a file descriptor that holds the lock; None where another has it, or the cgroup is gone."""
+    """Return a file descriptor that holds the lock; None if another process holds it or the cgroup was removed."""
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -118,7 +120,7 @@ def _locked(path: Path) -> int | None:
 
 
 def _is_busy(path: Path) -> bool:
-    """Remove a cgroup; return whether it has processes yet."""
+    """Remove a cgroup; return whether it still has processes."""
     try:
         path.rmdir()
     except OSError as error:

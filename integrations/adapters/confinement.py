@@ -1,4 +1,4 @@
-"""bubblewrap's command line: what a program sees of the machine, and what it may use."""
+"""Builds bubblewrap's command line and a run's limits: what a program can see and use of the machine."""
 
 import os
 import platform
@@ -13,14 +13,14 @@ from integrations.rules import seccomp
 
 DISK_MAX_BYTES = 64 * 1024 * 1024
 PROCESSES_MAX = 64
-OUTER_PROCESSES = 1  # bubblewrap's own, outside the sandbox
+OUTER_PROCESSES = 1  # bubblewrap's own process, outside the sandbox
 OPEN_FILES_MAX = 256
 PROCESSORS = 1
 CPU_PERIOD_MICROSECONDS = 100_000
-CPU_WEIGHT = 33  # that of niceness 5, where a service has 100
+CPU_WEIGHT = 33  # equivalent to niceness 5; a service has 100
 WORK_DIR = "/tmp/run"  # noqa: S108 - within the sandbox
 USER_ID = 1000  # within the sandbox
-OUTER_USER_ID = 65534  # nobody; where the worker is root
+OUTER_USER_ID = 65534  # nobody; used if the worker is root
 
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
@@ -31,7 +31,7 @@ _ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": WORK_DIR, "LANG"
 
 
 def machine() -> seccomp.Machine:
-    """Return this machine's kind. Raises RunnerMissing where it is not known."""
+    """Return this machine's architecture. Raises RunnerMissing if it is not supported."""
     known = seccomp.MACHINES.get(platform.machine())
     if known is None or platform.system() != "Linux":
         raise RunnerMissing("The runner bubblewrap needs Linux on x86-64 or arm64.")
@@ -39,7 +39,7 @@ def machine() -> seccomp.Machine:
 
 
 def program_path(name: str, package: str) -> str:
-    """Return where a program is. Raises RunnerMissing."""
+    """Return a program's path. Raises RunnerMissing."""
     found = shutil.which(name, path="/usr/local/bin:/usr/bin:/bin")
     if found is None:
         raise RunnerMissing(f"The worker's machine lacks {name}; on Debian: apt install {package}")
@@ -47,8 +47,9 @@ def program_path(name: str, package: str) -> str:
 
 
 def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
-    """Return what `bwrap --args` reads. `fd_of` has the file descriptors `status`, `filter`, `passwd` and, by their
-    paths behind a slash, the files."""
+    """Return the arguments for `bwrap --args`. `fd_of` has the file descriptors `status`, `filter` and `passwd`, and
+    those of the files by path with a leading slash.
+    """
     return [
         *("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL", "--new-session"),
         *("--die-with-parent", "--hostname", "sandbox", "--uid", str(USER_ID), "--gid", str(USER_ID)),
@@ -56,7 +57,7 @@ def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
         *("--json-status-fd", str(fd_of["status"]), "--seccomp", str(fd_of["filter"])),
         *_system(program.egress),
         *("--ro-bind-data", str(fd_of["passwd"]), "/etc/passwd", "--proc", "/proc"),
-        # bubblewrap's own process has no resource limits: who writes to its memory has none either.
+        # bubblewrap itself has no resource limits; a program that could write to its memory would have none either.
         *("--tmpfs", "/proc/1", "--remount-ro", "/proc/1"),
         *_devices(),
         *("--perms", "1777", "--size", str(DISK_MAX_BYTES), "--tmpfs", "/tmp"),  # noqa: S108
@@ -68,8 +69,9 @@ def arguments(program: Program, fd_of: dict[str, int]) -> list[str]:
 
 
 def limited(program: Program, *, has_cgroup: bool) -> list[str]:
-    """Return the command under resource limits, which are set within the sandbox: there the kernel counts its
-    processes apart from all others. A cgroup bounds the memory that is used, so that more may be reserved."""
+    """Return the command with resource limits. They are set inside the sandbox, where the kernel counts its processes
+    separately. If a cgroup limits the memory used, more may be reserved.
+    """
     limits = {
         **({} if has_cgroup else {"--as": program.memory_mb * 2**20}),
         "--cpu": program.timeout_seconds * (os.cpu_count() or 1) + 1,

@@ -1,4 +1,4 @@
-"""Finds the cgroup (cgroups(7), version 2) that the machine delegates to the worker, and readies it for the runs' own."""
+"""Finds the cgroup (cgroups(7), version 2) that is delegated to the worker, and prepares it for the runs' cgroups."""
 
 import contextlib
 import errno
@@ -11,7 +11,9 @@ from integrations.adapters.programs import RunnerMissing
 
 CONTROLLERS = frozenset({"cpu", "memory", "pids"})
 LEAF = "gateway"
-"""The child that holds the gateway's own processes: a cgroup with controllers for its children has none itself."""
+"""The child cgroup for the gateway's own processes, because a cgroup with controllers for its children must not have
+processes.
+"""
 NEVER = "none"
 MOVES_MAX = 20
 
@@ -19,12 +21,13 @@ _MARKS = ("trusted.delegate", "user.delegate")
 
 
 class NotDelegated(Exception):
-    """There is no cgroup for runs; the text says why."""
+    """No cgroup is available for runs. The text gives the reason."""
 
 
 def base() -> Path:
-    """Return the cgroup below which each run gets its own. Raises NotDelegated, and RunnerMissing where the one that
-    SANDBOX_CGROUP names cannot be used."""
+    """Return the parent of the runs' cgroups. Raises NotDelegated, or RunnerMissing if SANDBOX_CGROUP names one that
+    cannot be used.
+    """
     if not settings.SANDBOX_CGROUP:
         return _ready(_delegated())
     if settings.SANDBOX_CGROUP == NEVER:
@@ -36,7 +39,7 @@ def base() -> Path:
 
 
 def _delegated() -> Path:
-    """Return the cgroup of which this process's own is the delegated one, or the leaf within it."""
+    """Return the delegated cgroup: this process's own, or its parent if this process is in the leaf."""
     group = own()
     found = group.parent if group.name == LEAF else group
     if not is_delegated(found):
@@ -45,13 +48,16 @@ def _delegated() -> Path:
 
 
 def is_delegated(group: Path) -> bool:
-    """Return whether a cgroup is this user's to divide: systemd marked it (Delegate=yes), or someone gave it, but not
-    its parent, to this user. A writable directory proves nothing: root can write to all."""
+    """Return whether a cgroup is delegated to this user: systemd marked it (Delegate=yes), or this user owns it but not
+    its parent. Write permission is not enough, because root can write everywhere.
+    """
     return _is_marked(group) or _is_boundary(group)
 
 
 def own() -> Path:
-    """Return this process's cgroup (cgroups(7), proc_pid_mountinfo(5)). Raises NotDelegated where there is no version 2."""
+    """Return this process's cgroup (cgroups(7), proc_pid_mountinfo(5)). Raises NotDelegated if version 2 is not
+    available.
+    """
     mounts = [line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines() if " - cgroup2 " in line]
     lines = Path("/proc/self/cgroup").read_text().splitlines()
     paths = [line.removeprefix("0::") for line in lines if line.startswith("0::")]
@@ -77,7 +83,7 @@ def _is_boundary(group: Path) -> bool:
 
 
 def _ready(group: Path) -> Path:
-    """Have the cgroup's children bounded. Raises NotDelegated where that cannot be."""
+    """Enable the controllers for the cgroup's children. Raises NotDelegated if that is not possible."""
     try:
         _check(group)
         if not _words(group / "cgroup.subtree_control") >= CONTROLLERS:
@@ -88,15 +94,15 @@ def _ready(group: Path) -> Path:
 
 
 def _check(group: Path) -> None:
-    """Raise NotDelegated for a cgroup that lacks what runs need."""
+    """Raise NotDelegated if a cgroup lacks features that runs need."""
     if missing := CONTROLLERS - _words(group / "cgroup.controllers"):
         raise NotDelegated(f"{group} lacks the controllers {', '.join(sorted(missing))}")
-    if not (group / "cgroup.kill").exists():  # Linux 5.14; the topmost cgroup has none either
+    if not (group / "cgroup.kill").exists():  # Linux 5.14; the root cgroup has none either
         raise NotDelegated(f"{group} has no cgroup.kill")
 
 
 def _enable(group: Path) -> None:
-    """Enable the controllers; processes that are started meanwhile are moved as well."""
+    """Enable the controllers. Processes that start meanwhile are moved, too."""
     wanted = " ".join(f"+{name}" for name in sorted(CONTROLLERS))
     for _ in range(MOVES_MAX):
         try:
@@ -104,14 +110,14 @@ def _enable(group: Path) -> None:
         except OSError as error:
             if error.errno != errno.EBUSY:
                 raise
-            _empty(group)
+            _move_processes(group)
         else:
             return
     raise NotDelegated(f"{group} has processes that cannot be moved")
 
 
-def _empty(group: Path) -> None:
-    """Move the cgroup's own processes into its leaf. Those of other namespaces have the number 0."""
+def _move_processes(group: Path) -> None:
+    """Move the cgroup's own processes into its leaf. Processes of other namespaces have id 0."""
     leaf = group / LEAF
     leaf.mkdir(exist_ok=True)
     for process in _words(group / "cgroup.procs") - {"0"}:

@@ -1,9 +1,9 @@
-"""Becomes bubblewrap: `python -I -S launcher.py PARENT_PID USER_ID CGROUP_FD COMMAND...`. Uses the standard library
-alone. CGROUP_FD is an open file `cgroup.procs`, or - where the run has no cgroup.
+"""Prepares its process and executes bubblewrap: `python -I -S launcher.py PARENT_PID USER_ID CGROUP_FD COMMAND...`.
+Uses only the standard library. CGROUP_FD is an open `cgroup.procs` file, or - if the run has no cgroup.
 
-A process of its own does what must not be done between fork and exec of a process with threads: it enters the run's
-cgroup, leaves the worker's session keyring, becomes an ordinary user where the worker is root (the kernel counts nobody's
-processes against root), and ties its life to the worker's.
+It is a separate process, because the following must not be done between fork and exec in a process with threads. It
+enters the run's cgroup, leaves the worker's session keyring, becomes an ordinary user if the worker is root (the kernel
+does not limit root's processes), and ends if the worker dies.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ KEYCTL_JOIN_SESSION_KEYRING = 1
 KEYCTL = {"x86_64": 250, "aarch64": 219}
 NICENESS = 5
 OOM_SCORE_ADJUSTMENT = 500
-"""Where memory is short, a run is killed sooner than a service. Without this it would be as immune as its worker may be."""
+"""If memory is short, runs are killed before services. Otherwise a run would inherit its worker's protection."""
 
 
 def main(arguments: list[str]) -> None:
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
     libc.prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)  # after the change of user, which would undo it
     if os.getppid() != parent:
         sys.exit("the worker is gone")
-    os.execve(command[0], command, {})  # noqa: S606 - that is what it is for
+    os.execve(command[0], command, {})  # noqa: S606 - this is the launcher's purpose
 
 
 def enter(group: int) -> None:

@@ -1,4 +1,4 @@
-"""What a runner gets and what comes of it."""
+"""Input and result types of the runners."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ OUTPUT_MAX_BYTES = 256 * 1024
 
 
 class RunnerMissing(Exception):
-    """The machine lacks what the runner needs; the text says what."""
+    """The machine lacks something that the runner needs. The text names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One program and its bounds. `files` are contents by relative paths."""
+    """A program and its limits. `files` maps relative paths to contents."""
 
     command: tuple[str, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Program:
 
 @dataclass(slots=True)
 class Output:
-    """What a program has written so far, each stream up to its bound."""
+    """A program's output so far; each stream is truncated at its limit."""
 
     max_bytes: int
     stdout: bytearray = field(default_factory=bytearray)
@@ -35,7 +35,7 @@ class Output:
     truncated: bool = False
 
     def take(self, name: str, data: bytes) -> None:
-        """Keep what fits, and note that something did not."""
+        """Store what fits, and record whether output was truncated."""
         stream: bytearray = getattr(self, name)
         room = self.max_bytes - len(stream)
         stream += data[:room]
@@ -43,7 +43,7 @@ class Output:
 
 
 class Ending(StrEnum):
-    """How a program came to its end."""
+    """How a program ended."""
 
     EXITED = "exited"
     TIMED_OUT = "timed_out"
@@ -55,7 +55,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The end; `exit_code` is None unless the program ended by itself, `reason` is for its owner."""
+    """A program's end. `exit_code` is None unless the program ended by itself. `reason` is shown to its owner."""
 
     ending: Ending
     exit_code: int | None = None
@@ -63,4 +63,4 @@ class Outcome:
 
 
 Tick = Callable[[Output], bool]
-"""Called about once a second while a program runs, with what it has written; False stops it."""
+"""Called about once a second while a program runs, with its output so far. Returning False stops it."""

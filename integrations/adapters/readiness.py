@@ -1,4 +1,4 @@
-"""Checks whether this machine can execute programs under bubblewrap, and what bounds them."""
+"""Checks whether this machine can execute programs under bubblewrap, and how they are limited."""
 
 import subprocess
 
@@ -9,8 +9,9 @@ _PROBE = Program(("true",), timeout_seconds=30)
 
 
 def check() -> str:
-    """Execute a program that does nothing, and return what bounds programs here. Raises RunnerMissing with the reason
-    where it does not succeed."""
+    """Execute a program that does nothing, and describe the limits of programs here. Raises RunnerMissing with the
+    reason if it fails.
+    """
     version = subprocess.run(
         [confinement.program_path("bwrap", "bubblewrap"), "--version"], capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -21,7 +22,7 @@ def check() -> str:
 
 
 def _bounds() -> str:
-    """Return what bounds a run's memory, processes and processor time."""
+    """Describe what limits a run's memory, processes and processor time."""
     try:
         return f"a cgroup below {delegation.base()} bounds each run"
     except delegation.NotDelegated as error:

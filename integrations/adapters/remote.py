@@ -1,4 +1,4 @@
-"""Asks a remote runner: signed requests to the operator's address, with bounded time and answers."""
+"""Sends signed requests to a remote runner, with limits on time and response size."""
 
 import time
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ PIECE_BYTES = 64 * 1024
 
 
 class RunnerUnreachable(Exception):
-    """The runner gave no answer, or one that says nothing about the run."""
+    """The runner did not respond, or its response says nothing about the run."""
 
 
 class RunnerRefused(Exception):
-    """The runner will not execute the run, or does not know it."""
+    """The runner refuses the run, or does not know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class RemoteRunner:
         self._ask("POST", "/runs", orjson.dumps(body))
 
     def cancel(self, run_id: str) -> None:
-        """Ask for a run's end. Raises RunnerRefused and RunnerUnreachable."""
+        """Request a run's cancellation. Raises RunnerRefused and RunnerUnreachable."""
         self._ask("POST", f"/runs/{run_id}/cancel", b"")
 
     def report(self, run_id: str) -> dict[str, Any]:
-        """Return what the runner says of a run. Raises RunnerRefused where it does not know it."""
+        """Return the runner's report on a run. Raises RunnerRefused if the runner does not know it."""
         try:
             return strict_loads(self._ask("GET", f"/runs/{run_id}", b""), VALUES_MAX)
         except ApiError as error:
@@ -65,8 +65,9 @@ class RemoteRunner:
 
 
 def _read(response: requests.Response) -> bytes:
-    """Read an answer, of one that is too long little more than it may have. Raises requests' errors where it is cut or
-    cannot be unpacked; those of its `raw` would be the library's below it."""
+    """Read a response, at most slightly beyond the size limit. Raises requests' errors if it is truncated or cannot be
+    decompressed; reading `raw` would raise urllib3's.
+    """
     answer = bytearray()
     for piece in response.iter_content(PIECE_BYTES):
         answer += piece

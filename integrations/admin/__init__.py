@@ -1,4 +1,4 @@
-"""The console's pages of the integrations. What an owner's programs get and write is its owner's: no page shows it."""
+"""Console pages for the integrations. They show no input or output of programs, because those belong to the owners."""
 
 from integrations.admin import (
     account_keys,

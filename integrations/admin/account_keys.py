@@ -1,4 +1,4 @@
-"""Account keys: who has one, and since when. The key itself is never shown."""
+"""Console page for account keys: who has one, and since when. The key itself is never shown."""
 
 from django.contrib import admin
 
@@ -8,7 +8,7 @@ from integrations.models import AccountKey
 
 @admin.register(AccountKey)
 class AccountKeyAdmin(ReadOnlyAdmin):
-    """The keys that accounts' devices share."""
+    """The keys that the devices of an account share."""
 
     holder = PartyColumn("Account", "account")
 

@@ -1,4 +1,4 @@
-"""Artifacts, evidence and revisions, without their contents: those are their owner's."""
+"""Console pages for artifacts, evidence and revisions, without contents, which belong to the owners."""
 
 from django.contrib import admin
 from django.db.models import Model, QuerySet
@@ -15,7 +15,7 @@ OWNER = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
 
 
 class EvidenceInline(ReadOnlyInline):
-    """What was observed of an artifact."""
+    """Evidence about an artifact."""
 
     model = EvolutionEvidence
     ordering = ("-created_at", "-id")
@@ -26,7 +26,7 @@ class EvidenceInline(ReadOnlyInline):
 
 @admin.register(EvolutionArtifact)
 class EvolutionArtifactAdmin(ReadOnlyAdmin):
-    """Artifacts by their content. Operators can delete those that no revision, and no job that is not over, needs."""
+    """Artifacts by content hash. Operators can delete those that no revision and no unfinished job needs."""
 
     owner = OWNER
 
@@ -40,23 +40,23 @@ class EvolutionArtifactAdmin(ReadOnlyAdmin):
     inlines = (EvidenceInline,)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Allow operators with that permission to delete an artifact, with its evidence, unless a job is to read it."""
+        """Allow deleting an artifact, with its evidence, unless an unfinished job reads it."""
         is_allowed = ModelAdmin.has_delete_permission(self, request, obj)
         return is_allowed and not (obj is not None and evolution.is_awaited(obj.pk))
 
     @display(description="SHA-256")
     def digest(self, artifact: EvolutionArtifact) -> str:
-        """Render the hash of the content."""
+        """Render the content's hash."""
         return breakable(artifact.sha256)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionArtifact]:
-        """Leave the contents where they are."""
+        """Exclude the contents where they are."""
         return super().get_queryset(request).defer("content", "metadata")
 
 
 @admin.register(EvolutionRevision)
 class EvolutionRevisionAdmin(ReadOnlyAdmin):
-    """Which artifact was active since when; an owner's highest revision is the active one."""
+    """Activations of artifacts. An owner's highest revision is the active one."""
 
     owner = OWNER
 
@@ -71,9 +71,9 @@ class EvolutionRevisionAdmin(ReadOnlyAdmin):
 
     @display(description="Revision", ordering="revision")
     def named(self, revision: EvolutionRevision) -> int:
-        """Return its number."""
+        """Return the revision's number."""
         return revision.revision
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvolutionRevision]:
-        """Leave the contents of the artifacts where they are."""
+        """Exclude the contents of the artifacts where they are."""
         return super().get_queryset(request).defer("artifact__content", "artifact__metadata")

@@ -1,4 +1,4 @@
-"""Who reports CI runs, and of which repositories."""
+"""Console pages for CI providers and their repositories."""
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
@@ -11,7 +11,7 @@ from integrations.models import CIProvider, CIRepository
 
 
 class CIProviderForm(RotatingSecretForm):
-    """A provider needs a secret: without one, anybody could report."""
+    """Requires a secret; without one, anyone could send reports."""
 
     class Meta:
         model = CIProvider
@@ -37,7 +37,7 @@ class CIRepositoryInline(TabularInline):
 
 @admin.register(CIProvider)
 class CIProviderAdmin(ConsoleAdmin):
-    """Who reports CI runs."""
+    """Providers that report CI runs."""
 
     form = CIProviderForm
     list_display = ("name", "format", "address", "accepted", "created_at")
@@ -47,10 +47,10 @@ class CIProviderAdmin(ConsoleAdmin):
 
     @display(description="Webhook path")
     def address(self, provider: CIProvider) -> str:
-        """Return where the provider sends its webhooks."""
+        """Return the path of the provider's webhooks."""
         return f"/webhooks/ci/{provider.name}"
 
     @display(description="Secrets")
     def accepted(self, provider: CIProvider) -> str:
-        """Return whether a previous secret is accepted too, in words."""
+        """Describe whether a previous secret is accepted, too."""
         return "New and previous" if provider.previous_secret else "One"

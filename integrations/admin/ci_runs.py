@@ -1,4 +1,4 @@
-"""CI runs as their providers reported them."""
+"""Console page for CI runs as their providers reported them."""
 
 from django.contrib import admin
 from unfold.decorators import display
@@ -10,7 +10,7 @@ from integrations.models import CIRun
 
 @admin.register(CIRun)
 class CIRunAdmin(ReadOnlyAdmin):
-    """What providers reported."""
+    """CI runs."""
 
     list_display = ("external_id", "project", "provider", "ref", "status", "created_at", "finished_at")
     list_filter = ("status", "provider", "created_at")
@@ -35,7 +35,7 @@ class CIRunAdmin(ReadOnlyAdmin):
 
     @display(description="Steps")
     def step_list(self, run: CIRun) -> str:
-        """Render one step a line."""
+        """Render one step per line."""
         return lines(f"{step['name']}: {step['status']}" for step in run.steps)
 
     @display(description="Commit")
@@ -45,5 +45,5 @@ class CIRunAdmin(ReadOnlyAdmin):
 
     @display(description="URL")
     def address(self, run: CIRun) -> str:
-        """Render the provider's page of the run, as text: it is what the provider says, and no link of ours."""
+        """Render the run's URL as text, not as a link, because it comes from the provider."""
         return breakable(run.url)

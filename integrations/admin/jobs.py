@@ -1,4 +1,4 @@
-"""Evolution jobs."""
+"""Console page for evolution jobs."""
 
 from django.contrib import admin
 from unfold.decorators import display
@@ -10,7 +10,7 @@ from integrations.models import EvolutionJob
 
 @admin.register(EvolutionJob)
 class EvolutionJobAdmin(ReadOnlyAdmin):
-    """What programs made of artifacts."""
+    """Evolution jobs."""
 
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
     requester = PartyColumn("Requested by", "requested_by")
@@ -28,10 +28,10 @@ class EvolutionJobAdmin(ReadOnlyAdmin):
 
     @display(description="Inputs")
     def inputs_named(self, job: EvolutionJob) -> str:
-        """Name the artifacts, one a line."""
+        """Name the artifacts, one per line."""
         return lines(job.artifact_ids)
 
     @display(description="Evidence")
     def evidence_named(self, job: EvolutionJob) -> str:
-        """Name the evidence, one a line."""
+        """Name the evidence, one per line."""
         return lines(job.evidence_ids)

@@ -15,7 +15,7 @@ from integrations.rules.contents import KIND
 
 
 class EvolutionProgramForm(forms.ModelForm):
-    """Takes the command as a list, because an argument may have several lines."""
+    """Accepts the command as a JSON list, because an argument may have several lines."""
 
     command = ReadableJSONField(help_text='The program and its arguments, as a JSON list: ["python3", "-c", "..."].')
 
@@ -25,7 +25,7 @@ class EvolutionProgramForm(forms.ModelForm):
         labels = {"timeout_seconds": "Timeout (seconds)", "memory_mb": "Memory (MB)"}
 
     def clean_command(self) -> list[str]:
-        """Refuse what is no list of texts that begins with a program."""
+        """Refuse anything but a list of strings that begins with a program."""
         command: Any = self.cleaned_data["command"]
         if not isinstance(command, list) or not command or not all(isinstance(each, str) for each in command):
             raise ValidationError("This must be a list of texts.")
@@ -34,7 +34,7 @@ class EvolutionProgramForm(forms.ModelForm):
         return command
 
     def clean_result_kind(self) -> str:
-        """Refuse what no artifact's kind can be."""
+        """Refuse an invalid kind."""
         kind: str = self.cleaned_data["result_kind"]
         if kind:
             RegexValidator(rf"\A{KIND}\Z", "Use letters, digits and . _ - only.")(kind)
@@ -52,15 +52,17 @@ class EvolutionProgramAdmin(ConsoleAdmin):
     fields = ("name", "command", "timeout_seconds", "memory_mb", "result_kind")
 
     def get_readonly_fields(self, request: HttpRequest, obj: EvolutionProgram | None = None) -> tuple[str, ...]:
-        """Keep the name, by which the row is stored: another one would make a second program."""
+        """Make the name read-only once it is set: it is the primary key, so another name would create a second
+        program.
+        """
         return ("name",) if obj else ()
 
     @display(description="Timeout")
     def timeout(self, program: EvolutionProgram) -> str:
-        """Render the time that a job may take."""
+        """Render the timeout."""
         return f"{program.timeout_seconds} s"
 
     @display(description="Memory")
     def memory(self, program: EvolutionProgram) -> str:
-        """Render the memory that a job may use."""
+        """Render the memory limit."""
         return f"{program.memory_mb} MB"

@@ -1,4 +1,4 @@
-"""Projects, and how their sandbox runs are executed."""
+"""Console pages for projects and their execution configurations."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ from organizations.models import Organization
 
 
 class ProjectForm(forms.ModelForm):
-    """Checks what the file checks."""
+    """Validates a project as the configuration file does."""
 
     class Meta:
         model = Project
         fields = ("key", "owner_kind", "owner_key", "product", "name")
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an owner that cannot be one."""
+        """Refuse an owner that does not exist or is not a DID."""
         cleaned = super().clean() or {}
         kind, key = cleaned.get("owner_kind"), cleaned.get("owner_key")
         if kind == Project.OwnerKind.ACCOUNT and key and not dids.is_did(key):
@@ -35,7 +35,9 @@ class ProjectForm(forms.ModelForm):
 
 
 class ExecutionConfigInline(StackedInline):
-    """How the project's runs are executed. Its owner decides; the values of the environment are the owner's alone."""
+    """The project's execution configuration. Its owner sets it; only the owner can see the values of environment
+    variables.
+    """
 
     model = ExecutionConfig
     fields = readonly_fields = (
@@ -45,41 +47,41 @@ class ExecutionConfigInline(StackedInline):
     can_delete = False
 
     def has_add_permission(self, request: Any, obj: Any = None) -> bool:
-        """Return False: nobody makes one for somebody else."""
+        """Return False: only the owner creates it."""
         return False
 
     def has_change_permission(self, request: Any, obj: Any = None) -> bool:
-        """Return False: nobody changes it for its owner."""
+        """Return False: only the owner changes it."""
         return False
 
     def has_delete_permission(self, request: Any, obj: Any = None) -> bool:
-        """Return False: nobody deletes it by itself: it goes with its project."""
+        """Return False: it is deleted only with its project."""
         return False
 
     @display(description="Command")
     def command_line(self, config: ExecutionConfig) -> str:
-        """Render the command, one argument a line."""
+        """Render the command, one argument per line."""
         return "\n".join(config.command) or "-"
 
     @display(description="Timeout")
     def timeout(self, config: ExecutionConfig) -> str:
-        """Render the time that a run may take."""
+        """Render the timeout."""
         return f"{config.timeout_seconds} s"
 
     @display(description="Memory")
     def memory(self, config: ExecutionConfig) -> str:
-        """Render the memory that a run may use."""
+        """Render the memory limit."""
         return f"{config.memory_mb} MB"
 
     @display(description="Environment variables")
     def variables(self, config: ExecutionConfig) -> str:
-        """Name the variables without their values."""
+        """Return the variables' names, without their values."""
         return ", ".join(sorted(orjson.loads(config.environment or "{}"))) or "-"
 
 
 @admin.register(Project)
 class ProjectAdmin(ConsoleAdmin):
-    """What sandbox and CI runs belong to."""
+    """Projects, to which sandbox and CI runs belong."""
 
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
 
@@ -94,11 +96,11 @@ class ProjectAdmin(ConsoleAdmin):
     fields = ("key", "owner_kind", "owner_key", "product", "name")
 
     def get_inlines(self, request: Any, obj: Project | None) -> tuple[type[StackedInline], ...]:
-        """Show no configuration of a project that is not there yet."""
+        """Hide the configuration while a project is being added."""
         return self.inlines if obj else ()
 
     def get_readonly_fields(self, request: Any, obj: Project | None = None) -> tuple[str, ...]:
-        """Keep the key, by which files know the project."""
+        """Make the key read-only once it is set, because configuration files refer to it."""
         return ("key",) if obj else ()
 
     def save_model(self, request: Any, obj: Project, form: Any, change: bool) -> None:

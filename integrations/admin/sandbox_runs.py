@@ -1,4 +1,4 @@
-"""Sandbox runs, and their cancelling by an operator."""
+"""Console page for sandbox runs, where operators can cancel them."""
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -13,7 +13,7 @@ from integrations.operations import sandbox_runs
 
 @admin.register(SandboxRun)
 class SandboxRunAdmin(ReadOnlyAdmin):
-    """What was executed in the sandbox, without input and output: those belong to its owner."""
+    """Sandbox runs, without input and output, which belong to their owners."""
 
     requester = PartyColumn("Requested by", "requested_by")
 
@@ -32,12 +32,12 @@ class SandboxRunAdmin(ReadOnlyAdmin):
 
     @display(description="Truncated")
     def cut(self, run: SandboxRun) -> str:
-        """Return whether it wrote more than is kept, in words."""
+        """Describe whether output was truncated."""
         return "Yes" if run.truncated else "No"
 
     @admin.action(description="Cancel the selected runs", permissions=["cancel"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[SandboxRun]) -> None:
-        """End the selected runs; those that are over stay as they are."""
+        """Cancel the selected runs. Finished runs do not change."""
         active = list(queryset.filter(status__in=SandboxRun.ACTIVE))
         for run in active:
             sandbox_runs.request_cancel(run)
@@ -46,5 +46,5 @@ class SandboxRunAdmin(ReadOnlyAdmin):
         messages.success(request, f"Runs cancelled: {len(active)}.")
 
     def has_cancel_permission(self, request: HttpRequest) -> bool:
-        """Allow what the right to change runs allows, although no form changes one."""
+        """Return whether the operator may change runs, although no form changes one."""
         return request.user.has_perm("integrations.change_sandboxrun")

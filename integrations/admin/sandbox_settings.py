@@ -1,4 +1,4 @@
-"""Who executes sandbox runs, and the most that they may ask for."""
+"""The runner of sandbox runs, and the limits on runs."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from integrations.models import SandboxSettings
 
 
 class SandboxSettingsForm(RotatingSecretForm):
-    """Checks what the file checks."""
+    """Validates the settings as the configuration file does."""
 
     runtimes = LinesField(help_text="The names that an execution configuration may choose from, one per line.")
 
@@ -30,14 +30,14 @@ class SandboxSettingsForm(RotatingSecretForm):
         }
 
     def clean_base_url(self) -> str:
-        """Refuse an address that signed requests must not be sent to."""
+        """Refuse an invalid base URL."""
         base_url: str = self.cleaned_data["base_url"].rstrip("/")
         if base_url and not is_web_address(base_url):
             raise ValidationError(f"This {WEB_WORDS}.")
         return base_url
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a remote runner that is not complete."""
+        """Refuse an incomplete remote runner."""
         cleaned = super().clean() or {}
         if cleaned.get("runner") == SandboxSettings.Runner.HTTP:
             for name in ("base_url", "secret"):
@@ -48,22 +48,22 @@ class SandboxSettingsForm(RotatingSecretForm):
 
 @admin.register(SandboxSettings)
 class SandboxSettingsAdmin(SingleRowAdmin):
-    """Who executes sandbox runs, and the most that they may ask for."""
+    """The runner of sandbox runs, and the limits on runs."""
 
     form = SandboxSettingsForm
     list_display = ("__str__", "runner", "address", "timeout", "memory", "network")
 
     @display(description="Base URL")
     def address(self, row: SandboxSettings) -> str:
-        """Return where the remote runner is."""
+        """Return the remote runner's URL."""
         return row.base_url or "-"
 
     @display(description="Maximum timeout")
     def timeout(self, row: SandboxSettings) -> str:
-        """Render the time that a run may take."""
+        """Render the maximum timeout."""
         return f"{row.max_timeout_seconds} s"
 
     @display(description="Maximum memory")
     def memory(self, row: SandboxSettings) -> str:
-        """Render the memory that a run may use."""
+        """Render the maximum memory."""
         return f"{row.max_memory_mb} MB"

@@ -1,4 +1,4 @@
-"""Integrations that need nothing but to be allowed."""
+"""Integrations that only have an on/off switch."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -9,12 +9,14 @@ from integrations.models import IntegrationSwitch
 
 @admin.register(IntegrationSwitch)
 class IntegrationSwitchAdmin(ConsoleAdmin):
-    """Integrations that need nothing but to be allowed."""
+    """Integrations that only have an on/off switch."""
 
     list_display = ("name", "enabled")
     ordering = ("name",)
     fields = ("name", "enabled")
 
     def get_readonly_fields(self, request: HttpRequest, obj: IntegrationSwitch | None = None) -> tuple[str, ...]:
-        """Keep the name, by which the row is stored: another one would make a second switch."""
+        """Make the name read-only once it is set: it is the primary key, so another name would create a second
+        switch.
+        """
         return ("name",) if obj else ()

@@ -8,7 +8,7 @@ CHUNK_CHARACTERS = 8
 
 
 def lines(texts: Iterable[str]) -> str:
-    """Render one text a line, a dash where there is none."""
+    """Render one text per line, or a dash if there are none."""
     return format_html_join("", "<div>{}</div>", ((text,) for text in texts)) or "-"
 
 

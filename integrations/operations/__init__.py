@@ -1,1 +1,1 @@
-"""What changes in the integrations: each operation checks, locks and writes."""
+"""Operations that change integrations' records."""

@@ -1,4 +1,4 @@
-"""The account's own key: made once, handed out encrypted. RFC 7516, RFC 7518 section 4.6."""
+"""Account keys: created once, returned encrypted. RFC 7516, RFC 7518 section 4.6."""
 
 import base64
 import secrets
@@ -18,7 +18,7 @@ ENCRYPTION = "A256GCM"
 
 
 def key_of(account: Account) -> AccountKey:
-    """Return the account's key; the first request makes it, also where several come at once."""
+    """Return the account's key; the first request creates it. Safe for concurrent requests."""
     found = AccountKey.objects.filter(account=account).first()
     if found is not None:
         return found
@@ -29,7 +29,7 @@ def key_of(account: Account) -> AccountKey:
 
 
 def wrap(key: AccountKey, recipient: Recipient) -> str:
-    """Encrypt the 32 bytes to a recipient: a compact JWE whose header names the recipient's thumbprint."""
+    """Encrypt the 32 bytes to a recipient, as a compact JWE with the recipient's thumbprint as `kid`."""
     importer = ECKey if recipient.members["kty"] == "EC" else OKPKey
     header = {"alg": ALGORITHM, "enc": ENCRYPTION, "kid": recipient.thumbprint}
     return jwe.encrypt_compact(header, base64.b64decode(key.material), importer.import_key(dict(recipient.members)))

@@ -1,5 +1,4 @@
-"""Take a CI provider's webhook: verified, ordered, and without effect if it is repeated, older or about an unknown
-repository."""
+"""Processes CI providers' webhooks. A delivery that is repeated, older or about an unknown repository has no effect."""
 
 import hashlib
 import hmac
@@ -18,7 +17,7 @@ from gateway.core.database.purge import purge as purge_rows
 from integrations.models import CIProvider, CIRepository, CIRun
 from integrations.queries import ci_runs
 from integrations.rules.ci_generic import read_generic
-from integrations.rules.ci_reports import FINISHED, CIReport, StepReport, UnreadableCIReport, order_of, with_step
+from integrations.rules.ci_reports import FINISHED, CIReport, StepReport, UnreadableCIReport, with_step
 from integrations.rules.ci_workflow import read_workflow_job, read_workflow_run
 
 SIGNATURE_PREFIX = "sha256="
@@ -27,16 +26,16 @@ READERS: dict[str, Callable[[Mapping[str, Any]], CIReport | StepReport | None]] 
     "workflow_run": read_workflow_run,
     "workflow_job": read_workflow_job,
 }
-"""Readers of the format `workflow_run` by event."""
+"""Parsers of the `workflow_run` format, by event."""
 BATCH = 100
-"""Rows hold the steps of a run, up to megabytes."""
+"""Small batches, because the steps in a row can take megabytes."""
 
 
 def receive(name: str, body: bytes, signature: str, event: str | None) -> None:
-    """Take one delivery. `signature` and `event` are the headers X-Hub-Signature-256 and X-GitHub-Event.
+    """Process one delivery. `signature` and `event` are the headers X-Hub-Signature-256 and X-GitHub-Event.
 
-    Raises IntegrationUnavailable where there is no provider at all, NotFound for an unknown one, InvalidToken for a bad
-    signature, and InvalidRequest or InvalidJson for a signed body that cannot be read.
+    Raises IntegrationUnavailable if no provider is configured, NotFound for an unknown one, InvalidToken for a bad
+    signature, and InvalidRequest or InvalidJson for a signed body that is malformed.
     """
     provider = ci_runs.providers().filter(name=name).first()
     if provider is None:
@@ -84,16 +83,16 @@ def _read(
 
 @transaction.atomic
 def _record(repository: CIRepository, report: CIReport | StepReport) -> None:
-    """Bring a run up to date where this is the latest delivery of it, or of one of its steps."""
+    """Update a run if this is its latest delivery, or the latest of one of its steps."""
     now = timezone.now()
     if isinstance(report, StepReport):
         run = _run(repository, report.run, now)
         run.steps = with_step(run.steps, report.step)
     else:
         run = _run(repository, report, now)
-        if report.order <= order_of(run.attempt, int(run.position), run.status):
+        if not report.is_later(run.attempt, int(run.position), run.status):
             return
-        for name, value in _stated(report).items():
+        for name, value in _columns(report).items():
             setattr(run, name, value)
         run.finished_at = _finished_at(report, now)
     run.updated_at = now
@@ -101,7 +100,7 @@ def _record(repository: CIRepository, report: CIReport | StepReport) -> None:
 
 
 def _run(repository: CIRepository, report: CIReport, now: datetime) -> CIRun:
-    """Return the run, locked; make it where this is its first delivery."""
+    """Return the run, locked; create it at its first delivery."""
     fresh = CIRun(
         id=new_id("ci"),
         project_id=repository.project_id,
@@ -110,7 +109,7 @@ def _run(repository: CIRepository, report: CIReport, now: datetime) -> CIRun:
         created_at=report.created_at or now,
         updated_at=now,
         finished_at=_finished_at(report, now),
-        **_stated(report),
+        **_columns(report),
     )
     CIRun.objects.bulk_create([fresh], ignore_conflicts=True)
     return CIRun.objects.select_for_update(no_key=True).get(
@@ -118,7 +117,7 @@ def _run(repository: CIRepository, report: CIReport, now: datetime) -> CIRun:
     )
 
 
-def _stated(report: CIReport) -> dict[str, Any]:
+def _columns(report: CIReport) -> dict[str, Any]:
     names = ("ref", "commit", "status", "url", "attempt", "position")
     steps = {} if report.steps is None else {"steps": report.steps}
     return {**{name: getattr(report, name) for name in names}, **steps}

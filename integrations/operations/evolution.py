@@ -1,4 +1,4 @@
-"""Keep artifacts and evidence, and activate a revision."""
+"""Stores artifacts and evidence, and activates revisions."""
 
 import hashlib
 from typing import Any
@@ -20,7 +20,7 @@ ASK_OPERATOR = "The operator of the gateway can delete artifacts, with their evi
 def keep_artifact(
     principal: Principal, *, kind: str, content: bytes, metadata: dict[str, Any]
 ) -> tuple[EvolutionArtifact, bool]:
-    """Return the caller's artifact of a kind and content, as `keep` does. Raises IntegrationUnavailable too."""
+    """Store an artifact of the caller, as `keep` does. Also raises IntegrationUnavailable."""
     queries.artifacts(principal)
     return keep(principal.owner, kind=kind, content=content, metadata=metadata)
 
@@ -29,9 +29,10 @@ def keep_artifact(
 def keep(
     owner: tuple[str, str], *, kind: str, content: bytes, metadata: dict[str, Any]
 ) -> tuple[EvolutionArtifact, bool]:
-    """Return an owner's artifact of a kind and content, and whether it is new; a known one keeps its metadata.
+    """Store an owner's artifact if it is new; return it and whether it is new. The metadata of a known one does not
+    change.
 
-    Raises InvalidRequest beyond the number of artifacts that an owner may have.
+    Raises InvalidRequest if the owner has the maximum number of artifacts.
     """
     _take_turn(owner)
     theirs = queries.owned_by(EvolutionArtifact, owner)
@@ -57,7 +58,7 @@ def keep(
 
 @transaction.atomic
 def keep_evidence(principal: Principal, *, artifact_id: str, kind: str, payload: Any) -> EvolutionEvidence:
-    """Keep what was observed of one of the caller's artifacts. Raises NotFound, and InvalidRequest beyond the limit."""
+    """Store evidence about one of the caller's artifacts. Raises NotFound, and InvalidRequest beyond the limit."""
     artifact = queries.artifact(principal, artifact_id, param="artifactId")
     _take_turn(principal.owner)
     if queries.evidence(principal).count() >= EVIDENCE_MAX:
@@ -74,10 +75,10 @@ def keep_evidence(principal: Principal, *, artifact_id: str, kind: str, payload:
 
 
 def activate(principal: Principal, *, artifact_id: str, expected_revision: int) -> EvolutionRevision:
-    """Make an artifact the active one, if `expected_revision` is the active revision (0 before the first).
+    """Activate an artifact if `expected_revision` is the active revision (0 before the first).
 
-    An artifact that was active before may be activated again. The latest REVISIONS_MAX revisions are remembered. Raises
-    NotFound and RevisionConflict.
+    An artifact can be activated again. Only the latest REVISIONS_MAX revisions are stored. Raises NotFound and
+    RevisionConflict.
     """
     artifact = queries.artifact(principal, artifact_id, param="artifactId")
     current = queries.revisions(principal).first()
@@ -94,11 +95,11 @@ def activate(principal: Principal, *, artifact_id: str, expected_revision: int) 
                 activated_at=timezone.now(),
             )
             queries.revisions(principal).filter(revision__lte=active + 1 - REVISIONS_MAX).delete()
-    except IntegrityError:  # another request activated its artifact meanwhile
+    except IntegrityError:  # a concurrent request was faster
         raise RevisionConflict(details={"revision": active + 1}) from None
     return revision
 
 
 def _take_turn(owner: tuple[str, str]) -> None:
-    """Serialize the changes to an owner's records, so that a count stays true until the insert."""
+    """Serialize changes to an owner's records, so that a count is still correct at the insert."""
     take_turn("evolution of " + "/".join(owner))

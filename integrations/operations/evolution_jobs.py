@@ -1,4 +1,4 @@
-"""Evolution jobs: an operator's program makes an artifact of others, in the sandbox."""
+"""Evolution jobs: an operator's program creates an artifact from others in the sandbox."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,14 +24,14 @@ DELETED = "An artifact that the job reads was deleted."
 
 
 class _JobFailed(Exception):
-    """Why a job has no result: a code and words for its owner."""
+    """A job has no result: a code, and a message for its owner."""
 
 
 def create(principal: Principal, values: Mapping[str, Any]) -> tuple[EvolutionJob, bool]:
     """Queue a job; return it, and whether it is new.
 
-    Raises NotFound for an unknown program, artifact or evidence, RateLimited, and IdempotencyKeyReused where the key
-    came with another body.
+    Raises NotFound for an unknown program, artifact or evidence, RateLimited, and IdempotencyKeyReused if the key was
+    used with another body.
     """
     program = _program_named(values["program"])
     queries.require_all(principal, EvolutionArtifact, values["inputs"], param="inputs")
@@ -47,7 +47,7 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[EvolutionJo
 
 
 def execute(job_id: str) -> bool:
-    """Execute a queued job on this machine; return False where it is not this worker's to execute."""
+    """Execute a queued job on this machine; return False if this worker cannot take it."""
     job = executions.take(EvolutionJob, job_id)
     if job is None:
         return False
@@ -66,7 +66,7 @@ def _finished(job: EvolutionJob, outcome: Outcome, output: Output) -> bool:
     """Store a job's result, or record why it failed; return False if the job was abandoned meanwhile."""
     try:
         with transaction.atomic():
-            artifact = _kept(job, _result(outcome, output))
+            artifact = _stored(job, _result(outcome, output))
             return executions.finish(job, Execution.Status.SUCCEEDED, result_artifact=artifact)
     except _JobFailed as failure:
         code, reason = failure.args
@@ -103,7 +103,7 @@ def _queued(principal: Principal, program: EvolutionProgram, values: Mapping[str
 
 
 def _artifacts(job: EvolutionJob) -> list[EvolutionArtifact]:
-    """Return the job's inputs that have not been deleted meanwhile."""
+    """Return the job's inputs that still exist."""
     return list(EvolutionArtifact.objects.filter(id__in=job.artifact_ids))
 
 
@@ -120,7 +120,7 @@ def _program(job: EvolutionJob, artifacts: Sequence[EvolutionArtifact]) -> Progr
 
 
 def _evidence(job: EvolutionJob) -> bytes:
-    """Return the evidence as JSON, in the order in which the job names it."""
+    """Return the evidence as JSON, in the job's order."""
     found = EvolutionEvidence.objects.in_bulk(job.evidence_ids)
     rows = [found[evidence_id] for evidence_id in job.evidence_ids if evidence_id in found]
     return orjson.dumps(
@@ -132,18 +132,18 @@ def _evidence(job: EvolutionJob) -> bytes:
 
 
 def _result(outcome: Outcome, output: Output) -> bytes:
-    """Return what a program made. Raises _JobFailed."""
+    """Return a program's result. Raises _JobFailed."""
     if outcome.ending is not Ending.EXITED:
         raise _JobFailed(str(outcome.ending), outcome.reason or "The program was stopped.")
     if outcome.exit_code != 0:
-        said = output.stderr.decode("utf-8", "replace").replace("\0", "\ufffd").strip()[-SHOWN_MAX_CHARACTERS:]
-        raise _JobFailed("program_failed", f"The program ended with exit code {outcome.exit_code}. {said}".strip())
+        shown = output.stderr.decode("utf-8", "replace").replace("\0", "\ufffd").strip()[-SHOWN_MAX_CHARACTERS:]
+        raise _JobFailed("program_failed", f"The program ended with exit code {outcome.exit_code}. {shown}".strip())
     if output.truncated and len(output.stdout) >= ARTIFACT_MAX_BYTES:
         raise _JobFailed("result_too_large", "The result is larger than 1 MiB.")
     return bytes(output.stdout)
 
 
-def _kept(job: EvolutionJob, content: bytes) -> EvolutionArtifact:
+def _stored(job: EvolutionJob, content: bytes) -> EvolutionArtifact:
     kind = orjson.loads(job.inputs)["resultKind"]
     first = EvolutionArtifact.objects.only("kind").filter(id=job.artifact_ids[0]).first()
     if first is None:

@@ -1,4 +1,4 @@
-"""Replace the execution configuration of a project."""
+"""Replaces execution configurations of projects."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,10 @@ from integrations.rules.execution import check_config
 
 @transaction.atomic
 def replace(project: Project, values: Mapping[str, Any], *, expected_version: int | None) -> ExecutionConfig:
-    """Replace the whole configuration; the project's row takes turns.
+    """Replace the whole configuration. A lock on the project's row serializes changes.
 
-    Raises RevisionConflict where `expected_version` is another than the current one, InvalidRequest beyond the operator's
-    limits, and NotFound where the operator deleted the project meanwhile.
+    Raises RevisionConflict if `expected_version` is not the current one, InvalidRequest beyond the operator's limits,
+    and NotFound if the operator deleted the project meanwhile.
     """
     if Project.objects.select_for_update(no_key=True).filter(id=project.id).first() is None:
         raise NotFound("You have no such project.")

@@ -1,4 +1,4 @@
-"""Executions: requested, taken by one worker, and ended by it, or without it if its heartbeat stopped."""
+"""Life cycle of executions: requested, taken by one worker, and ended by it, or without it if its heartbeat stops."""
 
 import hashlib
 from collections.abc import Mapping
@@ -20,25 +20,26 @@ from integrations.models.execution import Execution
 from integrations.operations import heartbeats
 
 STALE_SECONDS = 30
-"""After so long without a heartbeat a worker counts as dead."""
+"""The time without a heartbeat after which a worker counts as dead."""
 UNTAKEN_SECONDS = 15
-"""After so long in the queue an execution's message may be lost: another one is sent."""
+"""The time in the queue after which an execution's message is sent again, because it may be lost."""
 MESSAGE_SECONDS = 60
-"""A message that no worker read in time is dropped; another one was sent by then."""
+"""The time after which an unread message is dropped; it has been sent again by then."""
 BATCH = 100
-"""Rows hold the output of programs, up to half a megabyte."""
+"""Small batches, because the output in a row can take half a megabyte."""
 
 Row = TypeVar("Row", bound=Execution)
 
 
 def fingerprint(body: Mapping[str, Any]) -> str:
-    """Return what tells one request's body from another."""
+    """Return the SHA-256 of a request's body."""
     return hashlib.sha256(orjson.dumps(body, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def requested_before(found: QuerySet[Row], principal: Principal, values: Mapping[str, Any]) -> Row | None:
-    """Return the caller's execution with the body's key, if there is one. Raises IdempotencyKeyReused where that came
-    with another body."""
+    """Return the caller's execution with the body's key, if there is one. Raises IdempotencyKeyReused if it had another
+    body.
+    """
     key = values.get("idempotencyKey")
     if key is None:
         return None
@@ -49,13 +50,13 @@ def requested_before(found: QuerySet[Row], principal: Principal, values: Mapping
 
 
 def check_room(found: QuerySet[Any], of_whom: str) -> None:
-    """Raise RateLimited if too many executions are not over."""
+    """Raise RateLimited if too many executions are unfinished."""
     if found.filter(status__in=Execution.ACTIVE).count() >= ACTIVE_EXECUTIONS_MAX:
         raise RateLimited(f"{ACTIVE_EXECUTIONS_MAX} {of_whom} are queued or running already.")
 
 
 def request_columns(principal: Principal, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return who asked for an execution, when, and what tells the request from others."""
+    """Return the columns that record a request: requester, time, idempotency key and fingerprint."""
     return {
         "requested_by": principal.did,
         "idempotency_key": values.get("idempotencyKey"),
@@ -65,8 +66,9 @@ def request_columns(principal: Principal, values: Mapping[str, Any]) -> dict[str
 
 
 def take(model: type[Row], execution_id: str) -> Row | None:
-    """Take a queued execution for this worker and return it; None where another has it, it is over, or this worker was
-    asked to end."""
+    """Take a queued execution for this worker and return it; None if another worker has it, it is over, or this worker
+    is shutting down.
+    """
     if heartbeats.is_leaving():
         return None
     worker = uuid4().hex
@@ -78,13 +80,13 @@ def take(model: type[Row], execution_id: str) -> Row | None:
 
 
 def finish(row: Execution, status: Execution.Status, **values: Any) -> bool:
-    """End an execution; return False, with nothing changed, if it was abandoned meanwhile."""
+    """End an execution; return False without a change if it was abandoned meanwhile."""
     over = {"status": status, "finished_at": Now(), "inputs": "", **values}
     return bool(heartbeats.held(row).update(**over))
 
 
 def give_up(model: type[Execution]) -> int:
-    """End the executions whose worker is dead; return how many."""
+    """End executions whose worker is dead; return how many."""
     stale = _rows(model).filter(status__in=Execution.BEGUN, heartbeat_at__lt=Now() - timedelta(seconds=STALE_SECONDS))
     over = {"worker": "", "inputs": "", "finished_at": Now()}
     cancelled = stale.filter(status=Execution.Status.CANCELLING).update(status=Execution.Status.CANCELLED, **over)
@@ -93,7 +95,7 @@ def give_up(model: type[Execution]) -> int:
 
 
 def untaken(model: type[Execution]) -> list[str]:
-    """Name executions that wait although their message should have been read: it may be lost."""
+    """Return queued executions whose message may be lost, because it should have been read."""
     waiting = _rows(model).filter(
         status=Execution.Status.QUEUED, created_at__lt=Now() - timedelta(seconds=UNTAKEN_SECONDS)
     )
@@ -101,7 +103,7 @@ def untaken(model: type[Execution]) -> list[str]:
 
 
 def purge(model: type[Execution]) -> int:
-    """Delete what has been over for long; return how many."""
+    """Delete old finished executions; return how many."""
     over = _rows(model).filter(finished_at__lt=Now() - timedelta(days=settings.EXECUTION_DAYS))
     return purge_rows(over.order_by("finished_at"), batch=BATCH)
 

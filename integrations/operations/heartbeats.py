@@ -1,4 +1,4 @@
-"""The life of a worker: its heartbeat in the row of what it executes, and how it ends."""
+"""Writes a worker's heartbeats to the row that it executes, and handles its shutdown."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,13 +12,15 @@ from integrations.adapters.programs import Ending, Outcome, Output
 from integrations.models.execution import Execution
 
 SILENT_MAX_SECONDS = 15.0
-"""After so long without reaching the database a worker stops, so that it never outlives its being given up."""
+"""The time without a database connection after which a worker stops, so that it ends before its execution is
+abandoned.
+"""
 LEAVE_SECONDS = 5.0
-"""How long after it was asked to end a worker goes on with what it executes."""
+"""How long a worker continues its execution after a shutdown request."""
 RETRY_SECONDS = 0.5
-"""How long `persistently` waits before it tries again."""
+"""How long `persistently` waits between attempts."""
 BEAT_SECONDS = 2.0
-"""How long a heartbeat waits for an answer of the database."""
+"""How long a heartbeat waits for the database."""
 LOST = "The worker that executed this stopped."
 
 Result = TypeVar("Result")
@@ -26,8 +28,9 @@ Columns = Callable[[Output], Mapping[str, Any]]
 
 
 def persistently(action: Callable[[], Result]) -> Result:
-    """Return the action's result. One that fails because the database is away is tried again, until this worker would
-    count as dead; then the error is raised."""
+    """Return the action's result. If the database is unavailable, retry until this worker would count as dead; then
+    raise the error.
+    """
     deadline = time.monotonic() + SILENT_MAX_SECONDS
     while True:
         try:
@@ -40,28 +43,30 @@ def persistently(action: Callable[[], Result]) -> Result:
 
 
 _leaving: list[float] = []
-"""When this worker was asked to end, if it was."""
+"""The time of this worker's shutdown request, if any."""
 
 
 def leave() -> None:
-    """Note that this worker was asked to end: it takes nothing more, and after `LEAVE_SECONDS` stops what it executes."""
+    """Record a shutdown request: this worker takes no more executions, and stops its current one after
+    `LEAVE_SECONDS`.
+    """
     _leaving.append(time.monotonic())
 
 
 def is_leaving() -> bool:
-    """Return whether this worker was asked to end."""
+    """Return whether this worker is shutting down."""
     return bool(_leaving)
 
 
 def held(row: Execution) -> Any:
-    """Return a query that finds the execution for as long as its worker has it: not once it is over or was
-    abandoned."""
+    """Return a query that finds the execution while its worker has it, that is until it is over or abandoned."""
     return type(row)._default_manager.filter(id=row.id, worker=row.worker, status__in=Execution.BEGUN)  # noqa: SLF001
 
 
 class Heartbeat:
-    """The tick of a program that a worker executes: writes about once a second that the worker lives and what the
-    program has written, and learns whether somebody cancelled it. `columns` turns output into the row's values."""
+    """The tick of a program that a worker executes: about once a second it writes the heartbeat and the output, and
+    checks for a cancellation. `columns` converts output to column values.
+    """
 
     def __init__(self, row: Execution, columns: Columns = lambda output: {}) -> None:
         self._row = row
@@ -71,12 +76,12 @@ class Heartbeat:
         self._is_lost = False
 
     def __call__(self, output: Output) -> bool:
-        """Write what is new; return False where the execution is to be stopped."""
+        """Write the heartbeat and new output; return False if the execution must stop."""
         self._is_lost = is_leaving() and time.monotonic() - _leaving[0] > LEAVE_SECONDS
         return not self._is_lost and self._write(output)
 
     def explained(self, outcome: Outcome) -> Outcome:
-        """Return how the execution ended: one that was stopped without a request was lost with its worker."""
+        """Return how the execution ended. One that was stopped without a cancellation was lost with its worker."""
         is_lost = self._is_lost and outcome.ending is Ending.STOPPED
         return Outcome(Ending.WORKER_LOST, reason=LOST) if is_lost else outcome
 
@@ -97,7 +102,7 @@ class Heartbeat:
 
 @contextmanager
 def _bounded() -> Iterator[None]:
-    """Have statements wait `BEAT_SECONDS` for the database, and not as long as those of a job."""
+    """Limit statements to `BEAT_SECONDS`, which is less than a job's limit."""
     connection.ensure_connection()
     with connection.connection.limited_to(BEAT_SECONDS):
         yield

@@ -1,4 +1,4 @@
-"""Sandbox runs that a remote runner executes: handed over, reported, queried, and cancelled."""
+"""Sandbox runs on a remote runner: submission, reports, polling and cancellation."""
 
 import contextlib
 import time
@@ -22,31 +22,31 @@ from integrations.rules import runner_reports, signatures
 
 LOST = "The runner did not report how this ended."
 SILENT_MAX = timedelta(minutes=5)
-"""How long after a run's own time a runner that cannot be reached may still report."""
+"""How long after a run's timeout an unreachable runner may still report."""
 VALUES_MAX = 1000
 
 
 def start(run: SandboxRun) -> bool:
-    """Submit a taken run to the runner. One that refuses it, or cannot be reached, fails it."""
+    """Submit a taken run to the runner. If the runner refuses it or cannot be reached, the run fails."""
     try:
         _runner().start(_body(run))
     except (RunnerRefused, RunnerUnreachable) as error:
         is_refused = isinstance(error, RunnerRefused)
         reason = str(error) if is_refused else "The runner could not be reached."
         failed = executions.finish(run, Execution.Status.FAILED, error_code="not_started", reason=reason)
-        if not is_refused:  # it may have taken the run all the same
-            _pass_on_cancel(run.id)
+        if not is_refused:  # it may have accepted the run nevertheless
+            _forward_cancel(run.id)
         return failed
-    # From here on no heartbeat says that the run is alive, but the runner.
+    # From here on the runner's reports replace the heartbeat.
     SandboxRun.objects.filter(id=run.id, worker=run.worker).update(heartbeat_at=None)
     return True
 
 
 def receive(run_id: str, body: bytes, *, timestamp: str, signature: str) -> None:
-    """Take a runner's callback. An older one, and one about a run that is over, changes nothing.
+    """Process a runner's callback. An older one, or one about a finished run, changes nothing.
 
-    Raises InvalidToken for a bad signature, NotFound for an unknown run, InvalidRequest or InvalidJson for a signed body
-    that cannot be read.
+    Raises InvalidToken for a bad signature, NotFound for an unknown run, InvalidRequest or InvalidJson for a signed
+    body that is malformed.
     """
     stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
     secrets = (stored.secret, stored.previous_secret) if stored else ()
@@ -62,7 +62,7 @@ def receive(run_id: str, body: bytes, *, timestamp: str, signature: str) -> None
 
 @transaction.atomic
 def apply(run_id: str, body: Mapping[str, Any]) -> None:
-    """Bring a run up to date with a report. Raises UnreadableRunnerReport."""
+    """Update a run from a report. Raises UnreadableRunnerReport."""
     report = runner_reports.read(dict(body), run_id, OUTPUT_MAX_BYTES)
     run = SandboxRun.objects.select_for_update(no_key=True).get(id=run_id)
     if run.status not in Execution.BEGUN or report.sequence <= run.sequence:
@@ -75,39 +75,39 @@ def apply(run_id: str, body: Mapping[str, Any]) -> None:
 
 
 def ask() -> int:
-    """Ask the runner about every run that it executes; return how many there are."""
+    """Query the runner for all runs that it executes; return how many there are."""
     begun = SandboxRun.objects.filter(runner=SandboxSettings.Runner.HTTP, status__in=Execution.BEGUN, heartbeat_at=None)
     for run in begun:
-        _ask_about(run)
+        _query(run)
     return len(begun)
 
 
 def cancel(run_id: str) -> None:
-    """Forward a cancellation; if the runner cannot be reached, `ask` forwards it later."""
+    """Forward a cancellation. If the runner cannot be reached, `ask` forwards it later."""
     run = SandboxRun.objects.get(id=run_id)
     if run.status == Execution.Status.CANCELLING:
-        _pass_on_cancel(run.id)
+        _forward_cancel(run.id)
 
 
-def _ask_about(run: SandboxRun) -> None:
+def _query(run: SandboxRun) -> None:
     cancel(run.id)
     try:
         apply(run.id, _runner().report(run.id))
     except RunnerRefused:
-        _lose(run, "The runner does not know this run.")
+        _abandon(run, "The runner does not know this run.")
     except (RunnerUnreachable, runner_reports.UnreadableRunnerReport):
         assert run.started_at is not None
         own_time = timedelta(seconds=orjson.loads(run.inputs)["timeoutSeconds"])
         if timezone.now() > run.started_at + own_time + SILENT_MAX:
-            _lose(run, LOST)
+            _abandon(run, LOST)
 
 
-def _pass_on_cancel(run_id: str) -> None:
+def _forward_cancel(run_id: str) -> None:
     with contextlib.suppress(RunnerRefused, RunnerUnreachable):
         _runner().cancel(run_id)
 
 
-def _lose(run: SandboxRun, reason: str) -> None:
+def _abandon(run: SandboxRun, reason: str) -> None:
     executions.finish(run, Execution.Status.FAILED, error_code="worker_lost", reason=reason)
 
 

@@ -1,4 +1,4 @@
-"""Sandbox runs: requested, cancelled, and executed by a worker."""
+"""Requests, cancels and executes sandbox runs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ _STATUS_OF_ENDING = {
 def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun, bool]:
     """Queue a run of one of the caller's projects; return it, and whether it is new.
 
-    Raises NotFound, InvalidRequest, RateLimited, and IdempotencyKeyReused where the key came with another body.
+    Raises NotFound, InvalidRequest, RateLimited, and IdempotencyKeyReused if the key was used with another body.
     """
     settings = sandbox.settings()
     project = projects.one_of(principal, values["projectId"], param="projectId")
@@ -46,9 +46,9 @@ def create(principal: Principal, values: Mapping[str, Any]) -> tuple[SandboxRun,
 
 
 def cancel(principal: Principal, run_id: str) -> SandboxRun:
-    """Request a run's end; one that no worker has taken ends at once, one that is over does not change.
+    """Cancel a run. A queued run ends at once; a finished one does not change.
 
-    Raises NotFound, and Forbidden where a member of an organization asks for somebody else's run.
+    Raises NotFound, and Forbidden if an organization's member cancels another person's run.
     """
     run = sandbox_runs.one_of(principal, run_id)
     standing = principal.standing
@@ -59,7 +59,7 @@ def cancel(principal: Principal, run_id: str) -> SandboxRun:
 
 
 def request_cancel(run: SandboxRun) -> None:
-    """Cancel a run that nobody has taken, and have its worker stop one that runs; `run` is brought up to date."""
+    """Cancel a queued run, or have the worker stop a running one; `run` is refreshed."""
     mine = SandboxRun.objects.filter(id=run.id)
     cancelled = {"status": Execution.Status.CANCELLED, "finished_at": Now(), "inputs": ""}
     if not mine.filter(status=Execution.Status.QUEUED).update(**cancelled):
@@ -68,8 +68,9 @@ def request_cancel(run: SandboxRun) -> None:
 
 
 def execute(run_id: str) -> bool:
-    """Execute a queued run on this machine, or hand it to the remote runner; return False where it is not this
-    worker's to execute."""
+    """Execute a queued run on this machine, or submit it to the remote runner; return False if this worker cannot take
+    it.
+    """
     run = executions.take(SandboxRun, run_id)
     if run is None:
         return False
@@ -93,7 +94,7 @@ def _queued(project: Project, principal: Principal, settings: SandboxSettings, v
 
 
 def _inputs(config: ExecutionConfig, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the run gets: the request, else the configuration, and never more than the operator allows now."""
+    """Return the run's parameters: from the request, else the configuration, within the operator's current limits."""
     limits = sandbox.limits()
     command = values.get("command") or config.command
     if not command or not command[0]:
@@ -126,12 +127,12 @@ def _program(run: SandboxRun) -> Program:
 
 
 def _output_columns(output: Output) -> dict[str, Any]:
-    """Return what a program wrote as the run's columns hold it."""
+    """Convert a program's output to the run's columns."""
     return {"stdout": _text(output.stdout), "stderr": _text(output.stderr), "truncated": output.truncated}
 
 
 def _text(written: bytearray) -> str:
-    """Return bytes as text that PostgreSQL can hold."""
+    """Decode bytes to text that PostgreSQL can store."""
     return bytes(written).decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
@@ -142,7 +143,7 @@ def _status(outcome: Outcome) -> Execution.Status:
 
 
 def _outcome_columns(outcome: Outcome) -> dict[str, Any]:
-    """Return how a program ended as the run's columns hold it; an exit code of its own, or a cancelling, is no error."""
+    """Convert a program's outcome to the run's columns. An exit code or a cancellation is not an error."""
     is_error = outcome.ending not in (Ending.EXITED, Ending.STOPPED)
     return {
         "exit_code": outcome.exit_code,

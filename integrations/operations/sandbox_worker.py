@@ -1,4 +1,4 @@
-"""The worker of the queue `sandbox`: whether one is wanted, and what its machine can do."""
+"""The worker of the queue `sandbox`: whether one is needed, and whether its machine is ready."""
 
 import contextlib
 import logging
@@ -16,9 +16,9 @@ log = logging.getLogger("integrations.sandbox")
 
 
 def mark_wanted() -> None:
-    """Mark, by a file in the data directory, whether `make run` shall start a worker."""
+    """Create or remove the file in the data directory by which `make run` decides whether to start a worker."""
     mark = Path(settings.DATA_DIR) / SANDBOX_MARK
-    with contextlib.suppress(OSError):  # there is no such directory where something else starts the processes
+    with contextlib.suppress(OSError):  # the directory does not exist if something else starts the processes
         if sandbox.is_wanted():
             mark.touch()
         else:
@@ -26,7 +26,7 @@ def mark_wanted() -> None:
 
 
 def tell_readiness() -> None:
-    """Log in one line what bounds the programs on this machine, or why it can execute none."""
+    """Log one line: how programs are limited on this machine, or why it cannot execute any."""
     try:
         if sandbox.executes_here():
             log.info("Sandbox: %s", readiness.check())

@@ -1,1 +1,1 @@
-"""Reads of the integrations, always of the caller's own."""
+"""Queries of the integrations app, always limited to the caller's own records."""

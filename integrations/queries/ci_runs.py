@@ -1,4 +1,4 @@
-"""CI runs, as far as a caller may see them."""
+"""Queries for the CI runs of the caller's projects."""
 
 from django.db.models import QuerySet
 
@@ -9,7 +9,7 @@ from integrations.queries import projects
 
 
 def providers() -> QuerySet[CIProvider]:
-    """Return who may report runs. Raises IntegrationUnavailable where nobody may."""
+    """Return the CI providers. Raises IntegrationUnavailable if there is none."""
     found = CIProvider.objects.all()
     if not found.exists():
         raise IntegrationUnavailable("No CI provider is configured on this gateway.")
@@ -17,7 +17,7 @@ def providers() -> QuerySet[CIProvider]:
 
 
 def visible_to(principal: Principal) -> QuerySet[CIRun]:
-    """Return the runs of the caller's projects. Raises IntegrationUnavailable where there is no provider."""
+    """Return the runs of the caller's projects. Raises IntegrationUnavailable if there is no provider."""
     providers()
     return CIRun.objects.filter(project__in=projects.visible_to(principal)).select_related("provider")
 

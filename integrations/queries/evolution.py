@@ -1,4 +1,4 @@
-"""Artifacts, evidence and revisions, always an owner's own."""
+"""Queries for an owner's artifacts, evidence and revisions."""
 
 from collections.abc import Sequence
 from typing import TypeVar
@@ -15,13 +15,13 @@ Record = TypeVar("Record", bound=Owned)
 
 
 def owned(model: type[Record], principal: Principal) -> QuerySet[Record]:
-    """Return the caller's records of a kind. Raises IntegrationUnavailable where evolution is not configured."""
+    """Return the caller's records of a model. Raises IntegrationUnavailable if evolution is not configured."""
     switches.require(IntegrationSwitch.Name.EVOLUTION)
     return owned_by(model, principal.owner)
 
 
 def owned_by(model: type[Record], owner: tuple[str, str]) -> QuerySet[Record]:
-    """Return an owner's records of a kind."""
+    """Return an owner's records of a model."""
     kind, key = owner
     return model._default_manager.filter(owner_kind=kind, owner_key=key)  # noqa: SLF001 (documented)
 
@@ -32,7 +32,7 @@ def artifacts(principal: Principal) -> QuerySet[EvolutionArtifact]:
 
 
 def artifact(principal: Principal, artifact_id: str, *, param: str | None = None) -> EvolutionArtifact:
-    """Return one of the caller's artifacts. Raises NotFound; `param` is the member of a body that names it."""
+    """Return one of the caller's artifacts. Raises NotFound; `param` is the request member that names it."""
     found = owned(EvolutionArtifact, principal).filter(id=artifact_id).first()
     if found is None:
         raise NotFound("You have no such artifact.", param=param)
@@ -45,12 +45,12 @@ def evidence(principal: Principal) -> QuerySet[EvolutionEvidence]:
 
 
 def revisions(principal: Principal) -> QuerySet[EvolutionRevision]:
-    """List the caller's revisions, the active one first."""
+    """Return the caller's revisions, the active one first."""
     return owned(EvolutionRevision, principal).order_by("-revision")
 
 
 def require_all(principal: Principal, model: type[Owned], ids: Sequence[str], *, param: str) -> None:
-    """Raise NotFound unless every id names a record of the caller's; `param` is the member of the body."""
+    """Raise NotFound unless every id is a record of the caller; `param` is the request member."""
     if owned(model, principal).filter(pk__in=ids).count() != len(ids):
         raise NotFound("You do not have all of these.", param=param)
 
@@ -69,7 +69,7 @@ def job(principal: Principal, job_id: str) -> EvolutionJob:
 
 
 def is_awaited(artifact_id: str) -> bool:
-    """Return whether a job that is not over reads an artifact or its evidence."""
+    """Return whether an unfinished job reads an artifact or its evidence."""
     evidence = EvolutionEvidence.objects.filter(artifact=artifact_id).values_list("id", flat=True)
     active = EvolutionJob.objects.filter(status__in=EvolutionJob.ACTIVE)
     named = {each for ids in active.values_list("artifact_ids", "evidence_ids") for one in ids for each in one}

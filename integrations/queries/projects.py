@@ -1,4 +1,4 @@
-"""Projects, as far as a caller may see them."""
+"""Queries for the caller's projects."""
 
 from django.db.models import QuerySet
 
@@ -8,8 +8,9 @@ from integrations.models import Project
 
 
 def visible_to(principal: Principal) -> QuerySet[Project]:
-    """Return the caller's projects: its organization's under an organization's token, else its account's; of the token's
-    product where it has one. Raises IntegrationUnavailable where the gateway has no project at all."""
+    """Return the projects of the token's organization or, without one, of its account. If the token has a product, only
+    that product's. Raises IntegrationUnavailable if the gateway has no projects.
+    """
     kind, key = principal.owner
     found = Project.objects.filter(owner_kind=kind, owner_key=key)
     if principal.product is not None:
@@ -20,7 +21,7 @@ def visible_to(principal: Principal) -> QuerySet[Project]:
 
 
 def one_of(principal: Principal, project_id: str, *, param: str | None = None) -> Project:
-    """Return one of the caller's projects. Raises NotFound; `param` is the member of a body that names it."""
+    """Return one of the caller's projects. Raises NotFound; `param` is the request member that names it."""
     project = visible_to(principal).filter(id=project_id).first()
     if project is None:
         raise NotFound("You have no such project.", param=param)

@@ -1,4 +1,4 @@
-"""What the operator allows of sandbox runs."""
+"""Queries for the operator's sandbox settings."""
 
 from gateway.core.contract.errors import IntegrationUnavailable
 from integrations.models import IntegrationSwitch, SandboxSettings
@@ -6,7 +6,7 @@ from integrations.rules.execution import Limits
 
 
 def settings() -> SandboxSettings:
-    """Return the operator's settings. Raises IntegrationUnavailable where there is no sandbox."""
+    """Return the operator's settings. Raises IntegrationUnavailable if there is no sandbox."""
     stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
     if stored is None:
         raise IntegrationUnavailable("No sandbox is configured on this gateway.")
@@ -14,7 +14,7 @@ def settings() -> SandboxSettings:
 
 
 def limits() -> Limits:
-    """Return the operator's limits, or the defaults where there is no sandbox yet."""
+    """Return the operator's limits, or the defaults if there is no sandbox."""
     stored = SandboxSettings.objects.filter(id=SandboxSettings.ONLY).first()
     if stored is None:
         return Limits()
@@ -33,5 +33,5 @@ def executes_here() -> bool:
 
 
 def is_wanted() -> bool:
-    """Return whether there is work for a worker of the queue `sandbox`."""
+    """Return whether a worker for the queue `sandbox` is needed."""
     return executes_here() or SandboxSettings.objects.exists()

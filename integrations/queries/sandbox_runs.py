@@ -1,4 +1,4 @@
-"""Sandbox runs, as far as a caller may see them."""
+"""Queries for the sandbox runs of the caller's projects."""
 
 from django.db.models import QuerySet
 
@@ -9,7 +9,7 @@ from integrations.queries import projects, sandbox
 
 
 def visible_to(principal: Principal) -> QuerySet[SandboxRun]:
-    """Return the runs of the caller's projects. Raises IntegrationUnavailable where there is no sandbox."""
+    """Return the runs of the caller's projects. Raises IntegrationUnavailable if there is no sandbox."""
     sandbox.settings()
     return SandboxRun.objects.filter(project__in=projects.visible_to(principal)).defer("inputs")
 

@@ -1,1 +1,1 @@
-"""Decisions of the integrations that need neither database nor network."""
+"""Rules of the integrations that need neither database nor network."""

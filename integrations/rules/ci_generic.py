@@ -22,7 +22,7 @@ from integrations.rules.ci_reports import (
 
 
 def read_generic(body: Mapping[str, Any]) -> CIReport:
-    """Read a delivery, or raise UnreadableCIReport."""
+    """Parse a delivery, or raise UnreadableCIReport."""
     status = body.get("status")
     if status not in STATUSES:
         raise UnreadableCIReport("status")
@@ -40,6 +40,7 @@ def read_generic(body: Mapping[str, Any]) -> CIReport:
         position=count_of(body, "sequence"),
         created_at=None,
         finished_at=max(map(moment_of, finished), default=None) if status in FINISHED else None,
+        is_numbered=True,
     )
 
 

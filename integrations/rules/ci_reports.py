@@ -1,4 +1,4 @@
-"""What a CI provider's webhook says of a run, whatever its format, and how its members are read."""
+"""Common types and parsers for the formats of CI webhooks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,13 +20,14 @@ _RANKS = {"queued": 0, "running": 1, **dict.fromkeys((*FINISHED, "skipped"), 2)}
 
 
 class UnreadableCIReport(ValueError):
-    """A signed delivery that has not the shape of its format; the text names the member at fault."""
+    """A signed delivery does not conform to its format. The text names the invalid member."""
 
 
 @dataclass(frozen=True, slots=True)
 class CIReport:
-    """A run as a delivery describes it. `order` is where the delivery stands among those of the run; times are aware;
-    `steps` is None where the delivery says nothing of them."""
+    """A run as a delivery describes it. `position` is the delivery's position among the attempt's, and `is_numbered` says
+    whether no two share one. Times are aware. `steps` is None if the delivery does not contain them.
+    """
 
     repository: str
     external_id: str
@@ -39,31 +40,30 @@ class CIReport:
     position: int
     created_at: datetime | None
     finished_at: datetime | None
+    is_numbered: bool = False
 
-    @property
-    def order(self) -> tuple[int, int, int]:
-        """Return what grows from delivery to delivery; within one second a later status comes after an earlier one."""
-        return (self.attempt, self.position, _RANKS[self.status])
+    def is_later(self, attempt: int, position: int, status: str) -> bool:
+        """Return whether it comes after the stored delivery. Of two with the same number, the first one stands. Within one
+        second, the order is that of statuses.
+        """
+        if self.is_numbered or (self.attempt, self.position) != (attempt, position):
+            return (self.attempt, self.position) > (attempt, position)
+        return _RANKS[self.status] > _RANKS[status]
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step of a run. `run` is what the delivery says about the run itself; it is used if no earlier delivery
-    described the run."""
+    """One step of a run. `run` is the delivery's description of the run, used if no earlier delivery described it."""
 
     run: CIReport
     step: dict[str, Any]
 
 
-def order_of(attempt: int, position: int, status: str) -> tuple[int, int, int]:
-    """Return the order of what is stored, to be compared with a report's."""
-    return (attempt, position, _RANKS[status])
-
-
 def with_step(steps: Sequence[dict[str, Any]], step: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a run's steps with one that was reported, by name; an older report of it, and one too many, change nothing.
+    """Return a run's steps with a reported one inserted or replaced by name. An older report, or a step beyond the
+    limit, is ignored.
 
-    Deliveries in any order give the same steps, in the order in which they started.
+    The result does not depend on the order of deliveries; steps are sorted by start time.
     """
     known = {each["name"]: each for each in steps}
     before = known.get(step["name"])
@@ -80,7 +80,7 @@ def _step_order(step: Mapping[str, Any]) -> tuple[int, int]:
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Name what is unreadable in a member by its path from the body, such as `steps.0.name`."""
+    """Prefix the names of invalid members with their path, such as `steps.0.name`."""
     try:
         yield
     except UnreadableCIReport as error:
@@ -88,7 +88,7 @@ def inside(name: str) -> Iterator[None]:
 
 
 def object_of(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a member that is an object, or raise UnreadableCIReport."""
+    """Return an object, or raise UnreadableCIReport."""
     value = body.get(name)
     if not isinstance(value, dict):
         raise UnreadableCIReport(name)
@@ -114,7 +114,7 @@ def count_of(body: Mapping[str, Any], name: str, *, default: int | None = None, 
 
 
 def url_of(body: Mapping[str, Any], name: str) -> str:
-    """Return a web address, empty where there is none, or raise UnreadableCIReport."""
+    """Return a web URL, or an empty string if there is none. Raises UnreadableCIReport."""
     value = text_of(body, name, default="", most=URL_MAX_CHARACTERS)
     try:
         is_web = not value or urlsplit(value).scheme in ("https", "http")
@@ -126,7 +126,7 @@ def url_of(body: Mapping[str, Any], name: str) -> str:
 
 
 def time_of(body: Mapping[str, Any], name: str) -> datetime | None:
-    """Return an aware time, None where there is none, or raise UnreadableCIReport."""
+    """Return an aware time, or None if there is none. Raises UnreadableCIReport."""
     value = body.get(name)
     if value is None:
         return None
@@ -136,7 +136,7 @@ def time_of(body: Mapping[str, Any], name: str) -> datetime | None:
 
 
 def moment_of(value: str, name: str = "time") -> datetime:
-    """Return an aware time of ISO 8601, or raise UnreadableCIReport with `name`."""
+    """Parse an ISO 8601 time with an offset. Raises UnreadableCIReport with `name`."""
     try:
         moment = datetime.fromisoformat(value)
         moment.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""The webhooks `workflow_run` and `workflow_job` of GitHub Actions, which other forges send as well.
+"""Parses the webhooks `workflow_run` and `workflow_job` of GitHub Actions and compatible forges.
 
 Source: docs.github.com, Webhook events and payloads. A job of the workflow is a step of the run.
 """
@@ -35,7 +35,7 @@ _OF_CONCLUSION = {
 
 
 def read_workflow_run(body: Mapping[str, Any]) -> CIReport:
-    """Read a `workflow_run` delivery, or raise UnreadableCIReport."""
+    """Parse a `workflow_run` delivery, or raise UnreadableCIReport."""
     run, repository = object_of(body, "workflow_run"), _repository(body)
     with inside("workflow_run"):
         status, updated_at = _status(run), time_of(run, "updated_at")
@@ -54,9 +54,9 @@ def read_workflow_run(body: Mapping[str, Any]) -> CIReport:
 
 
 def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
-    """Read a `workflow_job` delivery, or raise UnreadableCIReport; None where it brings no job, as other events do.
+    """Parse a `workflow_job` delivery; return None if it has no job, as for other events. Raises UnreadableCIReport.
 
-    Its run stands before every delivery of the run itself.
+    Its description of the run orders before all deliveries about the run itself.
     """
     if "workflow_job" not in body:
         return None
@@ -77,7 +77,7 @@ def read_workflow_job(body: Mapping[str, Any]) -> StepReport | None:
 
 
 def _step(job: Mapping[str, Any], status: str, attempt: int) -> dict[str, Any]:
-    """Return a job as a step of its run."""
+    """Convert a job to a step of its run."""
     times = {"startedAt": time_of(job, "started_at"), "finishedAt": time_of(job, "completed_at")}
     return {
         "name": text_of(job, "name"),
@@ -94,7 +94,7 @@ def _repository(body: Mapping[str, Any]) -> str:
 
 
 def _source(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a run and each of its jobs say alike."""
+    """Return the members that runs and jobs have in common."""
     return {
         "ref": text_of(sent, "head_branch", default=""),
         "commit": text_of(sent, "head_sha", most=COMMIT_MAX_CHARACTERS),

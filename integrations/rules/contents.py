@@ -1,18 +1,18 @@
-"""Contents of artifacts: what their kinds are called; text where they are UTF-8, base64 where they are not."""
+"""Artifact contents: names of kinds, and encoding as UTF-8 text or base64."""
 
 import base64
 import binascii
 
 KIND = "[A-Za-z0-9_.-]{1,64}"
-"""How a kind is written, as a regular expression."""
+"""The syntax of a kind, as a regular expression."""
 
 
 class UnreadableContent(ValueError):
-    """Text that is not what its encoding says."""
+    """The text does not match its encoding."""
 
 
 def decode(content: str, encoding: str) -> bytes:
-    """Return the bytes that were sent, or raise UnreadableContent."""
+    """Decode a content, or raise UnreadableContent."""
     if encoding == "utf-8":
         return content.encode()
     try:
@@ -22,7 +22,7 @@ def decode(content: str, encoding: str) -> bytes:
 
 
 def encode(content: bytes) -> tuple[str, str]:
-    """Return a content as text, and the encoding of it: `utf-8` where it is text, else `base64`."""
+    """Encode a content; return the text and its encoding, `utf-8` if possible, else `base64`."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

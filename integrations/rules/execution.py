@@ -1,4 +1,4 @@
-"""What a project's runs may ask for, within the operator's limits."""
+"""Checks runs and configurations against the operator's limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from gateway.core.contract.errors import InvalidRequest
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that the operator allows. Times are seconds, memory is MB (2**20 bytes)."""
+    """The operator's limits. Times are in seconds, memory in MB (2**20 bytes)."""
 
     timeout_seconds: int = 60
     memory_mb: int = 512
@@ -18,7 +18,7 @@ class Limits:
 
 
 def check_config(config: Mapping[str, Any], limits: Limits) -> None:
-    """Refuse what is beyond the operator's limits, naming the member."""
+    """Refuse values beyond the operator's limits, naming the member."""
     if config["runtime"] not in limits.runtimes:
         names = ", ".join(sorted(limits.runtimes))
         raise InvalidRequest(f"runtime must be one of {names}.", param="runtime")
@@ -30,6 +30,6 @@ def check_config(config: Mapping[str, Any], limits: Limits) -> None:
 
 
 def check_timeout(seconds: int, limits: Limits) -> None:
-    """Refuse a time beyond the operator's limit."""
+    """Refuse a timeout beyond the operator's limit."""
     if seconds > limits.timeout_seconds:
         raise InvalidRequest(f"timeoutSeconds may be at most {limits.timeout_seconds}.", param="timeoutSeconds")

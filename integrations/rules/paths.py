@@ -1,4 +1,4 @@
-"""Where the files of a run may be: below its working folder, and nowhere else."""
+"""Checks the paths of a run's files, which must be below its working folder."""
 
 from collections.abc import Iterable
 from pathlib import PurePosixPath
@@ -9,11 +9,11 @@ FILES_MAX = 200
 
 
 class BadPath(ValueError):
-    """A path that a run may not have, and why."""
+    """A path is refused. The text is the reason."""
 
 
 def check_paths(paths: Iterable[str]) -> None:
-    """Refuse paths that are absolute, leave the folder, cannot be written, or need one name to be file and folder."""
+    """Refuse paths that are absolute, leave the folder, cannot be created, or use one name as both file and folder."""
     known = set(paths)
     if len(known) > FILES_MAX:
         raise BadPath(f"there may be at most {FILES_MAX} files")
@@ -21,7 +21,7 @@ def check_paths(paths: Iterable[str]) -> None:
         _check_path(path)
         folders = {str(folder) for folder in PurePosixPath(path).parents}
         if folders & known:
-            raise BadPath("a file cannot be a folder too")
+            raise BadPath("a file cannot also be a folder")
 
 
 def _check_path(path: str) -> None:

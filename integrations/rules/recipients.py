@@ -1,8 +1,8 @@
-"""Keys that something may be encrypted to. RFC 7518 section 4.6, RFC 8037 section 3.2.
+"""Parses public keys of recipients of encrypted data. RFC 7518 section 4.6, RFC 8037 section 3.2.
 
-Two kinds are known: EC on P-256 and OKP on X25519. Like a proof key, a recipient's key has one valid form only. An
-`alg` must be one that the key may be here for: that of a proof key too, which is the recipient by default. What else a
-key says of its purpose is ignored.
+Two kinds are supported: EC on P-256 and OKP on X25519. Like a proof key, a recipient's key has exactly one valid form.
+An `alg` must be a key agreement algorithm or that of a proof key, which is the recipient by default. Other declarations
+of purpose are ignored.
 """
 
 from collections.abc import Mapping
@@ -26,13 +26,13 @@ class Recipient:
 
 
 def parse(sent: object) -> Recipient:
-    """Read a public JWK to encrypt to, or raise JwkError."""
+    """Parse a recipient's public JWK, or raise JwkError."""
     if not isinstance(sent, dict):
         raise JwkError("not an object")
     if not PRIVATE_MEMBERS.isdisjoint(sent):
         raise JwkError("carries private key material")
     if sent.get("alg", ALGORITHMS[0]) not in ALGORITHMS:
-        raise JwkError("is meant for another algorithm than ECDH-ES+A256KW")
+        raise JwkError("alg is not ECDH-ES+A256KW")
     match sent.get("kty"), sent.get("crv"):
         case "EC", "P-256":
             return of_proof_key(jwk.parse({name: sent.get(name) for name in ("kty", "crv", "x", "y")}))
@@ -42,7 +42,7 @@ def parse(sent: object) -> Recipient:
 
 
 def of_proof_key(key: PublicKey) -> Recipient:
-    """Take a proof key as the recipient, or raise JwkError where its kind only signs."""
+    """Return a proof key as the recipient, or raise JwkError if its kind can only sign."""
     if key.alg != "ES256":
         raise JwkError("an Ed25519 key cannot be encrypted to; send public_jwk")
     return Recipient(key.members, key.thumbprint)
@@ -52,7 +52,7 @@ def _x25519(sent: dict[str, Any]) -> Recipient:
     x = jwk.coordinate(sent, "x")
     public = x25519.X25519PublicKey.from_public_bytes(jwk.decode(x))
     try:
-        x25519.X25519PrivateKey.generate().exchange(public)  # all zeros from a point of small order: RFC 7748, 6.1
+        x25519.X25519PrivateKey.generate().exchange(public)  # a point of small order gives all zeros: RFC 7748, 6.1
     except ValueError:
         raise JwkError("a point of small order") from None
     members = {"crv": "X25519", "kty": "OKP", "x": x}

@@ -1,4 +1,4 @@
-"""What a remote runner reports of a run."""
+"""Parses a remote runner's reports."""
 
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -9,12 +9,12 @@ SEQUENCE_MAX = 2**63 - 1
 
 
 class UnreadableRunnerReport(ValueError):
-    """The member at fault."""
+    """A report is malformed. The text names the invalid member."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunnerReport:
-    """One report; `sequence` grows from report to report of a run."""
+    """One report. `sequence` increases from report to report of a run."""
 
     sequence: int
     status: str
@@ -25,9 +25,9 @@ class RunnerReport:
 
 
 def read(body: dict[str, Any], run_id: str, output_max_bytes: int) -> RunnerReport:
-    """Return a report on a run with its streams cut to their bound, or raise UnreadableRunnerReport.
+    """Parse a report on a run, with its streams truncated to the limit. Raises UnreadableRunnerReport.
 
-    One that names its run cannot be sent again for another, although its signature does not cover the URL.
+    The signature does not cover the URL, so a report that names its run is refused for another run.
     """
     if body.get("runId", run_id) != run_id:
         raise UnreadableRunnerReport("runId")

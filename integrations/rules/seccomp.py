@@ -1,7 +1,7 @@
-"""The system calls that a run may not make, as a filter for the kernel (seccomp(2), classic BPF).
+"""Builds the seccomp filter (seccomp(2), classic BPF) that refuses some system calls to runs.
 
-Namespaces leave some doors open: kernel keyrings, sockets to the hypervisor (AF_VSOCK), and parts of the kernel that no
-ordinary program needs and that were broken out of before. What the filter refuses fails with EPERM.
+Namespaces do not isolate kernel keyrings, sockets to the hypervisor (AF_VSOCK), and parts of the kernel that ordinary
+programs do not need and that sandbox escapes have used. Refused calls fail with EPERM.
 """
 
 import struct
@@ -18,7 +18,7 @@ AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A kind of processor: its number for the kernel's audit, and the numbers of system calls."""
+    """A processor architecture: its audit number, and the numbers of the refused system calls."""
 
     audit: int
     socket: int
@@ -37,7 +37,7 @@ MACHINES = {
             *(101, 103, 155, 161, 163, 165, 166, 167, 168, 169),  # ptrace, syslog, pivot_root, chroot, acct, mount…
             *(175, 176, 179, 246, 248, 249, 250, 272, 298, 303),  # modules, quotactl, kexec, keys, unshare, perf…
             *(304, 308, 310, 311, 313, 320, 321, 323),  # handles, setns, process_vm, finit_module, bpf, userfaultfd
-            *(29, 64, 68, 319),  # shmget, semget, msgget, memfd_create: memory that no limit of a process counts
+            *(29, 64, 68, 319),  # shmget, semget, msgget, memfd_create: memory that per-process limits do not count
             *_COMMON,
         ),
     ),
@@ -56,8 +56,9 @@ MACHINES = {
 
 
 def program(machine: Machine, *, egress: bool) -> bytes:
-    """Return the filter. A run that shares the machine's network gets no new AF_UNIX sockets: through abstract ones it
-    would reach the machine's own services."""
+    """Return the filter. A run that shares the machine's network must not create AF_UNIX sockets, because abstract ones
+    would reach the machine's services.
+    """
     families = (AF_INET, AF_INET6, AF_NETLINK) if egress else (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK)
     return b"".join(struct.pack("HBBI", *instruction) for instruction in _instructions(machine, families))
 

@@ -1,4 +1,4 @@
-"""Signatures between the gateway and a remote runner: an HMAC over the time and the body."""
+"""Signs messages between the gateway and a remote runner, with an HMAC over the time and the body."""
 
 import hashlib
 import hmac
@@ -17,8 +17,9 @@ def headers(secret: str, body: bytes, now: int) -> dict[str, str]:
 
 
 def is_genuine(secrets: Iterable[str], body: bytes, *, timestamp: str, signature: str, now: int) -> bool:
-    """Return whether a body was signed with one of the secrets within the last five minutes. An empty secret signs
-    nothing."""
+    """Return whether a body was signed with one of the secrets within the last five minutes. Empty secrets never
+    match.
+    """
     if not _SECONDS.fullmatch(timestamp) or abs(now - int(timestamp)) > TOLERANCE_SECONDS:
         return False
     given = signature.encode("utf-8", "replace")

@@ -1,1 +1,1 @@
-"""Wire shapes of the integrations."""
+"""Wire formats of the integrations."""

@@ -1,4 +1,4 @@
-"""The account key on the wire."""
+"""Wire format of account keys."""
 
 from typing import Any
 
@@ -25,22 +25,22 @@ from integrations.rules import recipients
     }
 )
 class RecipientField(serializers.Field[recipients.Recipient, Any, Any, Any]):
-    """Reads a public JWK to encrypt to."""
+    """Parses a recipient's public JWK."""
 
     def to_internal_value(self, data: Any) -> recipients.Recipient:
         """Return the checked key."""
         try:
             return recipients.parse(data)
         except JwkError as error:
-            raise serializers.ValidationError(f"The key is refused: {error}.") from None
+            raise serializers.ValidationError(f"The key was refused: {error}.") from None
 
 
 class AccountKeyRequest(StrictSerializer):
-    """The body of POST /v1/sync/account-key; it may be left out."""
+    """The body of POST /v1/sync/account-key, which is optional."""
 
     may_be_left_out = True
 
-    public_jwk = RecipientField(required=False, help_text="Whom to encrypt to; by default, the proof's key.")
+    public_jwk = RecipientField(required=False, help_text="The recipient's key; by default, the DPoP proof's.")
 
 
 class AccountKeyResponse(serializers.Serializer[Any]):

@@ -1,4 +1,4 @@
-"""CI runs on the wire."""
+"""Wire format of CI runs."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class CIStepResponse(serializers.Serializer[Any]):
 
 
 class CIRunResponse(serializers.Serializer[Any]):
-    """A CI run as its provider reported it last."""
+    """A CI run as its provider last reported it."""
 
     runId = serializers.CharField(source="id")
     projectId = serializers.CharField(source="project_id")
@@ -34,7 +34,7 @@ class CIRunResponse(serializers.Serializer[Any]):
     finishedAt = serializers.DateTimeField(source="finished_at", allow_null=True)
 
     def get_url(self, run: CIRun) -> str | None:
-        """Return where the provider shows the run, null where it did not say."""
+        """Return the provider's page for the run, or null if it is not known."""
         return run.url or None
 
 

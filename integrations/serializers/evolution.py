@@ -1,4 +1,4 @@
-"""Artifacts, evidence and revisions on the wire."""
+"""Wire formats of artifacts, evidence and revisions."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from integrations.rules import contents
 ENCODINGS = ("utf-8", "base64")
 REVISION_MAX = 2**31 - 1
 
-_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # the escape itself, not a text that spells it out
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")  # the escape itself, not an escaped backslash before u0000
 
 
 class KindField(StrictStringField):
@@ -28,10 +28,10 @@ class KindField(StrictStringField):
 
 
 def _bounded(value: Any) -> Any:
-    """Refuse JSON that the database cannot hold, or that is too long."""
+    """Refuse JSON that is too long or that the database cannot store."""
     try:
         json.dumps(value)
-    except TypeError:  # the body's reader keeps an integer beyond 64 bits as a fragment of text
+    except TypeError:  # the JSON parser returns integers beyond 64 bits as raw text
         raise serializers.ValidationError("An integer may have at most 64 bits.") from None
     written = orjson.dumps(value)
     if _NUL.search(written):
@@ -76,13 +76,13 @@ class ArtifactResponse(serializers.Serializer[Any]):
 
 
 class ArtifactContentResponse(ArtifactResponse):
-    """An artifact with its content, as text where it is UTF-8."""
+    """An artifact with its content, as text if it is UTF-8."""
 
     content = serializers.CharField()
     encoding = serializers.ChoiceField(ENCODINGS)
 
     def to_representation(self, instance: EvolutionArtifact) -> Any:
-        """Render the content as its bytes allow."""
+        """Render the content as text if it is UTF-8, else as base64."""
         text, encoding = contents.encode(bytes(instance.content))
         return {**ArtifactResponse(instance).data, "content": text, "encoding": encoding}
 
@@ -123,7 +123,7 @@ class RevisionRequest(StrictSerializer):
 
 
 class RevisionResponse(serializers.Serializer[Any]):
-    """The active revision; revision 0, without an artifact, before the first activation."""
+    """The active revision; before the first activation, revision 0 without an artifact."""
 
     revision = serializers.IntegerField()
     artifactId = serializers.CharField(source="artifact_id", allow_null=True)
@@ -131,7 +131,9 @@ class RevisionResponse(serializers.Serializer[Any]):
 
 
 class ActiveRevisionResponse(RevisionResponse):
-    """The active revision, and a page of those before it, newest first; `hasMore` says whether older ones follow."""
+    """The active revision, and a page of those before it, newest first; `hasMore` tells whether there are older
+    ones.
+    """
 
     history = RevisionResponse(many=True)
     hasMore = serializers.BooleanField()

@@ -1,4 +1,4 @@
-"""Evolution jobs on the wire."""
+"""Wire format of evolution jobs."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ STATUSES = [
 
 
 class IdsField(serializers.ListField):
-    """Different ids."""
+    """A list of distinct ids."""
 
     child = StrictStringField(max_length=64)
 
     def to_internal_value(self, data: Any) -> list[str]:
-        """Refuse one that is named twice."""
+        """Refuse repeated ids."""
         ids: list[str] = super().to_internal_value(data)
         if len(set(ids)) != len(ids):
             raise serializers.ValidationError("Name each id once.")
@@ -40,7 +40,7 @@ class EvolutionJobRequest(StrictSerializer):
 
 
 class EvolutionJobResponse(serializers.Serializer[Any]):
-    """A job. What it makes is an artifact."""
+    """A job. Its result is an artifact."""
 
     jobId = serializers.CharField(source="id")
     program = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What executions have in common on the wire."""
+"""Wire formats that executions share."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 
 class ExecutionErrorResponse(serializers.Serializer[Any]):
-    """Why an execution failed, other than by its program's own exit code."""
+    """Why an execution failed, unless the program's own exit code says so."""
 
     code = serializers.CharField()
     message = serializers.CharField()

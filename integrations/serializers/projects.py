@@ -1,4 +1,4 @@
-"""Projects and their execution configurations on the wire."""
+"""Wire formats of projects and their execution configurations."""
 
 import re
 from typing import Any
@@ -40,12 +40,12 @@ class CommandField(serializers.ListField):
 
 
 class EnvironmentField(serializers.DictField):
-    """Environment variables by their names."""
+    """Environment variables by name."""
 
     child = StrictStringField(allow_blank=True, trim_whitespace=False, max_length=VARIABLE_MAX_CHARACTERS)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Check the names too."""
+        """Also check the names."""
         values = super().to_internal_value(data)
         if len(values) > VARIABLES_MAX:
             raise serializers.ValidationError(f"At most {VARIABLES_MAX} variables.")
@@ -55,7 +55,7 @@ class EnvironmentField(serializers.DictField):
 
 
 class ExecutionConfigRequest(StrictSerializer):
-    """The whole configuration; what is left out gets its default."""
+    """The whole configuration. Omitted members get their defaults."""
 
     runtime = StrictStringField(default="default", max_length=64)
     command = CommandField(default=list)
@@ -66,7 +66,7 @@ class ExecutionConfigRequest(StrictSerializer):
 
 
 class ExecutionConfigResponse(serializers.Serializer[Any]):
-    """How a project's runs are executed."""
+    """A project's execution configuration."""
 
     projectId = serializers.CharField(source="project_id")
     runtime = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Sandbox runs on the wire."""
+"""Wire format of sandbox runs."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from integrations.serializers.projects import CommandField
 
 
 class FilesField(serializers.DictField):
-    """Texts by relative paths."""
+    """Text files by relative path."""
 
     child = StrictStringField(allow_blank=True, trim_whitespace=False)
 
@@ -38,14 +38,14 @@ class SandboxRunRequest(StrictSerializer):
 
     projectId = StrictStringField(max_length=64)
     command = CommandField(required=False, help_text="Default: the command of the project's execution configuration.")
-    files = FilesField(required=False, help_text="Texts by relative paths; they lie in the run's working folder.")
+    files = FilesField(required=False, help_text="Text files by path, relative to the run's working folder.")
     stdin = StrictStringField(required=False, allow_blank=True, trim_whitespace=False)
     timeoutSeconds = StrictIntegerField(required=False, min_value=1)
     idempotencyKey = IdempotencyKeyField(required=False)
 
 
 class SandboxRunResponse(serializers.Serializer[Any]):
-    """A run. stdout and stderr are what there is so far."""
+    """A run. stdout and stderr are the output so far."""
 
     runId = serializers.CharField(source="id")
     projectId = serializers.CharField(source="project_id")

@@ -1,1 +1,1 @@
-"""The integrations' routes. SPEC: Optional first-party integrations."""
+"""Views of the integrations. SPEC: Optional first-party integrations."""

@@ -20,7 +20,7 @@ from integrations.serializers.account_keys import AccountKeyRequest, AccountKeyR
 
 
 class AccountKeyViewSet(ApiViewSet):
-    """The key that an account's devices share."""
+    """Returns the key that an account's devices share."""
 
     @extend_schema(
         operation_id="wrap_account_key",
@@ -31,7 +31,7 @@ class AccountKeyViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable, Forbidden)
     @requires(Capability.SYNC_KEY_READ)
     def create(self, request: Request) -> Response:
-        """Encrypt the account's key to the caller's key; the first request makes it."""
+        """Return the account's key, encrypted to the caller's key. The first request creates it."""
         switches.require(IntegrationSwitch.Name.ACCOUNT_KEY_SYNC)
         if caller(request).org_id is not None:
             raise Forbidden("An organization's token has no account key.")

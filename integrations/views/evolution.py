@@ -34,24 +34,24 @@ from organizations.rules.roles import ANY, PEOPLE_MANAGERS
 
 NEVER_ACTIVATED = EvolutionRevision(revision=0)
 AFTER_REVISION = OpenApiParameter(
-    "after", {"type": "integer", "minimum": 1}, description="A revision: the history begins behind it."
+    "after", {"type": "integer", "minimum": 1}, description="A revision; the history begins with the one before it."
 )
 
 
 class EvolutionParser(StrictJSONParser):
-    """Takes bodies that hold an artifact."""
+    """Parses bodies that contain an artifact."""
 
     max_bytes = EVOLUTION_BODY_MAX_BYTES
 
 
 class EvolutionViewSet(ApiViewSet):
-    """What every route of evolution shares."""
+    """Base class of the evolution routes."""
 
     parser_classes = (EvolutionParser,)
 
 
 class ArtifactViewSet(EvolutionViewSet):
-    """Artifacts by their content."""
+    """Artifacts by content."""
 
     @extend_schema(
         operation_id="list_artifacts", summary="List artifacts", parameters=[LIMIT, AFTER], responses=ArtifactList
@@ -64,14 +64,14 @@ class ArtifactViewSet(EvolutionViewSet):
 
     @extend_schema(
         operation_id="create_artifact",
-        summary="Keep an artifact",
+        summary="Store an artifact",
         request=ArtifactRequest,
         responses={200: ArtifactResponse, 201: ArtifactResponse},
     )
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_WRITE, roles=ANY)
     def create(self, request: Request) -> Response:
-        """Keep an artifact: 201, or 200 with the known one where the owner has the same kind and content."""
+        """Store an artifact. The status is 201, or 200 with the existing artifact if kind and content are the same."""
         evolution.artifacts(caller(request))
         values = _valid(ArtifactRequest, request)
         artifact, is_new = operations.keep_artifact(
@@ -88,7 +88,7 @@ class ArtifactViewSet(EvolutionViewSet):
 
 
 class EvidenceViewSet(EvolutionViewSet):
-    """What was observed of artifacts."""
+    """Evidence about artifacts."""
 
     @extend_schema(
         operation_id="list_evidence", summary="List evidence", parameters=[LIMIT, AFTER], responses=EvidenceList
@@ -101,14 +101,14 @@ class EvidenceViewSet(EvolutionViewSet):
 
     @extend_schema(
         operation_id="create_evidence",
-        summary="Keep evidence of an artifact",
+        summary="Store evidence about an artifact",
         request=EvidenceRequest,
         responses={201: EvidenceResponse},
     )
     @refuses(IntegrationUnavailable, NotFound)
     @requires(Capability.EVOLUTION_WRITE, roles=ANY)
     def create(self, request: Request) -> Response:
-        """Keep what was observed of an artifact."""
+        """Store evidence about an artifact."""
         evolution.evidence(caller(request))
         values = _valid(EvidenceRequest, request)
         evidence = operations.keep_evidence(
@@ -118,7 +118,7 @@ class EvidenceViewSet(EvolutionViewSet):
 
 
 class ActiveRevisionViewSet(EvolutionViewSet):
-    """Which artifact is active."""
+    """The active revision."""
 
     @extend_schema(
         operation_id="get_active_revision",
@@ -129,7 +129,7 @@ class ActiveRevisionViewSet(EvolutionViewSet):
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_READ, roles=ANY)
     def retrieve(self, request: Request) -> Response:
-        """Return the active revision, and `limit` revisions before it or before `after`."""
+        """Return the active revision, and up to `limit` revisions before it or before `after`."""
         limit, revisions = limit_of(request), evolution.revisions(caller(request))
         active = revisions.first()
         after = _revision_after(request, active)
@@ -151,7 +151,9 @@ class ActiveRevisionViewSet(EvolutionViewSet):
     @refuses(IntegrationUnavailable, NotFound, RevisionConflict)
     @requires(Capability.EVOLUTION_WRITE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request) -> Response:
-        """Activate an artifact, if `expectedRevision` is the active revision; earlier artifacts may be activated again."""
+        """Activate an artifact if `expectedRevision` is the active revision. Earlier artifacts may be activated
+        again.
+        """
         evolution.revisions(caller(request))
         values = _valid(RevisionRequest, request)
         revision = operations.activate(
@@ -161,9 +163,9 @@ class ActiveRevisionViewSet(EvolutionViewSet):
 
 
 def _revision_after(request: Request, active: EvolutionRevision | None) -> int:
-    """Return the revision behind which the history begins: the one that `after` names, or else the active one.
+    """Return the revision after which the listed history begins: `after`, or else the active one.
 
-    Raises InvalidRequest where `after` names none that the owner has had.
+    Raises InvalidRequest if the owner never had the revision `after`.
     """
     last, sent = active.revision if active else 0, after_of(request)
     if sent is None:

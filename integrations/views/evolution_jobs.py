@@ -19,7 +19,7 @@ from organizations.rules.roles import ANY
 
 
 class EvolutionJobViewSet(ApiViewSet):
-    """Programs that make an artifact of others."""
+    """Programs that create artifacts from others."""
 
     @extend_schema(
         operation_id="list_evolution_jobs", summary="List jobs", parameters=[LIMIT, AFTER], responses=EvolutionJobList
@@ -39,8 +39,9 @@ class EvolutionJobViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable, NotFound, IdempotencyKeyReused, RateLimited)
     @requires(Capability.EVOLUTION_EXECUTE, roles=ANY)
     def create(self, request: Request) -> Response:
-        """Queue a job. The program starts in a folder with `inputs/<artifact_id>` and `evidence.json`; what it writes to
-        its standard output becomes an artifact. The same `idempotencyKey` with the same body names the same job."""
+        """Queue a job. The program starts in a folder with `inputs/<artifact_id>` and `evidence.json`; its standard
+        output becomes an artifact. Repeating the request with the same `idempotencyKey` returns the same job.
+        """
         evolution.jobs(caller(request))
         body = EvolutionJobRequest(data=request.data)
         body.is_valid(raise_exception=True)
@@ -53,5 +54,5 @@ class EvolutionJobViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable)
     @requires(Capability.EVOLUTION_READ, roles=ANY)
     def retrieve(self, request: Request, job_id: str) -> Response:
-        """Return a job, with the artifact that it made."""
+        """Return a job, with the id of its result."""
         return Response(EvolutionJobResponse(evolution.job(caller(request), job_id)).data)

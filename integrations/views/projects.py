@@ -24,7 +24,7 @@ from integrations.serializers.projects import (
 from organizations.rules.roles import ANY, PEOPLE_MANAGERS
 
 IF_MATCH = OpenApiParameter(
-    "If-Match", str, OpenApiParameter.HEADER, description="The version that is to be replaced, bare or quoted."
+    "If-Match", str, OpenApiParameter.HEADER, description="The version to replace, with or without quotes."
 )
 _VERSION = re.compile(r'(?P<quote>"?)(?P<version>[0-9]{1,9})(?P=quote)')
 
@@ -43,7 +43,7 @@ class ProjectViewSet(ApiViewSet):
 
 
 class ExecutionConfigViewSet(ApiViewSet):
-    """How a project's sandbox runs are executed."""
+    """A project's execution configuration."""
 
     @extend_schema(
         operation_id="get_execution_config", summary="Get an execution configuration", responses=ExecutionConfigResponse
@@ -51,7 +51,7 @@ class ExecutionConfigViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable)
     @requires(Capability.PROJECTS_READ, roles=ANY)
     def retrieve(self, request: Request, project_id: str) -> Response:
-        """Return the configuration; before the first PUT, the defaults at version 0."""
+        """Return the configuration; before the first PUT, the defaults as version 0."""
         return _answer(execution_configs.of_project(projects.one_of(caller(request), project_id)))
 
     @extend_schema(
@@ -64,7 +64,7 @@ class ExecutionConfigViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable, RevisionConflict)
     @requires(Capability.PROJECTS_CONFIGURE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, project_id: str) -> Response:
-        """Replace the whole configuration; what is left out gets its default."""
+        """Replace the whole configuration. Omitted members get their defaults."""
         project = projects.one_of(caller(request), project_id)
         body = ExecutionConfigRequest(data=request.data)
         body.is_valid(raise_exception=True)
@@ -77,7 +77,7 @@ def _expected_version(request: Request) -> int | None:
         return None
     parts = _VERSION.fullmatch(sent.strip())
     if parts is None:
-        raise InvalidRequest("If-Match must be the version that is to be replaced.", param="If-Match")
+        raise InvalidRequest("If-Match must be the version to replace.", param="If-Match")
     return int(parts["version"])
 
 

@@ -27,13 +27,13 @@ from organizations.rules.roles import ANY
 
 
 class SandboxParser(StrictJSONParser):
-    """Takes bodies that hold a run's files."""
+    """Parses bodies that contain a run's files."""
 
     max_bytes = SANDBOX_BODY_MAX_BYTES
 
 
 class SandboxRunViewSet(ApiViewSet):
-    """Programs that are executed once, in a sandbox."""
+    """Single executions of programs in the sandbox."""
 
     parser_classes = (SandboxParser,)
 
@@ -58,7 +58,7 @@ class SandboxRunViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable, NotFound, IdempotencyKeyReused, RateLimited)
     @requires(Capability.SANDBOX_RUN, roles=ANY)
     def create(self, request: Request) -> Response:
-        """Queue a run. The same `idempotencyKey` with the same body names the same run."""
+        """Queue a run. Repeating the request with the same `idempotencyKey` returns the same run."""
         sandbox_runs.visible_to(caller(request))
         body = SandboxRunRequest(data=request.data)
         body.is_valid(raise_exception=True)
@@ -71,7 +71,7 @@ class SandboxRunViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable)
     @requires(Capability.SANDBOX_READ, roles=ANY)
     def retrieve(self, request: Request, run_id: str) -> Response:
-        """Return a run with its output; while it runs, with what there is so far."""
+        """Return a run with its output so far."""
         return Response(SandboxRunResponse(sandbox_runs.one_of(caller(request), run_id)).data)
 
     @extend_schema(
@@ -83,9 +83,9 @@ class SandboxRunViewSet(ApiViewSet):
     @refuses(IntegrationUnavailable, Forbidden)
     @requires(Capability.SANDBOX_CANCEL, roles=ANY)
     def cancel(self, request: Request, run_id: str) -> Response:
-        """End a run and all of its processes within seconds; repeating, or cancelling what is over, changes nothing.
+        """End a run and all of its processes within seconds. Repeating, or cancelling a finished run, changes nothing.
 
-        In an organization, members cancel their own runs, owners and admins all.
+        In an organization, members can cancel their own runs, owners and admins all runs.
         """
         run = operations.cancel(caller(request), run_id)
         tasks.pass_on_cancel(run)

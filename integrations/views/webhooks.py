@@ -1,6 +1,6 @@
-"""`POST /webhooks/ci/<provider>` and `/webhooks/sandbox/<run_id>`: what CI providers and a remote runner report.
+"""`POST /webhooks/ci/<provider>` and `/webhooks/sandbox/<run_id>`: reports of CI providers and of a remote runner.
 
-Outside /v1: they carry a signature and no token.
+They are outside /v1, because they are signed and carry no token.
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -21,7 +21,7 @@ EVENT = "X-GitHub-Event"
 @csrf_exempt
 @require_POST
 def ci(request: HttpRequest, provider: str) -> HttpResponse:
-    """Take a signed delivery. 200 also where it changes nothing."""
+    """Process a signed delivery. The status is 200 even if nothing changes."""
     try:
         ci_reports.receive(
             provider,
@@ -37,7 +37,7 @@ def ci(request: HttpRequest, provider: str) -> HttpResponse:
 @csrf_exempt
 @require_POST
 def sandbox(request: HttpRequest, run_id: str) -> HttpResponse:
-    """Take a remote runner's signed report. 200 also where it changes nothing."""
+    """Process a remote runner's signed report. The status is 200 even if nothing changes."""
     stamp, signature = (request.headers.get(name, "") for name in (signatures.TIMESTAMP, signatures.SIGNATURE))
     try:
         body = _body(request, SANDBOX_CALLBACK_BODY_MAX_BYTES)

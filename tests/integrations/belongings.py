@@ -1,4 +1,4 @@
-"""An owner who has one of everything that the integrations keep, and every route of theirs."""
+"""An owner with one record of each kind, and all routes of the integrations."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -40,25 +40,25 @@ def switch_on() -> None:
 
 
 def switch_off() -> None:
-    """Take back what makes the integrations answer; what they keep stays."""
+    """Remove the integrations' configuration, but not their records."""
     for model in (SandboxSettings, CIProvider, IntegrationSwitch, Project):
         model.objects.all().delete()
 
 
 @dataclass(frozen=True)
 class Belongings:
-    """Ids of an owner's rows, by the names that paths have for them."""
+    """Ids of an owner's rows, by the names of path parameters."""
 
     ids: dict[str, str]
 
     def path(self, template: str) -> str:
-        """Fill a path in."""
+        """Return a path with its parameters."""
         for name, value in self.ids.items():
             template = template.replace(f"<{name}>", value)
         return template
 
     def body(self, method: str, template: str) -> dict[str, Any] | None:
-        """Return a good body of a route, None where it takes none."""
+        """Return a valid body for a route, or None if it has no body."""
         artifact = self.ids["artifact_id"]
         bodies: dict[tuple[str, str], dict[str, Any]] = {
             ("PUT", "/v1/projects/<project_id>/execution-config"): {
@@ -97,13 +97,13 @@ class Belongings:
 
 
 NOBODYS = Belongings(dict.fromkeys(("project_id", "artifact_id", "evidence_id", "job_id", "run_id"), "unknown"))
-"""Ids that nothing has."""
+"""Ids that do not exist."""
 
 
 def belongings(
     owner_key: str, kind: str = "account", *, requested_by: str = "did:web:studio.example:alice"
 ) -> Belongings:
-    """Make one row of everything."""
+    """Create one row of each kind."""
     now, owner = timezone.now(), {"owner_kind": kind, "owner_key": owner_key}
     one = project(owner_key, kind=kind)
     ExecutionConfig.objects.create(project=one, version=1, updated_at=now)

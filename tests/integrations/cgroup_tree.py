@@ -1,4 +1,4 @@
-"""Cgroups of the machine, for tests that need no controller."""
+"""Provides real cgroups for tests that need no controllers."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from integrations.adapters import delegation
 
 
 def machines_own() -> list[Path]:
-    """Return where tests may make cgroups: none, or one. SANDBOX_CGROUP names it, else it is the process's own."""
+    """Return the parent for tests' cgroups, as a list of at most one: SANDBOX_CGROUP, or else the process's own."""
     named = os.environ.get("SANDBOX_CGROUP", "none")
     try:
         place = Path(named) if named not in ("", "none") else delegation.own()
@@ -21,7 +21,7 @@ def machines_own() -> list[Path]:
 
 @contextmanager
 def child(place: Path) -> Iterator[Path]:
-    """Provide a cgroup for a test's own."""
+    """Provide a cgroup for one test."""
     path = place / f"test-{uuid4().hex}"
     path.mkdir()
     try:

@@ -1,4 +1,4 @@
-"""Callers of the integrations, whose answers are compared with the API reference."""
+"""Callers of the integrations. Responses are compared with the API reference."""
 
 import json
 from typing import Any
@@ -11,11 +11,11 @@ from tests.contract.document import answer_schema, operation_at, validate
 from tests.factories.accounts import Caller
 
 NOTHING = {"data": [], "hasMore": False, "firstId": None, "lastId": None}
-"""A list of nothing."""
+"""Returned for lists: nothing."""
 
 
 class Api:
-    """Sends JSON as any caller, and checks that the API reference describes what comes back."""
+    """Sends JSON as any caller, and checks responses against the API reference."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

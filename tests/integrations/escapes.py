@@ -1,5 +1,6 @@
-"""Ways out of a sandbox, tried by a program within it: `python3 escapes.py`, with the machine's things as JSON on its
-standard input. Writes, as JSON, what each way led to; null where it led nowhere. Uses the standard library alone."""
+"""Tries to escape from a sandbox, as a program within it: `python3 escapes.py`, with targets on the machine as JSON on
+its standard input. Writes the result of each attempt as JSON; null if it failed. Uses only the standard library.
+"""
 
 import ctypes
 import fcntl
@@ -29,7 +30,7 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def connected(family: int, address: Any, kind: int = socket.SOCK_STREAM) -> str:
-    """Reach a socket."""
+    """Connect to a socket."""
     with socket.socket(family, kind) as reached:
         reached.settimeout(2)
         reached.connect(address)
@@ -38,14 +39,14 @@ def connected(family: int, address: Any, kind: int = socket.SOCK_STREAM) -> str:
 
 
 def written(path: str, text: str) -> str:
-    """Write to a file that is there."""
+    """Write to an existing file."""
     with Path(path).open("r+b", buffering=0) as file:
         file.write(text.encode())
     return path
 
 
 def linked(make: Callable[[str, str], None], path: str) -> str:
-    """Read a file by way of a link."""
+    """Read a file through a link."""
     make(path, "link")
     try:
         return Path("link").read_text()
@@ -54,13 +55,13 @@ def linked(make: Callable[[str, str], None], path: str) -> str:
 
 
 def device(kind: int, major: int, minor: int) -> bytes:
-    """Read a device by a file of one's own."""
+    """Read a device through a device file created here."""
     os.mknod("device", kind | 0o600, os.makedev(major, minor))
     return Path("device").read_bytes()[:1] or b"there"
 
 
 def in_namespace(number: int) -> str:
-    """Become somebody else in a user namespace of one's own, by clone (56) or clone3 (435) on x86-64."""
+    """Become another user in a new user namespace, by clone (56) or clone3 (435) on x86-64."""
     sizes = (ctypes.c_uint64 * 11)(NEW_USER_NAMESPACE, 0, 0, 0, signal.SIGCHLD)
     plain = (NEW_USER_NAMESPACE | signal.SIGCHLD, 0, 0, 0, 0)
     child = call("syscall", number, *((sizes, 88) if number == 435 else plain))
@@ -70,7 +71,7 @@ def in_namespace(number: int) -> str:
 
 
 def environments(word: str) -> str:
-    """Find a word in the environment of any process."""
+    """Find a word in the environments of processes."""
     found = []
     for file in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -81,7 +82,7 @@ def environments(word: str) -> str:
 
 
 def crashed() -> str:
-    """Leave a core dump."""
+    """Produce a core dump."""
     if os.fork() == 0:
         os.abort()
     os.wait()
@@ -89,7 +90,7 @@ def crashed() -> str:
 
 
 def done(action: Callable[..., None], *arguments: Any) -> str:
-    """Do what returns nothing."""
+    """Call a function without a result."""
     action(*arguments)
     return "done"
 
@@ -100,12 +101,12 @@ def listed(folder: str) -> list[str]:
 
 
 def descriptors() -> list[str]:
-    """List what was inherited beside the three streams; the list itself takes one."""
+    """List inherited file descriptors besides the standard streams. Listing itself uses one."""
     return [name for name in listed("/proc/self/fd") if int(name) > 3]
 
 
 def pushed() -> str:
-    """Type into a terminal."""
+    """Inject input into a terminal."""
     for each in (0, 1, 2, "/dev/tty", "/dev/console", "/dev/ptmx", "/dev/pts/ptmx"):
         try:
             fd = each if isinstance(each, int) else os.open(each, os.O_RDWR)
@@ -117,7 +118,7 @@ def pushed() -> str:
 
 
 def ways(given: dict[str, Any]) -> dict[str, Callable[[], Any]]:
-    """Name every way out."""
+    """Return all attempts by name."""
     secret, process = given["secret"], given["process"]
     unix = socket.AF_UNIX
     return {
@@ -178,7 +179,7 @@ def ways(given: dict[str, Any]) -> dict[str, Callable[[], Any]]:
 
 
 def main() -> None:
-    """Try all of them."""
+    """Run all attempts."""
     found = {}
     for name, way in ways(json.load(sys.stdin)).items():
         try:

@@ -1,4 +1,4 @@
-"""JSON that nobody means well with, in every place of a body."""
+"""Hostile JSON values for every place in a body."""
 
 import json
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ HOSTILE = {
 
 
 def spoiled(good: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
-    """Yield a body with each hostile value in each place, and the outermost member that is to be named for it."""
+    """Yield a body for each hostile value in each place, with the outermost member that the error must name."""
     for hostile in HOSTILE.values():
         yield "unknown", _with({**good, "unknown": "@"}, hostile)
         for name, value in good.items():

@@ -27,14 +27,14 @@ def shell(script: str, **members: Any) -> dict[str, Any]:
 
 
 def queued(api: Api, who: Caller, project: Project, script: str, **members: Any) -> str:
-    """Ask for a run and return its id."""
+    """Request a run and return its id."""
     status, body = api(who, "POST", RUNS, {"projectId": project.id, **shell(script, **members)})
     assert (status, body["status"]) == (202, "queued"), body
     return str(body["runId"])
 
 
 def finished(api: Api, who: Caller, project: Project, script: str, **members: Any) -> dict[str, Any]:
-    """Ask for a run, execute it as a worker does, and read it."""
+    """Request a run, execute it as a worker does, and read it."""
     run_id = queued(api, who, project, script, **members)
     assert sandbox_runs.execute(run_id)
     status, body = api(who, "GET", f"{RUNS}/{run_id}")
@@ -49,14 +49,15 @@ def let_time_pass(run_id: str) -> None:
 
 
 def processes(mark: str) -> list[int]:
-    """Find the processes within a sandbox that has a process with this word in its command line: they share the
-    namespace of process numbers."""
+    """Find the processes of the sandbox that has a process with this word in its command line. They share a PID
+    namespace.
+    """
     marked = {namespace(pid) for pid in pids() if mark.encode() in _command_line(pid)} - {namespace("self"), None}
     return [pid for pid in pids() if namespace(pid) in marked]
 
 
 def namespace(pid: int | str) -> str | None:
-    """Return a process's namespace of process numbers; None where the process is gone."""
+    """Return a process's PID namespace, or None if the process is gone."""
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:

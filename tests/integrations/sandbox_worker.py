@@ -1,4 +1,4 @@
-"""A real worker of sandbox runs: Celery in a process of its own, on the tests' database and the queue in files."""
+"""A real worker of sandbox runs: a Celery process with the tests' database and a file-based queue."""
 
 import os
 import signal
@@ -17,7 +17,9 @@ READY = "Sandbox: "
 
 
 class Worker:
-    """The process that `make run` starts for sandbox runs; as a context manager it is ready, and killed in the end."""
+    """The process that `make run` starts for sandbox runs. The context manager waits until it is ready and kills it at
+    the end.
+    """
 
     def __init__(self) -> None:
         self._log = make_home() / "log"
@@ -36,11 +38,11 @@ class Worker:
 
     def __exit__(self, *exc: object) -> None:
         self.end(signal.SIGKILL)
-        sys.stdout.write(self.log)  # pytest shows it where a test fails
+        sys.stdout.write(self.log)  # pytest shows it if a test fails
 
     @property
     def log(self) -> str:
-        """Return what it printed so far."""
+        """Return its output so far."""
         return self._log.read_text()
 
     def has_ended(self) -> bool:

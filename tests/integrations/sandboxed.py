@@ -1,5 +1,6 @@
-"""Executes a program in the sandbox as whoever starts this: `python -m tests.integrations.sandboxed`, with the program's
-files as JSON on its standard input."""
+"""Executes a program in the sandbox as the current user: `python -m tests.integrations.sandboxed`, with the program's
+files as JSON on standard input.
+"""
 
 import json
 import sys

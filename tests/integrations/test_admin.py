@@ -1,4 +1,4 @@
-"""The console's pages of the integrations: what operators change, what is logged of it, and what they never see."""
+"""Console pages for the integrations: changes, their log, and contents that operators never see."""
 
 import re
 from pathlib import Path
@@ -92,7 +92,7 @@ def test_cancelling_runs_is_logged_for_each(operator: Client) -> None:
     assert LogEntry.objects.filter(object_id=run.pk, change_message="Cancelled.").count() == 1
 
 
-def test_what_a_provider_wrote_is_shown_as_text(operator: Client) -> None:
+def test_a_providers_texts_are_escaped(operator: Client) -> None:
     page = operator.get(reverse("admin:integrations_cirun_change", args=[CIRun.objects.get().pk])).content.decode()
     assert "build &lt;b&gt;: queued" in page
 
@@ -105,7 +105,7 @@ def test_what_a_provider_wrote_is_shown_as_text(operator: Client) -> None:
         (IntegrationSwitch, "name", "account_key_sync"),
     ],
 )
-def test_what_names_a_row_stays(operator: Client, model: type[Model], name: str, other: str) -> None:
+def test_natural_keys_are_read_only(operator: Client, model: type[Model], name: str, other: str) -> None:
     IntegrationSwitch.objects.exclude(name="evolution").delete()
     row = model._default_manager.get()
     before = getattr(row, name)

@@ -1,4 +1,4 @@
-"""Deliveries of CI providers: jobs as steps, at once, hostile, and signed with another secret."""
+"""CI providers' deliveries: jobs as steps, concurrent and hostile deliveries, and rotated secrets."""
 
 import json
 from typing import Any
@@ -33,7 +33,7 @@ def docs(alice: Caller) -> Project:
 
 
 def workflow_job(name: str, status: str, second: int | None = None, **fields: Any) -> dict[str, Any]:
-    """Write a delivery as the forge does, members that are of no use here included."""
+    """Build a delivery as a forge does, including unused members."""
     started = None if second is None else f"2026-11-20T10:00:{second:02}Z"
     ended = f"2026-11-20T10:01:{second or 0:02}Z" if status == "completed" else None
     job = {
@@ -111,7 +111,7 @@ def test_a_further_attempt_replaces_the_jobs_that_it_runs(
 
 
 @pytest.mark.django_db
-def test_a_run_has_so_many_steps(client: Client, docs: Project) -> None:
+def test_a_runs_steps_are_limited(client: Client, docs: Project) -> None:
     report(client, workflow_run("in_progress"))
     CIRun.objects.update(steps=[{**DONE[0], "name": f"job {n}", "attempt": 1} for n in range(STEPS_MAX)])
     report(client, workflow_job("one more", "queued"), workflow_job("job 7", "queued", run_attempt=2))
@@ -179,7 +179,7 @@ def test_deliveries_at_once_lose_nothing() -> None:
 
 
 def _receive(body: dict[str, Any]) -> None:
-    """Take a delivery as the view does."""
+    """Process a delivery as the view does."""
     content, event = json.dumps(body).encode(), "workflow_job" if "workflow_job" in body else "workflow_run"
     ci_reports.receive("forge", content, signature_of(content), event)
 

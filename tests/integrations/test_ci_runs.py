@@ -1,4 +1,4 @@
-"""CI runs: signed webhooks in either format, out of order and repeated, and who may read what they reported."""
+"""CI runs: signed webhooks in both formats, out of order and repeated, and access to the runs."""
 
 import hashlib
 import hmac
@@ -29,12 +29,12 @@ def alice() -> Caller:
 
 @pytest.fixture
 def docs(alice: Caller) -> Project:
-    """Configure two providers that report on a project of Alice's."""
+    """Configure two providers for one of Alice's projects."""
     return reported(project(alice.account.did))
 
 
 def reported(one: Project) -> Project:
-    """Configure a provider of each format that reports on a project."""
+    """Configure a provider of each format for a project."""
     for name, kind, repository in (("forge", "workflow_run", "acme/docs"), ("other", "generic", "docs")):
         provider = CIProvider.objects.create(name=name, format=kind, secret=SECRET)
         CIRepository.objects.create(provider=provider, name=repository, project=one)
@@ -118,7 +118,9 @@ def test_a_workflow_run_from_queued_to_done(api: Api, client: Client, alice: Cal
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_deliveries_in_any_order_end_alike(api: Api, client: Client, alice: Caller, docs: Project, order: Any) -> None:
+def test_the_order_of_deliveries_does_not_matter(
+    api: Api, client: Client, alice: Caller, docs: Project, order: Any
+) -> None:
     deliveries = [
         workflow_run("requested"),
         workflow_run("in_progress"),  # within the same second
@@ -137,7 +139,7 @@ def test_a_further_attempt_is_the_same_run_running_again(
     deliver(client, "forge", workflow_run("completed", 9, conclusion="failure"))
     again = workflow_run("in_progress", 8, run_attempt=2)
     deliver(client, "forge", again)
-    deliver(client, "forge", workflow_run("completed", 30, conclusion="failure"))  # late news of the first attempt
+    deliver(client, "forge", workflow_run("completed", 30, conclusion="failure"))  # late, about attempt 1
     [run] = api(alice, "GET", "/v1/ci/runs")[1]["data"]
     assert (run["status"], run["finishedAt"]) == ("running", None)
 
@@ -153,6 +155,26 @@ CONCLUSIONS = {
 def test_conclusions(api: Api, client: Client, alice: Caller, docs: Project, conclusion: str, status: str) -> None:
     deliver(client, "forge", workflow_run("completed", conclusion=conclusion))
     assert api(alice, "GET", "/v1/ci/runs")[1]["data"][0]["status"] == status
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("running", "succeeded"), ("succeeded", "running"), ("failed", "succeeded")]
+)
+def test_of_two_deliveries_with_one_sequence_the_first_stands(
+    api: Api, client: Client, alice: Caller, docs: Project, first: str, second: str
+) -> None:
+    deliver(client, "other", generic(0, "queued"))
+    deliver(client, "other", generic(1, first))
+    [before] = api(alice, "GET", "/v1/ci/runs")[1]["data"]
+    step = {"name": "test", "status": "succeeded"}
+    assert deliver(client, "other", generic(1, second, ref="refs/heads/other", steps=[step])) == (
+        200,
+        {"received": True},
+    )
+    assert api(alice, "GET", "/v1/ci/runs")[1]["data"] == [before]
+    assert before["status"] == first
+    deliver(client, "other", generic(2, second))
+    assert api(alice, "GET", "/v1/ci/runs")[1]["data"][0]["status"] == second
 
 
 def test_the_generic_format_has_steps_and_a_sequence(api: Api, client: Client, alice: Caller, docs: Project) -> None:
@@ -265,7 +287,7 @@ NAMED = [
 
 
 @pytest.mark.parametrize(("provider", "body", "param"), NAMED, ids=[param for *_, param in NAMED])
-def test_what_cannot_be_read_is_named(
+def test_errors_name_the_malformed_member(
     client: Client, docs: Project, provider: str, body: dict[str, Any], param: str
 ) -> None:
     assert deliver(client, provider, body)[1]["error"]["param"] == param

@@ -1,4 +1,4 @@
-"""Every route of the integrations alike: to strangers, to an organization, switched off, and before hostile bodies."""
+"""All routes of the integrations: strangers, organizations' tokens, disabled integrations, and hostile bodies."""
 
 import json
 from typing import Any
@@ -25,7 +25,7 @@ ACCOUNT_KEY = "/v1/sync/account-key"
 
 
 class Send:
-    """Sends one request to a route; an exception in the gateway is the 500 that a caller would see."""
+    """Sends one request to a route. An exception in the gateway becomes the 500 that a caller would see."""
 
     def __init__(self, client: Client) -> None:
         client.raise_request_exception = False
@@ -162,7 +162,7 @@ def _texts(body: dict[str, Any] | None) -> set[str]:
 
 
 def _seen(send: Send, who: Caller, theirs: Belongings) -> list[Any]:
-    """Read everything that an owner can read."""
+    """Return all records that an owner can read."""
     answers = [ask(send, who, route, theirs) for route in ROUTES if route.method == "GET"]
     assert {status for status, _ in answers} == {200}
     return answers

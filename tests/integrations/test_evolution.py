@@ -105,7 +105,7 @@ REFUSED: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("path", "param", "body"), REFUSED)
-def test_what_is_refused_is_named(api: Api, alice: Caller, path: str, param: str, body: Any) -> None:
+def test_errors_name_the_invalid_member(api: Api, alice: Caller, path: str, param: str, body: Any) -> None:
     status, answer = api(alice, "PUT" if path == ACTIVE else "POST", path, body)
     assert (status, answer["error"]["code"]) == (400, "invalid_request")
     assert answer["error"]["param"].partition(".")[0] == param
@@ -124,7 +124,7 @@ def test_evidence_is_about_an_artifact(api: Api, alice: Caller) -> None:
 NUMBERS = [2**64 - 1, -(2**63), 1e19, 1e22, -1.7976931348623157e308, 5e-324, 0.1]
 
 
-def test_what_was_sent_comes_back(api: Api, alice: Caller) -> None:
+def test_contents_are_returned_unchanged(api: Api, alice: Caller) -> None:
     sent = {"numbers": NUMBERS, "text": "\\u0000 spelled out", "": None}
     artifact = api(alice, "POST", ARTIFACTS, {**PROMPT, "metadata": sent})[1]
     evidence = api(alice, "POST", EVIDENCE, {"artifactId": artifact["artifactId"], "kind": "score", "payload": sent})[1]
@@ -164,7 +164,7 @@ def test_the_active_revision_is_set_by_compare_and_set(api: Api, alice: Caller) 
         assert (status, body["error"]["code"], body["error"]["param"]) == (400, "invalid_request", "after")
 
 
-def test_so_many_revisions_are_remembered(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_latest_revisions_are_stored(api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evolution, "REVISIONS_MAX", 2)
     artifact = kept(api, alice)
     for revision in range(4):

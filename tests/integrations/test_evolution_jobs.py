@@ -1,4 +1,4 @@
-"""Evolution jobs: an operator's program over artifacts and evidence, and what becomes of it."""
+"""Evolution jobs: an operator's program on artifacts and evidence, and its results."""
 
 import json
 from typing import Any
@@ -99,7 +99,7 @@ def test_the_result_has_the_programs_kind_and_may_be_known(api: Api, alice: Call
     assert EvolutionArtifact.objects.get(id=first["resultArtifactId"]).kind == "summary"
 
 
-def test_a_worker_is_told(api: Api, alice: Caller, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_job_is_queued_for_a_worker(api: Api, alice: Caller, django_capture_on_commit_callbacks: Any) -> None:
     assert app.conf.task_always_eager
     with django_capture_on_commit_callbacks(execute=True):
         made = api(alice, "POST", JOBS, {"program": "refine", "inputs": [kept(api, alice)]})[1]
@@ -133,7 +133,7 @@ def test_a_result_beyond_the_number_of_artifacts_fails(
     assert (read["status"], read["error"]["code"]) == ("failed", "invalid_request")
 
 
-def test_bytes_are_kept_as_they_are(api: Api, alice: Caller) -> None:
+def test_bytes_are_stored_unchanged(api: Api, alice: Caller) -> None:
     program("bytes", "printf", "\\377\\000x")
     read = finished(api, alice, "bytes", kept(api, alice))
     assert bytes(EvolutionArtifact.objects.get(id=read["resultArtifactId"]).content) == b"\xff\0x"
@@ -163,14 +163,16 @@ REFUSED: list[tuple[int, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("status", "param", "members"), REFUSED)
-def test_what_is_refused_is_named(api: Api, alice: Caller, status: int, param: str, members: dict[str, Any]) -> None:
+def test_errors_name_the_invalid_member(
+    api: Api, alice: Caller, status: int, param: str, members: dict[str, Any]
+) -> None:
     body = {"program": "refine", "inputs": [kept(api, alice)], **members}
     answered, answer = api(alice, "POST", JOBS, body)
     assert (answered, answer["error"]["param"].partition(".")[0]) == (status, param), json.dumps(answer)
     assert not EvolutionJob.objects.exists()
 
 
-def test_an_owner_has_so_many_jobs_at_once(api: Api, alice: Caller) -> None:
+def test_an_owners_concurrent_jobs_are_limited(api: Api, alice: Caller) -> None:
     body = {"program": "refine", "inputs": [kept(api, alice)]}
     for _ in range(20):
         assert api(alice, "POST", JOBS, body)[0] == 202

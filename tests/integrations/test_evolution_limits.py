@@ -1,4 +1,4 @@
-"""How much an owner may keep of evolution, also where several ask at once."""
+"""Limits on an owner's artifacts and evidence, including concurrent requests."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -37,8 +37,9 @@ def who(transactional_db: None) -> Principal:
 
 
 def one_too_many_before_any_inserts(model: type[Model], *calls: Callable[[], Any]) -> list[Any]:
-    """Return the results of calls of which none may insert a row before more wait than there may be rows: where they only
-    count first, these have counted by then."""
+    """Return the results of concurrent calls. None can insert a row before more calls wait than rows are allowed, so
+    calls that only counted beforehand would exceed the limit.
+    """
     waiting = f"SELECT WHERE {MOST} < (SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted)"
     with connect(autocommit=True) as watcher, connect() as holder, ThreadPoolExecutor(1) as thread:
         holder.execute(f"LOCK TABLE {model._meta.db_table} IN SHARE MODE".encode())
@@ -85,7 +86,7 @@ def test_the_same_artifact_at_once_takes_one_place(who: Principal) -> None:
 
 
 @racing
-def test_evidence_at_once_stays_within_the_limit(who: Principal) -> None:
+def test_concurrent_evidence_stays_within_the_limit(who: Principal) -> None:
     artifact, _ = evolution.keep_artifact(who, kind="prompt", content=b"x", metadata={})
     keep = partial(evolution.keep_evidence, who, artifact_id=artifact.id, kind="score", payload={})
     results = one_too_many_before_any_inserts(EvolutionEvidence, *[keep] * AT_ONCE)

@@ -1,4 +1,4 @@
-"""The lists of the integrations, page by page: while rows are added, and with cursors that are not the caller's."""
+"""Pagination of the integrations' lists: while rows are added, and with other owners' cursors."""
 
 from datetime import timedelta
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ ROWS, PAGE = 7, 3
 
 
 class List(NamedTuple):
-    """A list, its rows, what names one in an answer and in `Belongings`, and the column in which rows must differ."""
+    """A list, its model, the names of its ids in responses and in `Belongings`, and its unique column."""
 
     path: str
     model: type[Model]
@@ -52,7 +52,7 @@ def hers(alice: Caller) -> Belongings:
 
 
 def add(one: List, like: str, *, age_seconds: int) -> str:
-    """Add a row like one that there is; several may be of one age."""
+    """Add a copy of an existing row. Several may have the same age."""
     row: Any = one.model._default_manager.get(pk=like)
     row.pk = new_id("row")
     row.created_at = timezone.now().replace(microsecond=0) - timedelta(seconds=age_seconds)
@@ -74,7 +74,7 @@ def page(api: Api, who: Caller, one: List, query: str) -> dict[str, Any]:
 def test_pages_show_each_row_once_while_rows_are_added(api: Api, alice: Caller, hers: Belongings, one: List) -> None:
     mine = hers.ids[one.own]
     for number in range(ROWS):
-        add(one, mine, age_seconds=1000 * (number // 4))  # of two ages, so that ids decide
+        add(one, mine, age_seconds=1000 * (number // 4))  # only a few distinct ages, so that ids decide
     expected = list(one.model._default_manager.order_by("-created_at", "-pk").values_list("pk", flat=True))
     seen, query = [], f"?limit={PAGE}"
     for _ in range(ROWS):
@@ -114,7 +114,7 @@ def test_a_cursor_of_nothing_is_refused(client: Client, api: Api, alice: Caller,
         answer = client.get(f"{one.path}?after={after}", headers=alice.headers("GET", one.path))
         error = answer.json()["error"]
         assert (answer.status_code, error["code"]) == (400, "invalid_request"), after[:50]
-        assert error["param"] == "after" or "%00" in after  # a control character is refused whatever it is in
+        assert error["param"] == "after" or "%00" in after  # control characters are refused in all parameters
 
 
 @every_list

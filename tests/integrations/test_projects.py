@@ -1,4 +1,4 @@
-"""Projects and their execution configurations: whose they are, what they may hold, and who changes them."""
+"""Projects and their execution configurations: ownership, limits and changes."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -194,7 +194,7 @@ REFUSED: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("member", "value"), REFUSED)
-def test_what_is_refused_is_named(api: Api, member: str, value: Any) -> None:
+def test_errors_name_the_invalid_member(api: Api, member: str, value: Any) -> None:
     alice = make_caller(*SCOPES)
     path = config_path(project(alice.account.did))
     status, body = api(alice, "PUT", path, {member: value})

@@ -1,4 +1,4 @@
-"""Sandbox runs that a remote runner executes: signed both ways, ordered, and asked for."""
+"""Sandbox runs on a remote runner: signatures in both directions, order of reports, and polling."""
 
 import json
 import time
@@ -87,7 +87,7 @@ def test_a_run_is_handed_over(api: Api, alice: Caller, docs: Project, runner: Sa
     assert not sandbox_runs.execute(run_id)
 
 
-def test_reports_are_taken_in_their_order(
+def test_reports_are_processed_in_their_order(
     api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
 ) -> None:
     run_id = begun(api, alice, docs)
@@ -118,7 +118,7 @@ def test_a_bad_signature_changes_nothing(
     assert call_back(client, run_id, done, secret="")[0] == 401
 
 
-def test_what_was_said_of_one_run_cannot_be_said_of_another(
+def test_a_report_cannot_be_replayed_for_another_run(
     api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client
 ) -> None:
     first, second = begun(api, alice, docs), begun(api, alice, docs)
@@ -169,7 +169,7 @@ UNREADABLE: list[tuple[Any, str | None]] = [
 
 
 @pytest.mark.parametrize(("body", "param"), UNREADABLE)
-def test_what_cannot_be_read_is_named(
+def test_errors_name_the_malformed_member(
     api: Api, alice: Caller, docs: Project, runner: SandboxRunner, client: Client, body: Any, param: str | None
 ) -> None:
     run_id = begun(api, alice, docs)
@@ -238,7 +238,7 @@ def test_an_operator_changes_the_secret_and_removes_the_previous_one(runner: San
 @pytest.mark.parametrize(
     ("status", "words"), [(400, "The runner answered with status 400."), (500, "The runner could not be reached.")]
 )
-def test_a_run_that_is_not_taken_fails(
+def test_a_run_that_the_runner_refuses_fails(
     api: Api, alice: Caller, docs: Project, runner: SandboxRunner, status: int, words: str
 ) -> None:
     runner.status = status

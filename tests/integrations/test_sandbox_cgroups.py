@@ -1,4 +1,4 @@
-"""Cgroups of runs, in the machine's own tree: what enters, what is killed, and what is left behind."""
+"""Runs' cgroups in the machine's real tree: entering, killing and cleaning up."""
 
 import fcntl
 import os
@@ -19,13 +19,13 @@ from tests.integrations import cgroup_tree
 from tests.support.concurrency import at_once, eventually
 
 LEAVES = "(setsid sh -c 'sleep 16180 & sleep 16180' &); sleep 16180"
-"""Leaves processes in a session of their own, whose parent is gone."""
+"""Leaves orphaned processes in their own session."""
 DIES = (
     "import sys; from pathlib import Path; from integrations.adapters import cgroups\n"
     "group = cgroups.create(Path(sys.argv[1])); group.path.joinpath('cgroup.procs').write_text(sys.argv[2])\n"
     "print(group.path, flush=True); sys.stdin.read()"
 )
-"""Makes a cgroup, as a worker does, moves a process into it, and waits."""
+"""Creates a cgroup as a worker does, moves a process into it, and waits."""
 
 
 @pytest.fixture(params=cgroup_tree.machines_own(), ids=lambda place: "cgroup2")
@@ -67,7 +67,7 @@ def launch(stack: ExitStack, group: cgroups.Cgroup, script: str) -> subprocess.P
 
 
 def processes(group: cgroups.Cgroup) -> list[str]:
-    """List what is in the cgroup."""
+    """List the cgroup's processes."""
     return (group.path / "cgroup.procs").read_text().split()
 
 
@@ -84,13 +84,13 @@ def test_without_a_way_in_the_program_is_not_started(group: cgroups.Cgroup, star
         entrance()
     reader, writer = os.pipe()
     command = [sys.executable, "-I", "-S", str(launcher.__file__), str(os.getpid()), "1", str(reader), "/bin/true"]
-    told = subprocess.run(command, pass_fds=[reader], capture_output=True, text=True, check=False)
+    result = subprocess.run(command, pass_fds=[reader], capture_output=True, text=True, check=False)
     for fd in (reader, writer):
         os.close(fd)
-    assert (told.returncode, told.stderr) == (1, "the run's cgroup cannot be entered: Bad file descriptor\n")
+    assert (result.returncode, result.stderr) == (1, "the run's cgroup cannot be entered: Bad file descriptor\n")
 
 
-def test_a_kill_reaches_what_has_left_its_parent_and_session(group: cgroups.Cgroup, started: ExitStack) -> None:
+def test_a_kill_reaches_processes_that_left_their_parent_and_session(group: cgroups.Cgroup, started: ExitStack) -> None:
     process = launch(started, group, LEAVES)
     eventually(lambda: len(processes(group)) >= 3)
     group.kill()
@@ -108,7 +108,7 @@ def test_a_removal_kills_first(group: cgroups.Cgroup, started: ExitStack) -> Non
     assert process.wait() == -signal.SIGKILL
 
 
-def test_a_cgroup_that_stays_busy_is_left_to_the_next_worker(group: cgroups.Cgroup, base: Path) -> None:
+def test_a_busy_cgroup_is_removed_by_the_next_worker(group: cgroups.Cgroup, base: Path) -> None:
     (group.path / "within").mkdir()
     group.remove()
     assert group.path.exists()
@@ -117,7 +117,7 @@ def test_a_cgroup_that_stays_busy_is_left_to_the_next_worker(group: cgroups.Cgro
     assert not group.path.exists()
 
 
-def test_what_a_killed_worker_left_is_killed_and_removed(base: Path, started: ExitStack) -> None:
+def test_cgroups_of_a_killed_worker_are_killed_and_removed(base: Path, started: ExitStack) -> None:
     left = started.enter_context(subprocess.Popen(["sleep", "600"]))
     worker = started.enter_context(
         subprocess.Popen(
@@ -180,7 +180,7 @@ def test_many_workers_make_and_sweep_at_once(base: Path) -> None:
 
 @pytest.fixture
 def in_force(base: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have runs use the machine's cgroups, also where these have no controllers and so no limits."""
+    """Make runs use the machine's cgroups, even without controllers and thus without limits."""
     settings.SANDBOX_CGROUP = str(base)
     monkeypatch.setattr(delegation, "CONTROLLERS", frozenset())
     monkeypatch.setattr(confinement, "cgroup_limits", lambda program: {})

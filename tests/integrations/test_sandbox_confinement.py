@@ -1,4 +1,4 @@
-"""What a run tries to get out of its sandbox, and how that ends. Each program says what it reached."""
+"""Programs that attack their sandbox. Each prints what it reached."""
 
 import os
 import socket
@@ -20,7 +20,7 @@ MEMORY_EXCEEDED = "The run used more than 100 MB of memory."
 
 
 def run(script: str, interpreter: tuple[str, ...] = ("sh", "-c"), **members: object) -> tuple[Outcome, str, str]:
-    """Run a script and return its end and what it wrote."""
+    """Run a script and return its outcome and output."""
     program = Program((*interpreter, script), **{"timeout_seconds": 30, **members})  # type: ignore[arg-type]
     outcome, output = bubblewrap.run(program, lambda _: True)
     return outcome, output.stdout.decode(), output.stderr.decode()
@@ -33,7 +33,7 @@ def python(script: str, **members: object) -> tuple[Outcome, str, str]:
 
 @pytest.fixture
 def secret() -> Iterator[Path]:
-    """A file of the machine that everybody may read."""
+    """A world-readable file on the machine."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         Path(folder).chmod(0o777)
         file = Path(folder) / "secret"
@@ -129,7 +129,7 @@ def test_abstract_sockets_of_the_machine_are_out_of_reach() -> None:
             assert (outcome.exit_code, out) == (1, ""), err
 
 
-def test_egress_reaches_the_network_where_it_is_allowed() -> None:
+def test_egress_reaches_the_network_if_allowed() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         _, out, err = python(
@@ -260,7 +260,7 @@ def test_runs_do_not_see_each_other() -> None:
     assert out == ""
 
 
-def test_what_is_left_in_the_background_ends_with_the_run() -> None:
+def test_background_processes_end_with_the_run() -> None:
     outcome, out, _ = run("(setsid sleep 31415 > /dev/null 2>&1 &); echo done")
     assert (outcome.exit_code, out) == (0, "done\n")
     lines = [file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if file.exists()]
@@ -283,7 +283,7 @@ def test_a_tick_that_hangs_delays_no_limit() -> None:
     assert bubblewrap.run(program, tick)[0].ending is Ending.TIMED_OUT
 
 
-def test_without_bubblewrap_a_run_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_bubblewrap_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confinement.shutil, "which", lambda name, path: None)
     outcome, _, _ = run("true")
     assert outcome.ending is Ending.NOT_STARTED

@@ -1,4 +1,4 @@
-"""Which cgroup the runs get theirs in, and what is said where there is none."""
+"""Selection of the parent for runs' cgroups, and the messages if there is none."""
 
 import os
 import tempfile
@@ -28,7 +28,7 @@ def test_the_controllers_are_enabled(base: Path) -> None:
     assert (base / "cgroup.subtree_control").read_text() == "+cpu +memory +pids"
 
 
-def test_what_is_enabled_is_left_alone(base: Path) -> None:
+def test_enabled_controllers_are_not_written_again(base: Path) -> None:
     (base / "cgroup.subtree_control").write_text("cpu memory pids")
     (base / "cgroup.subtree_control").chmod(0o400)
     assert delegation.base() == base
@@ -55,11 +55,11 @@ def test_a_cgroup_that_does_not_exist_is_refused(settings: Any, tmp_path: Path) 
         delegation.base()
 
 
-def test_what_this_user_could_write_to_is_not_delegated_for_that(tmp_path: Path) -> None:
+def test_write_permission_alone_is_not_delegation(tmp_path: Path) -> None:
     assert not delegation.is_delegated(tmp_path)
 
 
-def test_what_systemd_marked_is_delegated() -> None:
+def test_a_cgroup_that_systemd_marked_is_delegated() -> None:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         within = Path(folder) / "within"
         within.mkdir()
@@ -69,7 +69,7 @@ def test_what_systemd_marked_is_delegated() -> None:
         assert delegation.is_delegated(within)
 
 
-def test_what_another_user_gave_is_delegated() -> None:
+def test_a_cgroup_owned_by_this_user_is_delegated() -> None:
     given_by_another = Path("/var/tmp").stat().st_uid != os.geteuid()
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         assert delegation.is_delegated(Path(folder)) is given_by_another

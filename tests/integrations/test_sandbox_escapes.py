@@ -1,4 +1,4 @@
-"""Every way out of the sandbox, tried under the user of the tests and under one without privileges."""
+"""Attempts to escape from the sandbox, as the tests' user and as an unprivileged one."""
 
 import json
 import os
@@ -25,7 +25,7 @@ OPEN_OUTSIDE = {
     *("a port", "a port by the wildcard", "a signal", "a process's descriptor", "another's environment"),
     *("the gateway's folder", "semaphores", "message queues", "shared memory", "memory files"),
 }
-"""What a program without a sandbox does reach: the attempts are worth something."""
+"""What a program without a sandbox reaches. It shows that the attempts work."""
 WAYS = list(
     escapes.ways(dict.fromkeys(("secret", "process", "project", "data", "socket", "abstract", "port", "word"), ""))
 )
@@ -34,7 +34,7 @@ USERS = ("ours", *(["plain"] if plain_user() else []))
 
 @pytest.fixture(scope="module")
 def machine() -> Iterator[dict[str, Any]]:
-    """Put things on the machine that a program should not reach, open to everybody."""
+    """Create targets on the machine, accessible to all users, that a program must not reach."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp")))
         folder.chmod(0o777)
@@ -62,7 +62,7 @@ def machine() -> Iterator[dict[str, Any]]:
 
 
 def execute(user: str, machine: dict[str, Any], *, egress: bool = False) -> dict[str, Any]:
-    """Try all ways in the sandbox of a user, with a secret in the worker's own environment."""
+    """Run all attempts in a user's sandbox, with a secret in the worker's environment."""
     identity, python = (plain_user() if user == "plain" else None) or (None, sys.executable)
     environment = {**os.environ, "WORKER_SECRET": WORD}
     if identity:
@@ -74,7 +74,7 @@ def execute(user: str, machine: dict[str, Any], *, egress: bool = False) -> dict
             "PYTHONDONTWRITEBYTECODE": "1",
         }
     program = {"command": ["python3", "-I", "escapes.py"], "files": {"escapes.py": SCRIPT}, "egress": egress}
-    told = subprocess.run(
+    result = subprocess.run(
         [python, "-m", "tests.integrations.sandboxed"],
         input=json.dumps({**program, "stdin": json.dumps(machine)}),
         env=environment,
@@ -84,8 +84,8 @@ def execute(user: str, machine: dict[str, Any], *, egress: bool = False) -> dict
         check=False,
         **(identity.spawn_arguments() if identity else {}),
     )
-    assert told.returncode == 0, told.stderr
-    ending, code, reason, out, err = json.loads(told.stdout)
+    assert result.returncode == 0, result.stderr
+    ending, code, reason, out, err = json.loads(result.stdout)
     assert (ending, code) == ("exited", 0), reason + err
     return dict(json.loads(out))
 
@@ -106,7 +106,7 @@ def test_leads_somewhere_without_a_sandbox(machine: dict[str, Any], tmp_path: Pa
         ".items():\n        try:", f".items():\n        if name not in ({names}):\n            continue\n        try:"
     )
     assert script != SCRIPT
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-I", "-c", script],
         input=json.dumps(machine),
         cwd=tmp_path,
@@ -114,7 +114,7 @@ def test_leads_somewhere_without_a_sandbox(machine: dict[str, Any], tmp_path: Pa
         text=True,
         check=True,
     )
-    assert {name for name, reached in json.loads(told.stdout).items() if reached} == OPEN_OUTSIDE
+    assert {name for name, reached in json.loads(result.stdout).items() if reached} == OPEN_OUTSIDE
 
 
 def test_egress_opens_the_network_alone(machine: dict[str, Any]) -> None:

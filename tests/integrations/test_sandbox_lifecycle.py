@@ -1,4 +1,4 @@
-"""The life of a run in the database: who takes it, who gives it up, and what nobody may change any more."""
+"""The life cycle of runs in the database: taking, abandoning and finishing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Keep what would be sent to a worker: nothing executes the runs of these tests."""
+    """Collect the messages for workers, so that no worker executes these tests' runs."""
     names: list[str] = []
     monkeypatch.setattr(tasks, "begin", lambda task, execution_id: names.append(execution_id))
     return names
@@ -40,7 +40,7 @@ def alice() -> Caller:
 
 
 def started(api: Api, alice: Caller) -> tuple[str, Any]:
-    """Queue a run; return its id, and how to read it."""
+    """Queue a run; return its id and a function that reads it."""
     run_id = queued(api, alice, project(alice.account.did), "true")
     return run_id, lambda: api(alice, "GET", f"{RUNS}/{run_id}")[1]
 
@@ -75,7 +75,7 @@ def test_one_worker_takes_a_run(api: Api, alice: Caller) -> None:
     assert sum(row is not None for row in taken) == 1
 
 
-def test_what_was_given_up_cannot_be_finished(api: Api, alice: Caller) -> None:
+def test_an_abandoned_run_cannot_be_finished(api: Api, alice: Caller) -> None:
     run_id, _ = started(api, alice)
     run = executions.take(SandboxRun, run_id)
     assert run is not None
@@ -86,7 +86,7 @@ def test_what_was_given_up_cannot_be_finished(api: Api, alice: Caller) -> None:
     assert SandboxRun.objects.get().status == "failed"
 
 
-def test_a_worker_that_is_about_to_end_takes_nothing_and_stops_what_it_executes(
+def test_a_worker_that_shuts_down_takes_nothing_and_stops_its_execution(
     api: Api, alice: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _ = started(api, alice)

@@ -1,5 +1,4 @@
-"""Runs that a real worker executes: their output meanwhile, their cancelling, and what becomes of them when the worker, or
-what the worker started, is killed."""
+"""Runs on a real worker: output while running, cancellation, and the effects of killing the worker or its children."""
 
 import os
 import signal
@@ -39,7 +38,7 @@ UNRULY = "trap '' TERM INT HUP; for i in 1 2 3; do (setsid sleep {mark} &); done
 
 @pytest.fixture(scope="module")
 def workers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callable[[], Worker]]:
-    """Provide a worker, the same one for as long as it lives."""
+    """Provide a worker, shared between tests until it ends."""
     alive: list[Worker] = []
 
     def worker() -> Worker:
@@ -54,7 +53,7 @@ def workers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callable[
 
 @pytest.fixture(autouse=True)
 def _real_queue() -> Iterator[None]:
-    """Send tasks to the worker, where the tests' settings execute them at once."""
+    """Send tasks to the worker; the tests' settings would execute them at once."""
     app.conf.task_always_eager = False
     yield
     app.conf.task_always_eager = True
@@ -72,22 +71,22 @@ def worker(workers: Callable[[], Worker], alice: Caller) -> Worker:
 
 
 class Run:
-    """One run, as its owner sees it."""
+    """A run, through the API."""
 
     def __init__(self, api: Api, who: Caller, script: str) -> None:
         self._api, self._who = api, who
         self.id = queued(api, who, project(who.account.did), script, timeoutSeconds=600)
 
     def read(self) -> dict[str, Any]:
-        """Return it as it is."""
+        """Return its current state."""
         return dict(self._api(self._who, "GET", f"{RUNS}/{self.id}")[1])
 
     def cancel(self) -> None:
-        """Ask for its end."""
+        """Cancel it."""
         assert self._api(self._who, "POST", f"{RUNS}/{self.id}/cancel")[0] == 202
 
     def has_written(self, text: str) -> None:
-        """Wait for its output, while it runs."""
+        """Wait for its output while it runs."""
         body = eventually(lambda: (body := self.read())["stdout"] == text and body)
         assert (body["status"], body["finishedAt"]) == ("running", None)
 
@@ -97,7 +96,7 @@ class Run:
 
 
 def unruly(api: Api, alice: Caller, mark: str) -> Run:
-    """Begin a run that does not want to end, and see all of its processes."""
+    """Start a run that ignores signals, and wait for all of its processes."""
     run = Run(api, alice, UNRULY.format(mark=mark))
     run.has_written("begun\n")
     assert len(processes(mark)) >= 5
@@ -123,7 +122,7 @@ def test_cancelling_ends_the_whole_tree(api: Api, alice: Caller, worker: Worker)
     assert (body["status"], body["exitCode"], body["error"]) == ("cancelled", None, None)
 
 
-def test_a_run_that_was_given_up_is_stopped_and_stays_as_it_is(api: Api, alice: Caller, worker: Worker) -> None:
+def test_an_abandoned_run_is_stopped_and_does_not_change(api: Api, alice: Caller, worker: Worker) -> None:
     run = unruly(api, alice, "6004.4")
     SandboxRun.objects.update(status="failed", worker="", error_code="worker_lost")
     eventually(lambda: not processes("6004.4"))
@@ -181,7 +180,7 @@ def test_a_killed_worker_leaves_no_orphan_and_its_run_fails(api: Api, alice: Cal
     assert SandboxRun.objects.get().inputs == ""
 
 
-def test_a_worker_that_is_asked_to_end_finishes_what_is_short_and_stops_the_rest(
+def test_a_worker_that_shuts_down_finishes_short_runs_and_stops_long_ones(
     api: Api, alice: Caller, worker: Worker
 ) -> None:
     short = Run(api, alice, "echo one; sleep 2; echo two")

@@ -1,4 +1,4 @@
-"""Sandbox runs at the API: what they get, what they answer, whose they are, and what is refused."""
+"""The API for sandbox runs: parameters, results, ownership and errors."""
 
 import json
 from typing import Any
@@ -63,7 +63,7 @@ def test_a_run_from_queue_to_end(api: Api, alice: Caller, docs: Project) -> None
     assert SandboxRun.objects.get().inputs == ""
 
 
-def test_a_worker_is_told_once_the_run_is_committed(
+def test_a_run_is_queued_after_its_commit(
     api: Api, alice: Caller, docs: Project, django_capture_on_commit_callbacks: Any
 ) -> None:
     assert app.conf.task_routes == {"integrations.tasks.execute_*": {"queue": "sandbox"}}
@@ -78,7 +78,7 @@ def test_a_run_is_executed_once(api: Api, alice: Caller, docs: Project) -> None:
     assert api(alice, "GET", f"{RUNS}/{run_id}")[1]["status"] == "succeeded"
 
 
-def test_the_projects_configuration_fills_what_the_request_leaves_out(api: Api, alice: Caller, docs: Project) -> None:
+def test_the_projects_configuration_gives_the_defaults(api: Api, alice: Caller, docs: Project) -> None:
     ExecutionConfig.objects.create(
         project=docs,
         command=["sh", "-c", 'echo "$GREETING"; ulimit -v'],
@@ -127,7 +127,7 @@ def test_a_queued_run_is_cancelled_at_once(api: Api, alice: Caller, docs: Projec
     assert not sandbox_runs.execute(run_id)
 
 
-def test_a_finished_run_stays_as_it_is(api: Api, alice: Caller, docs: Project) -> None:
+def test_a_finished_run_does_not_change(api: Api, alice: Caller, docs: Project) -> None:
     read = finished(api, alice, docs, "true")
     assert api(alice, "POST", f"{RUNS}/{read['runId']}/cancel") == (202, read)
 
@@ -167,7 +167,9 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("param", "members"), REFUSED)
-def test_what_is_refused_is_named(api: Api, alice: Caller, docs: Project, param: str, members: dict[str, Any]) -> None:
+def test_errors_name_the_invalid_member(
+    api: Api, alice: Caller, docs: Project, param: str, members: dict[str, Any]
+) -> None:
     status, answer = api(alice, "POST", RUNS, {"projectId": docs.id, **shell("true"), **members})
     assert (status, answer["error"]["code"]) == (400, "invalid_request")
     assert answer["error"]["param"].partition(".")[0] == param
@@ -180,7 +182,7 @@ def test_a_body_has_one_mebibyte(api: Api, alice: Caller, docs: Project) -> None
     assert api(alice, "POST", RUNS, {**body, "stdin": "x" * 1_000_000})[0] == 202
 
 
-def test_a_project_has_so_many_runs_at_once(api: Api, alice: Caller, docs: Project) -> None:
+def test_a_projects_concurrent_runs_are_limited(api: Api, alice: Caller, docs: Project) -> None:
     for _ in range(20):
         run_id = queued(api, alice, docs, "true")
     status, body = api(alice, "POST", RUNS, {"projectId": docs.id, **shell("true")})

@@ -1,4 +1,4 @@
-"""When `make run` starts a worker of sandbox runs, and what that worker says of its machine."""
+"""When `make run` starts a worker for sandbox runs, and what that worker logs about its machine."""
 
 import logging
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_without_a_data_directory_nothing_is_marked(mark: Path, settings: Any) -
     assert tasks.tend_executions() == 0
 
 
-def test_what_bounds_programs_is_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_limits_of_programs_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     configure()
     with caplog.at_level(logging.INFO, "integrations.sandbox"):
         sandbox_worker.tell_readiness()
@@ -51,7 +51,7 @@ def test_what_bounds_programs_is_said(caplog: pytest.LogCaptureFixture) -> None:
     assert record.getMessage().startswith("Sandbox: bubblewrap ")
 
 
-def test_what_is_missing_is_said(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_requirements_are_logged(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     configure()
     monkeypatch.setattr(confinement.shutil, "which", lambda name, path: None)
     sandbox_worker.tell_readiness()
