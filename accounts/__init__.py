@@ -1,1 +1,1 @@
-"""Who calls: accounts, product integrations, keys, tokens and proofs."""
+"""Identifies and authenticates callers: accounts, product integrations, keys, tokens and proofs."""

@@ -11,8 +11,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Describe the proofs to the reference; give the store of taken proofs its epoch after migrations or a
-        flush."""
+        """Register the start-up checks, and start the epoch of the replay store after migrations or a flush."""
         from accounts import checks  # noqa: F401
 
         post_migrate.connect(_begin_epoch, sender=self)

@@ -1,7 +1,7 @@
-"""Who calls, proven: DPoP proof and access token of a protected request. RFC 9449 section 7.
+"""Authenticates protected requests by their DPoP proof and access token. RFC 9449 section 7.
 
-`verify` does every check but one; taking the proof, so that it serves once, is the caller's next step:
-`DPoPAuthentication` does it for the management routes, the metered path does it inside its own statement.
+`verify` does every check except the replay check, which records the proof. `DPoPAuthentication` does that for the
+management routes; the metered path does it inside its own SQL statement.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _CREDENTIALS = re.compile(r"(?P<scheme>[A-Za-z]+) +(?P<token>[A-Za-z0-9_.-]+) *"
 
 @value_class(frozen=True, slots=True)
 class Verified:
-    """A caller whose proof and token are valid, and the ticket with which the proof is recorded later."""
+    """A caller whose proof and token are valid, and the ticket for recording the proof later."""
 
     principal: Principal
     ticket: ProofTicket
@@ -40,7 +40,7 @@ async def verify(method: str, raw_path: str, headers: Mapping[Any, Any], now: fl
     """Check a request's proof and token at Unix time `now`, without I/O, except to load signing keys that are not
     cached yet.
 
-    `raw_path` is the path as it came over the wire. `headers` maps names (text or bytes; in lower case if the mapping
+    `raw_path` is the path as received, not decoded. `headers` maps names (text or bytes; in lower case if the mapping
     is case-sensitive) to values, duplicates joined by a comma, which are refused. Raises InvalidDpopProof,
     UseDpopNonce, InvalidToken or NotReady, each with its challenge.
     """
@@ -65,9 +65,9 @@ def verify_sync(method: str, raw_path: str, headers: Mapping[Any, Any], now: flo
 def verify_proof(
     method: str, raw_path: str, headers: Mapping[Any, Any], now: float, *, refresh_token: str | None = None
 ) -> Proof | None:
-    """Check the proof of a token request, which has no access token; None where no proof was sent.
+    """Check the proof of a token request, which has no access token; return None if no proof was sent.
 
-    A proof that goes with a refresh token may carry that token's hash as its `ath`; any other `ath` is refused.
+    A proof sent with a refresh token may carry that token's hash as its `ath`. Any other `ath` is refused.
     """
     sent = _header(headers, "dpop")
     if sent is None:
@@ -83,10 +83,10 @@ def _hash_of(refresh_token: str) -> str:
 
 
 class DPoPAuthentication(BaseAuthentication):
-    """Authenticates a request of the management routes and takes its proof."""
+    """Authenticates requests to the management routes and records their proofs."""
 
     def authenticate(self, request: Request) -> tuple[Principal, ProofTicket]:
-        """Return who calls, or raise the catalogue error with its challenge. One SQL statement."""
+        """Return the caller, or raise the catalogue error with its challenge. Runs one SQL statement."""
         now = timezone.now().timestamp()
         verified = verify_sync(request.method or "", raw_path_of(request), request.headers, now)
         principal = verified.principal
@@ -94,24 +94,24 @@ class DPoPAuthentication(BaseAuthentication):
         return principal, verified.ticket
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the challenge of an answer that carries none of its own."""
+        """Return the challenge for responses that have none."""
         return challenge("invalid_token", InvalidToken.default_message)
 
 
 def caller(request: Request) -> Principal:
-    """Return who calls, in a view behind `DPoPAuthentication`."""
+    """Return the caller of a request authenticated by `DPoPAuthentication`."""
     principal = request.user
     assert isinstance(principal, Principal)
     return principal
 
 
 def proof_key(request: Request) -> PublicKey:
-    """Return the key that signed a request's proof, in a view behind `DPoPAuthentication`."""
+    """Return the key that signed the proof of a request authenticated by `DPoPAuthentication`."""
     return jwk.parse(jwt.parse(request.headers["DPoP"]).header["jwk"])
 
 
 def raw_path_of(request: Request | HttpRequest) -> str:
-    """Return the path as it came over the wire if the server provides it, else encode the decoded one again."""
+    """Return the path as received if the server provides it; otherwise re-encode the decoded path."""
     http_request: Any = getattr(request, "_request", request)
     raw = getattr(http_request, "scope", {}).get("raw_path")
     if raw:
@@ -168,6 +168,6 @@ def _token(credentials: str | None) -> str:
 def _header(headers: Mapping[Any, Any], name: str) -> str | None:
     """Read a header from a mapping of text or of bytes."""
     value = headers.get(name)
-    if value is None and isinstance(headers, dict):  # Django's own mapping, which is none, contains only text
+    if value is None and isinstance(headers, dict):  # Django's header mapping is not a dict and contains only text
         value = headers.get(name.encode("ascii"))
     return value.decode("latin-1") if isinstance(value, bytes) else value

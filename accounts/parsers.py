@@ -13,14 +13,14 @@ FIELDS_MAX = 64
 
 
 class StrictFormParser(BaseParser):
-    """Reads a form of at most 64 KiB in UTF-8; a parameter without a value counts as left out."""
+    """Parses a UTF-8 form of at most 64 KiB. A parameter without a value is treated as omitted."""
 
     media_type = "application/x-www-form-urlencoded"
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, str]:
-        """Return the parameters, or raise RequestTooLarge or InvalidRequest (each parameter may be given only once)."""
+        """Return the parameters. Raises RequestTooLarge, or InvalidRequest, for example for a repeated parameter."""
         body = stream.read(JSON_BODY_MAX_BYTES + 1)
         if len(body) > JSON_BODY_MAX_BYTES:
             raise RequestTooLarge

@@ -19,24 +19,24 @@ from accounts.operations import (
 from gateway.core.jobs.operations.recording import job
 
 SIGNING_KEY_LIFETIME = timedelta(days=30)
-PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache keeps the public keys
+PUBLISHED_AHEAD = timedelta(hours=1)  # longer than any cache stores the public keys
 
 
 @job("proofs")
 def purge_proofs() -> int:
-    """Delete taken proofs that can no longer pass; return how many."""
+    """Delete expired records of used proofs; return how many."""
     return replays.purge_expired(now=timezone.now())
 
 
 @job("assertions")
 def purge_assertions() -> int:
-    """Delete what was kept of expired assertions; return how many."""
+    """Delete the records of expired assertions; return how many."""
     return exchange.purge_expired(now=timezone.now())
 
 
 @job("authorizations")
 def purge_authorizations() -> dict[str, int]:
-    """Delete authorization requests, codes and sessions that have long ended; return how many."""
+    """Delete old authorization requests, codes and device sessions; return how many."""
     now = timezone.now()
     return {
         "requests": authorize.purge_expired(now=now),
@@ -47,7 +47,7 @@ def purge_authorizations() -> dict[str, int]:
 
 @job("cache entries")
 def purge_cache() -> int:
-    """Delete the expired counts that processes share; return how many."""
+    """Delete expired cache entries; return how many."""
     return cache_entries.purge_expired(now=timezone.now())
 
 
@@ -59,19 +59,19 @@ def purge_limits() -> int:
 
 @job("browsers")
 def purge_portal_sessions() -> int:
-    """Delete the sessions that have run out, and what is known of their browsers; return how many browsers."""
+    """Delete expired portal sessions and the records of their browsers; return the number of browsers."""
     return portal_sessions.purge_ended(now=timezone.now())
 
 
 @job("entries")
 def purge_operator_log() -> int:
-    """Delete what operators did so long ago that nobody has to know any more; return how many entries."""
+    """Delete entries of the operators' log that are older than `AUDIT_DAYS`; return how many."""
     return operator_log.purge(now=timezone.now())
 
 
 @job("signing keys")
 def tend_signing_keys() -> None:
-    """Rotate the signing key when it is old enough, and retire those whose tokens have all expired."""
+    """Rotate the signing key if it is due, and retire keys whose tokens have all expired."""
     now = timezone.now()
     signing_keys.rotate_if_due(
         now=now, signing_since=now - SIGNING_KEY_LIFETIME, published_before=now - PUBLISHED_AHEAD

@@ -1,4 +1,4 @@
-"""The addresses of the accounts app. SPEC: Endpoints, Account and access; RFC 8414 and RFC 9728 for the documents."""
+"""URLs of the accounts app. SPEC: Endpoints, Account and access; RFC 8414 and RFC 9728 for the documents."""
 
 from django.urls import path
 

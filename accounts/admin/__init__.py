@@ -1,4 +1,4 @@
-"""The console's pages of accounts, products and their integrations, clients, devices and keys."""
+"""Console pages for accounts, products, integrations, clients, devices and keys."""
 
 from accounts.admin import accounts, clients, groups, integrations, keys, log, people, products, sign_in
 

@@ -1,4 +1,4 @@
-"""Accounts: operators, people and agents."""
+"""Console pages for accounts: operators, people and agents."""
 
 from typing import Any
 
@@ -19,42 +19,42 @@ OPERATOR_FIELDS = ("is_staff", "is_superuser", "groups")
 
 
 class PasswordForm(AdminPasswordChangeForm):
-    """Sets a password for somebody, and signs every device out, as a person's own new password does."""
+    """Sets an account's password and signs out all of its devices, as a password change in the portal does."""
 
     def save(self, commit: bool = True) -> Account:
-        """Return the account."""
+        """Save the new password and return the account."""
         account: Account = super().save(commit)
         devices.revoke_all(account=account, now=timezone.now())
         return account
 
 
 class AccountCreationForm(UserCreationForm):
-    """Asks for a DID and a password."""
+    """Creates an account from a DID and a password."""
 
     class Meta:
         model = Account
         fields = ("did", "email", "display_name")
 
     def clean_email(self) -> str | None:
-        """Keep an absent address absent: empty texts would be alike."""
+        """Store a missing address as NULL, because empty strings would violate the unique constraint."""
         return self.cleaned_data["email"] or None
 
 
 class AccountChangeForm(UserChangeForm):
-    """Everything of an account but its DID, which never changes."""
+    """Edits an account, except for its DID, which never changes."""
 
     class Meta:
         model = Account
         fields = ("email", "display_name", "is_active", "is_staff", "is_superuser", "groups", "password")
 
     def clean_email(self) -> str | None:
-        """Keep an absent address absent: empty texts would be alike."""
+        """Store a missing address as NULL, because empty strings would violate the unique constraint."""
         return self.cleaned_data["email"] or None
 
 
 @admin.register(Account)
 class AccountAdmin(UserAdmin, ConsoleAdmin):
-    """Accounts. They are suspended, not deleted: the ledger names them."""
+    """Accounts. They can be suspended but not deleted, because ledger entries refer to them."""
 
     form = AccountChangeForm
     add_form = AccountCreationForm
@@ -82,29 +82,29 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
         return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *OPERATOR_FIELDS)
 
     def save_model(self, request: HttpRequest, obj: Account, form: Any, change: bool) -> None:
-        """Save the account; one that is closed loses its sessions for good, as a suspended one does."""
+        """Save the account. Closing it ends its sessions permanently, as a suspension does."""
         super().save_model(request, obj, form, change)
         if change and not obj.is_active:
             suspension.end_sessions(account=obj, now=timezone.now())
 
     def has_change_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
-        """Keep operators' accounts, passwords included, to operators with every right."""
+        """Allow only superusers to change operators' accounts, including their passwords."""
         if obj is not None and (obj.is_staff or obj.is_superuser) and not request.user.is_superuser:
             return False
         return super().has_change_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Account | None = None) -> bool:
-        """Keep every account."""
+        """Return False: accounts are never deleted."""
         return False
 
     @display(description="Name", ordering="display_name")
     def name(self, account: Account) -> str:
-        """Name the person, or the account where it has no name."""
+        """Return the person's name, or the account's identifier if there is none."""
         return account.display_name or account.email or account.did
 
     @display(description="See also")
     def related(self, account: Account) -> str:
-        """Link to the account's money, calls and organizations."""
+        """Link to the account's wallet, calls and organizations."""
         tables = {
             "Wallet": "billing_wallet",
             "Credits": "billing_creditlot",
@@ -118,28 +118,28 @@ class AccountAdmin(UserAdmin, ConsoleAdmin):
 
     @display(description="State", label={"live": "success", "suspended": "danger", "inactive": "warning"})
     def state(self, account: Account) -> str:
-        """Return whether tokens are honoured."""
+        """Return whether the account's tokens are accepted."""
         if account.suspended_at:
             return "suspended"
         return "live" if account.is_active else "inactive"
 
     @admin.action(description="Suspend", permissions=["change"])
     def suspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
-        """Refuse the tokens and sessions of these accounts from now on. Nobody locks himself out."""
+        """Suspend these accounts, except the operator's own."""
         permitted = [
             account for account in queryset if self.has_change_permission(request, account) and account != request.user
         ]
         changed = [account for account in permitted if suspension.suspend(account=account, now=timezone.now())]
-        self._tell(request, changed, "Suspended")
+        self._report(request, changed, "Suspended")
 
     @admin.action(description="Unsuspend", permissions=["change"])
     def unsuspend(self, request: HttpRequest, queryset: QuerySet[Account]) -> None:
         """Reactivate these accounts."""
         permitted = [account for account in queryset if self.has_change_permission(request, account)]
         changed = [account for account in permitted if suspension.unsuspend(account=account)]
-        self._tell(request, changed, "Unsuspended")
+        self._report(request, changed, "Unsuspended")
 
-    def _tell(self, request: HttpRequest, changed: list[Account], done: str) -> None:
+    def _report(self, request: HttpRequest, changed: list[Account], done: str) -> None:
         for account in changed:
             self.log_change(request, account, f"{done}.")
         self.message_user(request, f"{done} {len(changed)}.", messages.SUCCESS)

@@ -21,7 +21,7 @@ from gateway.core.console import ConsoleAdmin, LinesField, PartyColumn, ReadOnly
 
 
 class PublicClientForm(forms.ModelForm):
-    """Checks what the file checks."""
+    """Validates a client as the configuration file does."""
 
     redirect_uris = LinesField(
         required=False, label="Redirect URIs", help_text="One per line. Each must match exactly."
@@ -32,14 +32,14 @@ class PublicClientForm(forms.ModelForm):
         fields = ("client_id", "name", "redirect_uris", "trusted", "enabled")
 
     def clean_client_id(self) -> str:
-        """Refuse an address that is no origin."""
+        """Refuse an id that is neither a plain name nor an origin."""
         client_id: str = self.cleaned_data["client_id"]
         if not public_clients.is_client_id(client_id):
             raise ValidationError("This must be a plain name or an origin, such as https://app.example.")
         return client_id
 
     def clean_redirect_uris(self) -> list[str]:
-        """Refuse addresses that must never be redirected to."""
+        """Refuse invalid redirect URIs."""
         uris: list[str] = self.cleaned_data["redirect_uris"]
         if not all(map(is_redirect_uri, uris)):
             raise ValidationError(f"Each {REDIRECT_WORDS}.")
@@ -83,7 +83,7 @@ class DeviceSessionAdmin(ReadOnlyAdmin):
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        """Allow operators with that permission to sign devices out."""
+        """Return whether the operator may sign devices out."""
         return request.user.has_perm("accounts.change_devicesession")
 
     @admin.action(description="Revoke", permissions=["revoke"])

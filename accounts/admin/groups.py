@@ -1,4 +1,4 @@
-"""Groups: sets of rights, for operators who may not do everything."""
+"""Console pages for groups: sets of permissions for operators who are not superusers."""
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as StockGroupAdmin
@@ -12,16 +12,18 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class GroupAdmin(StockGroupAdmin, ConsoleAdmin):
-    """Groups, with the console's look. Who could edit one could give every right to their own."""
+    """Groups. Only superusers edit them, because an operator could otherwise grant all permissions to their own
+    group.
+    """
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return whether the operator has every right: only such operators give rights."""
+        """Return whether the operator is a superuser."""
         return bool(request.user.is_superuser)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Return whether the operator has every right: only such operators give rights."""
+        """Return whether the operator is a superuser."""
         return bool(request.user.is_superuser)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
-        """Return whether the operator has every right: only such operators take rights away."""
+        """Return whether the operator is a superuser."""
         return bool(request.user.is_superuser)

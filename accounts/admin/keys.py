@@ -1,4 +1,4 @@
-"""The gateway's own signing keys: to look at, and to rotate."""
+"""Console pages for the gateway's signing keys: viewing and rotation."""
 
 from django import forms
 from django.contrib import admin, messages
@@ -16,7 +16,7 @@ from gateway.core.console import ReadOnlyAdmin, dialog
 
 @admin.register(SigningKey)
 class SigningKeyAdmin(ReadOnlyAdmin):
-    """The gateway's own keys; their private parts are never loaded here."""
+    """The gateway's signing keys. Their private parts are never loaded here."""
 
     list_display = ("kid", "stage", "created_at", "activated_at", "passive_at", "retired_at")
     list_filter = ("state",)
@@ -25,18 +25,18 @@ class SigningKeyAdmin(ReadOnlyAdmin):
     actions_list = ("rotate",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SigningKey]:
-        """Leave the private part in the database."""
+        """Exclude the private part from the query."""
         return super().get_queryset(request).defer("private_pem")
 
     @display(
         description="State", label={"active": "success", "pending": "info", "passive": "warning", "retired": "danger"}
     )
     def stage(self, key: SigningKey) -> str:
-        """Describe the key's state."""
+        """Render the key's state."""
         return key.state
 
     def has_rotate_permission(self, request: HttpRequest) -> bool:
-        """Allow only operators with every permission to change what signs."""
+        """Allow only superusers to rotate keys."""
         return bool(request.user.is_superuser)
 
     @action(

@@ -1,4 +1,4 @@
-"""What operators did in the console."""
+"""Console page for the log of operators' actions."""
 
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
@@ -10,7 +10,7 @@ from gateway.core.console import PartyColumn, ReadOnlyAdmin
 
 @admin.register(LogEntry)
 class LogEntryAdmin(ReadOnlyAdmin):
-    """Every change by hand, with its reason."""
+    """Operators' actions, with the reason that was given."""
 
     operator = PartyColumn("Operator", "user")
 
@@ -23,10 +23,10 @@ class LogEntryAdmin(ReadOnlyAdmin):
 
     @display(description="Table")
     def kind(self, entry: LogEntry) -> str:
-        """Name the table."""
+        """Return the name of the changed table."""
         return entry.content_type.name if entry.content_type else ""
 
     @display(description="Change")
     def message(self, entry: LogEntry) -> str:
-        """Describe in words what was done."""
+        """Describe the action."""
         return entry.get_change_message() or entry.get_action_flag_display()

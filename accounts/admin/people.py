@@ -1,4 +1,4 @@
-"""Accounts as the console names and finds them."""
+"""Names and finds accounts in the console."""
 
 from accounts.models import Account
 from gateway.core.console import parties
@@ -10,5 +10,5 @@ parties.register("account", PEOPLE)
 
 
 def person_fields(relation: str) -> tuple[str, ...]:
-    """Name the columns by which a table with a relation to accounts is searched."""
+    """Return the search columns of a table that refers to accounts."""
     return tuple(f"{relation}__{name}" for name in PEOPLE.columns)

@@ -1,4 +1,4 @@
-"""The catalogue, and the names that the portal's cosmetic parameter may carry."""
+"""Console pages for products and for the values of the portal's cosmetic `product` parameter."""
 
 from django.contrib import admin
 from django.http import HttpRequest
@@ -12,7 +12,7 @@ from gateway.core.console import ConsoleAdmin, money
 
 @admin.register(Product)
 class ProductAdmin(ConsoleAdmin):
-    """The catalogue."""
+    """The products that the operator offers."""
 
     seat_price = money("Price per seat per month", "seat_price_microusd", is_sortable=True)
 
@@ -21,7 +21,7 @@ class ProductAdmin(ConsoleAdmin):
     ordering = ("slug",)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Product | None = None) -> tuple[str, ...]:
-        """Keep the slug, by which everything else knows the product."""
+        """Make the slug read-only once it is set, because all other records refer to it."""
         return ("slug",) if obj else ()
 
 

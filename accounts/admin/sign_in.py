@@ -1,4 +1,4 @@
-"""How people sign in to the portal: to look at. The library's own pages would show second-factor secrets and tokens."""
+"""Console pages for portal sign-in. django-allauth's own pages would show second-factor secrets and tokens."""
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -19,7 +19,7 @@ for _model in (EmailAddress, Authenticator, SocialAccount, SocialApp, SocialToke
 
 @admin.register(EmailAddress)
 class EmailAddressAdmin(ReadOnlyAdmin):
-    """Addresses, and whether they were verified."""
+    """Email addresses, and whether they are verified."""
 
     person = PartyColumn("Account", "user")
 
@@ -33,7 +33,7 @@ class EmailAddressAdmin(ReadOnlyAdmin):
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(ReadOnlyAdmin):
-    """Second factors and passkeys, without their secrets. One is removed for a person who lost it."""
+    """Second factors and passkeys, without their secrets. An operator can delete one for a person who lost it."""
 
     person = PartyColumn("Account", "user", is_linked=False)
 
@@ -46,22 +46,22 @@ class AuthenticatorAdmin(ReadOnlyAdmin):
     fields = ("person", "type", "created_at", "last_used_at")
 
     def has_delete_permission(self, request: HttpRequest, obj: Authenticator | None = None) -> bool:
-        """Allow operators with every permission to help a person who is locked out."""
+        """Allow only superusers to remove a second factor."""
         return bool(request.user.is_superuser)
 
     def delete_model(self, request: HttpRequest, obj: Authenticator) -> None:
-        """Remove one, and recovery codes that would be left alone."""
+        """Remove one, and the recovery codes if no other second factor remains."""
         enrolments.remove(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Authenticator]) -> None:
-        """Remove those that were chosen, one after the other."""
+        """Remove the selected ones one by one."""
         for authenticator in queryset:
             enrolments.remove(authenticator)
 
 
 @admin.register(UserSession)
 class UserSessionAdmin(ReadOnlyAdmin):
-    """Browsers that are signed in to the portal, without their session keys."""
+    """Browsers that are signed in to the portal. Session keys are not shown."""
 
     person = PartyColumn("Account", "user", is_linked=False)
 
@@ -75,7 +75,7 @@ class UserSessionAdmin(ReadOnlyAdmin):
 
 @admin.register(SocialAccount)
 class SocialAccountAdmin(ReadOnlyAdmin):
-    """Identities at other providers that people sign in with."""
+    """Accounts at identity providers that people sign in with."""
 
     person = PartyColumn("Account", "user", is_linked=False)
 

@@ -1,4 +1,4 @@
-"""A person or agent who owns a wallet and makes calls; known to the world by a DID."""
+"""Accounts: people and agents that own a wallet and make calls, each identified by a DID."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +15,10 @@ from gateway.core.api.names import validate_name
 
 
 class AccountManager(BaseUserManager["Account"]):
-    """Makes accounts with and without a password; product integrations make the ones without."""
+    """Creates accounts, with a password or, for product integrations, without one."""
 
     def create_user(self, did: str, email: str | None = None, password: str | None = None, **fields: Any) -> "Account":
-        """Create an account; without a password it can sign in only through its product."""
+        """Create an account. Without a password it can sign in only through its product."""
         account = self.model(did=did, email=self.normalize_email(email) if email else None, **fields)
         account.set_password(password)
         account.save(using=self._db)
@@ -32,7 +32,7 @@ class AccountManager(BaseUserManager["Account"]):
 
 
 class Account(AbstractBaseUser, PermissionsMixin):
-    """An account. `did` never changes; `email` is where a person signs in and never identifies or links anyone."""
+    """An account. `did` never changes. `email` is for signing in; it never identifies or links accounts."""
 
     did = models.CharField("DID", max_length=DID_MAX_CHARACTERS, unique=True, validators=[validate_did])
     email = models.EmailField(null=True, blank=True)
@@ -57,11 +57,13 @@ class Account(AbstractBaseUser, PermissionsMixin):
         return self.display_name or self.did
 
     def get_session_auth_hash(self) -> str:
-        """Return what a portal session must know. A new password ends every session, and so does a new epoch."""
+        """Return the hash that portal sessions are checked against. A new password or a new epoch changes it and so
+        ends all sessions.
+        """
         return self._in_epoch(super().get_session_auth_hash())
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
-        """Yield what sessions knew under the secret keys before."""
+        """Yield the hashes under previous secret keys."""
         yield from map(self._in_epoch, super().get_session_auth_fallback_hash())
 
     def _in_epoch(self, known: str) -> str:
@@ -73,5 +75,5 @@ class Account(AbstractBaseUser, PermissionsMixin):
         return self.is_active and self.suspended_at is None
 
     def get_full_name(self) -> str:
-        """Name the account for the console's header."""
+        """Return the account's name for the console's header."""
         return str(self)

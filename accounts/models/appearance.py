@@ -1,10 +1,10 @@
-"""Which product names the portal's cosmetic `product` parameter may carry. SPEC: Appearance handoff."""
+"""Allowed values of the portal's cosmetic `product` parameter. SPEC: Appearance handoff."""
 
 from django.db import models
 
 
 class AppearanceProduct(models.Model):
-    """A product identifier of the allowlist; it never selects a client, changes scopes or grants access."""
+    """A product identifier on the allowlist. It never selects a client, changes scopes or grants access."""
 
     slug = models.SlugField(max_length=64, unique=True)
 

@@ -1,4 +1,4 @@
-"""The steps between a browser at /authorize and its token: the authorization request and the code."""
+"""Authorization requests and authorization codes."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,9 +8,9 @@ from accounts.models.device_session import DeviceSession
 
 
 class AuthorizationRequest(models.Model):
-    """A validated request, bound to the browser session that brought it (`browser_sha256`).
+    """A validated authorization request, bound to the browser session that sent it (`browser_sha256`).
 
-    The consent form carries its id alone, so nothing that was validated can be changed on the way. Answered once.
+    The consent form carries only its id, so validated parameters cannot be changed. A request can be answered once.
     """
 
     id = models.CharField(primary_key=True, max_length=40)
@@ -33,10 +33,10 @@ class AuthorizationRequest(models.Model):
 
 
 class AuthorizationCode(models.Model):
-    """A code, stored hashed; it lives 60 seconds and serves once. RFC 6749 section 4.1.2.
+    """An authorization code, stored hashed. It is valid for 60 seconds and can be used once. RFC 6749 section 4.1.2.
 
-    `spent_at` is set by its first use, right or wrong; `session` is what that use issued, so that a second use can
-    revoke it. A challenge serves one authorization, ever.
+    Its first use sets `spent_at`, even with a wrong code verifier. `session` is the grant issued by that use; a second
+    use revokes it. A code challenge can be used for only one authorization, ever.
     """
 
     code_sha256 = models.BinaryField(primary_key=True, max_length=32)

@@ -1,10 +1,10 @@
-"""What the processes count together without Redis: attempts to sign in, and codes of second factors that were used."""
+"""Shared counters for deployments without Redis: sign-in attempts and used second-factor codes."""
 
 from django.db import models
 
 
 class CacheEntry(models.Model):
-    """An entry of Django's cache (`gateway.core.database.cache`). It has no meaning once it has expired."""
+    """An entry of Django's cache (`gateway.core.database.cache`). It is ignored once it has expired."""
 
     key = models.TextField(primary_key=True)
     value = models.TextField()

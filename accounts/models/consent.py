@@ -1,4 +1,4 @@
-"""What a person agreed to beyond scopes, for one app: given on the consent page, withdrawn in the portal."""
+"""Consents beyond scopes that a person gave to an app: given on the consent page, withdrawn in the portal."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ REALTIME = "realtime"
 
 
 class Consent(models.Model):
-    """One consent of a person to a client. Given again, the same row stands again."""
+    """A person's consent to a client. Giving it again after a withdrawal reactivates the same row."""
 
     account = models.ForeignKey(Account, models.CASCADE, related_name="consents")
     client_id = models.CharField(max_length=255)

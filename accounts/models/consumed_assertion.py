@@ -1,10 +1,12 @@
-"""Which product assertions were exchanged: each serves once. SPEC: States and transitions."""
+"""Exchanged product assertions; each can be used once. SPEC: States and transitions."""
 
 from django.db import models
 
 
 class ConsumedAssertion(models.Model):
-    """An assertion that was exchanged; the row stays until the assertion has expired on every clock."""
+    """An exchanged assertion. The row is stored until the assertion has expired on every machine, clock skew
+    included.
+    """
 
     issuer = models.CharField(max_length=255)
     jti = models.CharField(max_length=255)

@@ -1,4 +1,4 @@
-"""What a public client was granted: a signed-in device, or the single token of one code."""
+"""Grants to public clients: a device session, or the single token issued for a code."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -8,15 +8,15 @@ from gateway.core.contract.ids import new_id
 
 
 def new_session_id() -> str:
-    """Make a `dev_` id."""
+    """Generate a `dev_` id."""
     return new_id("dev")
 
 
 class DeviceSession(models.Model):
     """A grant to one key of one client. SPEC: Scopes and device sessions.
 
-    A persistent one is a device session: it lives for 30 days from its creation and its refresh credential rotates
-    (`generation`). Any other ends with the one token that it was made for; it exists so that this token can be revoked.
+    A persistent grant is a device session: it expires 30 days after its creation and its refresh credential rotates
+    (`generation`). Any other grant ends with its only token; it exists so that this token can be revoked.
     """
 
     id = models.CharField(primary_key=True, max_length=64, default=new_session_id, editable=False)

@@ -1,4 +1,4 @@
-"""A trusted product server: its assertions, the accounts they may name and the capabilities they may grant."""
+"""Trusted product servers: whom their assertions may name and which capabilities they may grant."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -9,7 +9,7 @@ from accounts.rules.assertion import Issuer
 
 
 class Integration(models.Model):
-    """An integration. `capabilities` is the most that it may ever grant; `jwks` holds public keys alone."""
+    """An integration. It can grant only `capabilities`; `jwks` holds only public keys."""
 
     issuer = models.CharField(max_length=255, unique=True)
     audience = models.CharField(max_length=255)
@@ -23,7 +23,7 @@ class Integration(models.Model):
         return self.issuer
 
     def as_issuer(self) -> Issuer:
-        """Return the facts that an assertion is checked against."""
+        """Return the values that assertions are checked against."""
         return Issuer(
             name=self.issuer,
             audience=self.audience,

@@ -1,12 +1,12 @@
-"""How often somebody did something lately."""
+"""Counters of the rate limits."""
 
 from django.db import models
 
 
 class Limit(models.Model):
-    """A count within a window that began with its first use: `digest` is SHA-256 over what is counted and of whom.
+    """A count within a window that begins with the first use. `digest` is the SHA-256 of the limit's name and its user.
 
-    The table is unlogged: a count is cheap to keep, every process shares it, and a crash of the database forgets it.
+    The table is unlogged, which makes counting cheap. Counts are lost if the database crashes.
     """
 
     digest = models.BinaryField(primary_key=True)

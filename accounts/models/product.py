@@ -1,4 +1,4 @@
-"""A product of the catalogue: what organizations have seats for and integrations speak for."""
+"""Products: organizations have seats for them and integrations act for them."""
 
 from django.core.validators import MinValueValidator
 from django.db import models
@@ -7,7 +7,7 @@ from gateway.core.api.names import validate_name
 
 
 class Product(models.Model):
-    """A product. Other apps know it by its slug alone."""
+    """A product. Other apps refer to it only by its slug."""
 
     slug = models.SlugField(max_length=64, unique=True)
     name = models.CharField(max_length=120, validators=[validate_name])

@@ -1,10 +1,10 @@
-"""Which proofs were taken. RFC 9449 section 11.1."""
+"""Used DPoP proofs. RFC 9449 section 11.1."""
 
 from django.db import models
 
 
 class ProofReplay(models.Model):
-    """A proof that was taken: `digest` is SHA-256 over proof key and `jti`. The row stays until `expires_at`."""
+    """A used proof. `digest` is the SHA-256 of the proof key and `jti`. The row is stored until `expires_at`."""
 
     digest = models.BinaryField(primary_key=True)
     expires_at = models.DateTimeField(db_index=True)
@@ -17,7 +17,9 @@ class ProofReplay(models.Model):
 
 
 class ReplayEpoch(models.Model):
-    """One row: proofs that expire by `lost_until` may have been used, but the store has lost their rows."""
+    """A single row. Proofs that expire by `lost_until` are refused, because they may have been used and their rows
+    lost.
+    """
 
     id = models.SmallIntegerField(primary_key=True, default=1, editable=False)
     lost_until = models.DateTimeField(null=True, blank=True)

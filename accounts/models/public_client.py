@@ -1,4 +1,4 @@
-"""A registered client without a secret. Browser clients need no row: their id is their origin."""
+"""Registered public clients. Browser clients need no row, because their id is their origin."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -7,7 +7,9 @@ from gateway.core.api.names import validate_name
 
 
 class PublicClient(models.Model):
-    """A mobile client with its exact redirect URIs, or an origin whose consent the operator takes as given."""
+    """A mobile client with its exact redirect URIs, or an origin that the operator registered, for example to waive
+    consent.
+    """
 
     client_id = models.CharField(max_length=255, unique=True)
     name = models.CharField(max_length=120, validators=[validate_name])

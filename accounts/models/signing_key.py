@@ -1,4 +1,4 @@
-"""The gateway's own signing keys: published before first use, kept until their last token has expired."""
+"""The gateway's signing keys, published before their first use and until their last token has expired."""
 
 from django.db import models
 from django.db.models import Q
@@ -12,8 +12,8 @@ class SigningKey(models.Model):
     class State(models.TextChoices):
         PENDING = "pending"  # published, not yet signing
         ACTIVE = "active"  # signs
-        PASSIVE = "passive"  # published until the last token that it signed has expired
-        RETIRED = "retired"  # accepted no more
+        PASSIVE = "passive"  # published until its last token has expired
+        RETIRED = "retired"  # no longer accepted
 
     kid = models.CharField(max_length=64, unique=True)
     state = models.CharField(max_length=16, choices=State.choices)

@@ -1,4 +1,4 @@
-"""Validators of the rows that operators write."""
+"""Validators for fields that operators edit."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ def validate_did(value: str) -> None:
 
 
 def validate_did_prefix(value: str) -> None:
-    """Refuse a prefix that is not the beginning of DIDs of one method."""
+    """Refuse a prefix that does not name at least a DID method."""
     if not dids.is_prefix(value):
         raise ValidationError("This is not a DID prefix. A prefix ends with a colon, as in did:web:studio.example:.")
 
 
 def validate_capabilities(value: list[str]) -> None:
-    """Refuse names that are no capability, no `infer:<alias>` and not the wildcard `infer:*`."""
+    """Refuse names other than capabilities, `infer:<alias>` and `infer:*`."""
     for name in value:
         known = name in set(Capability) or (name.startswith(INFER_PREFIX) and len(name) > len(INFER_PREFIX))
         if not (known and scopes.is_scope(name)):
@@ -31,7 +31,7 @@ def validate_capabilities(value: list[str]) -> None:
 
 
 def validate_jwks(value: Any) -> None:
-    """Refuse a key set that is empty, holds a key that cannot verify assertions, or names two keys alike."""
+    """Refuse a key set that is empty, has a key that cannot verify assertions, or repeats a `kid`."""
     keys = value.get("keys") if isinstance(value, dict) else None
     if not isinstance(keys, list) or not 1 <= len(keys) <= JWKS_KEYS_MAX:
         raise ValidationError('A key set must be {"keys": [...]} with at least one key.')

@@ -1,1 +1,1 @@
-"""The verbs of the accounts app."""
+"""Operations that change accounts' records."""

@@ -1,7 +1,7 @@
-"""Decides who owns an email address: the account that has proven to receive its mail. If no mail is sent, nobody can,
-and the first to sign up with an address keeps it.
+"""Decides which account owns an email address: the one that has verified it. If the gateway sends no mail, it is the
+first to sign up with the address.
 
-An unproven address is a claim. Several accounts may claim one, and none of them locks its owner out.
+An unverified address is only a claim. Several accounts may claim an address, and no claim locks out its owner.
 """
 
 from allauth.account.models import EmailAddress
@@ -12,16 +12,16 @@ from accounts.models import Account
 
 
 def is_open(email: str) -> bool:
-    """Return whether a person may sign up with an address because nobody has more than a claim to it."""
+    """Return whether a person may sign up with an address because other accounts have at most a claim to it."""
     if settings.ACCOUNT_EMAIL_VERIFICATION != "mandatory":
         return False
     is_proven = EmailAddress.objects.filter(email=email.lower(), verified=True).exists()
-    return not is_proven and not _vouched_for(email).exists()
+    return not is_proven and not _assigned_by_operator(email).exists()
 
 
 def holder(email: str) -> Account | None:
-    """Return the account that an address belongs to: its proven holder or, where no mail is sent, the first to sign up with
-    it. Where addresses are verified, a mere claim makes nobody the holder.
+    """Return the account that owns an address: the one that verified it or, if no mail is sent, the first to sign up
+    with it. If addresses are verified, a claim alone is not ownership.
     """
     proven = proven_holder(email)
     if proven is not None or settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":
@@ -30,18 +30,18 @@ def holder(email: str) -> Account | None:
 
 
 def proven_holder(email: str) -> Account | None:
-    """Return the account that has proven an address, or else the one that an operator gave it to."""
+    """Return the account that verified an address, or else the one that an operator assigned it to."""
     proven = EmailAddress.objects.filter(email=email.lower(), verified=True).first()
-    return Account.objects.get(pk=proven.user_id) if proven else _vouched_for(email).first()
+    return Account.objects.get(pk=proven.user_id) if proven else _assigned_by_operator(email).first()
 
 
 def step_back(email: str) -> None:
-    """Clear the way for one more claim: the earlier ones stay, but their accounts are no longer named by the address."""
+    """Make room for a new claim: earlier claims remain, but the address is removed from their accounts' `email`."""
     Account.objects.filter(email__iexact=email).update(email=None)
 
 
 def release(email: str, *, keep: Account | None) -> None:
-    """End every claim to an address but that of the account that proves it, unless another has proven it already."""
+    """End all claims to an address except that of `keep`, unless another account has verified it already."""
     if not is_open(email):
         return
     others = EmailAddress.objects.filter(email=email.lower(), verified=False)
@@ -51,7 +51,7 @@ def release(email: str, *, keep: Account | None) -> None:
 
 
 def settle(address: EmailAddress) -> bool:
-    """Name the account by an address that it has just proven, where that is its primary one."""
+    """Set the account's `email` to an address that it has just verified, if the address is its primary one."""
     if address.primary:
         Account.objects.filter(pk=address.user_id).update(email=address.email)
     return True
@@ -60,20 +60,22 @@ def settle(address: EmailAddress) -> bool:
 def may_reset(account: Account, email: str) -> bool:
     """Return whether mail to an address may change an account's password.
 
-    Where addresses are verified, only a proven one may, or one that an operator wrote into the account: a claim would
-    hand its reader an account that somebody else made. Elsewhere any, unless the account has proven another.
+    If addresses are verified, only a verified address may, or one that an operator assigned: with a mere claim, the
+    address's owner could take over an account that somebody else created. Otherwise any address may, unless the account
+    has verified another.
     """
     if EmailAddress.objects.filter(user=account, email=email.lower(), verified=True).exists():
         return True
     if settings.ACCOUNT_EMAIL_VERIFICATION == "mandatory":
-        return _vouched_for(email).filter(pk=account.pk).exists()
+        return _assigned_by_operator(email).filter(pk=account.pk).exists()
     return not EmailAddress.objects.filter(user=account, verified=True).exists()
 
 
-def _vouched_for(email: str) -> QuerySet[Account]:
-    """Select the accounts that an operator gave the address, and operators themselves.
+def _assigned_by_operator(email: str) -> QuerySet[Account]:
+    """Select the accounts that an operator assigned the address to, and operators' own accounts.
 
-    A person's own claim is the account's primary address; django-allauth notes an operator's as a secondary one.
+    A person's own claim is the account's primary address; django-allauth records one that an operator assigned as
+    secondary.
     """
     claimed = EmailAddress.objects.filter(user=OuterRef("pk"), email=email.lower(), primary=True)
     return Account.objects.filter(Q(is_staff=True) | ~Exists(claimed), email__iexact=email)

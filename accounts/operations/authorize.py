@@ -1,4 +1,4 @@
-"""Authorization requests: begin, ask the person, allow or deny. RFC 6749 section 4.1, RFC 9207, RFC 9700."""
+"""Authorization requests: begin, consent, allow or deny. RFC 6749 section 4.1, RFC 9207, RFC 9700."""
 
 import hashlib
 from collections.abc import Iterable
@@ -22,14 +22,16 @@ REALTIME_SCOPE = "realtime:connect"
 
 
 class RequestGone(Exception):
-    """The request is unknown, expired, answered already, or another browser's: start again at the app."""
+    """The request is unknown, expired, already answered, or from another browser. The person must start again in the
+    app.
+    """
 
 
 class Refused(Exception):
-    """The request is refused, and `location` tells the client so.
+    """The request is refused. `location` redirects to the client with the error.
 
-    `is_registered` says whether the operator vouches for the client. If nobody does, an anonymous visitor is not
-    redirected, because that would be an open redirect.
+    `is_registered` says whether the operator has registered the client. If not, an anonymous visitor is not redirected
+    at once, because that would be an open redirect.
     """
 
     def __init__(self, location: str, client_id: str, *, is_registered: bool) -> None:
@@ -40,7 +42,7 @@ class Refused(Exception):
 
 
 def begin(parameters: Parameters, *, browser_secret: str, now: datetime) -> AuthorizationRequest:
-    """Validate a request and keep it for this browser. Raises ClientError (an error page) or Refused (a redirect)."""
+    """Validate a request and store it for this browser. Raises ClientError (an error page) or Refused (a redirect)."""
     target = authorization.read_target(parameters, public_clients.redirects())
     public_clients.check_usable(target.client_id)
     try:
@@ -62,7 +64,7 @@ def begin(parameters: Parameters, *, browser_secret: str, now: datetime) -> Auth
 
 
 def pending(request_id: str, *, browser_secret: str, now: datetime) -> AuthorizationRequest:
-    """Find a request that this browser may still answer; raise RequestGone, or ClientError for a disabled client."""
+    """Return a request that this browser may still answer. Raises RequestGone, or ClientError for a disabled client."""
     found = AuthorizationRequest.objects.filter(
         pk=request_id, browser_sha256=_digest(browser_secret), answered_at__isnull=True, expires_at__gt=now
     ).first()
@@ -73,14 +75,14 @@ def pending(request_id: str, *, browser_secret: str, now: datetime) -> Authoriza
 
 
 def needs_consent(request: AuthorizationRequest) -> bool:
-    """Return whether to ask the person: always, except for a client that the operator marked as trusted."""
+    """Return whether to ask for consent: always, except for a client that the operator marked as trusted."""
     return not public_clients.is_trusted(request.client_id)
 
 
 def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Iterable[str], now: datetime) -> str:
-    """Answer a request with a code for the scopes that the person left ticked; give the location to go to.
+    """Issue a code for the scopes that the person left selected; return the redirect location.
 
-    Scopes that were not asked for are ignored; with none left the answer is `access_denied`. Raises RequestGone.
+    Scopes that were not requested are ignored. If none are left, the response is `access_denied`. Raises RequestGone.
     """
     with transaction.atomic():
         request = _answered(request_id, browser_secret, now)
@@ -100,18 +102,18 @@ def allow(request_id: str, *, browser_secret: str, account: Account, scopes: Ite
 
 
 def deny(request_id: str, *, browser_secret: str, now: datetime) -> str:
-    """Answer a request with `access_denied`; give the location to go to. Raises RequestGone."""
+    """Answer a request with `access_denied`; return the redirect location. Raises RequestGone."""
     with transaction.atomic():
         return _denied(_answered(request_id, browser_secret, now))
 
 
 def purge_expired(*, now: datetime) -> int:
-    """Delete requests that nobody can answer any more; return how many."""
+    """Delete requests that can no longer be answered; return how many."""
     return purge(AuthorizationRequest.objects.filter(expires_at__lt=now).order_by("expires_at"))
 
 
 def _answered(request_id: str, browser_secret: str, now: datetime) -> AuthorizationRequest:
-    """Record the only answer that a request can have: of two simultaneous clicks, one wins."""
+    """Record the request's only answer. Of two simultaneous clicks, one wins."""
     request = pending(request_id, browser_secret=browser_secret, now=now)
     if not AuthorizationRequest.objects.filter(pk=request.pk, answered_at__isnull=True).update(answered_at=now):
         raise RequestGone
@@ -123,7 +125,7 @@ def _denied(request: AuthorizationRequest) -> str:
 
 
 def _answer(target: Target, state: str | None, **parameters: str) -> str:
-    """Write the redirect back to the client, with the issuer (RFC 9207)."""
+    """Build the redirect to the client, with the issuer (RFC 9207)."""
     query = parameters | ({"state": state} if state is not None else {}) | {"iss": settings.GATEWAY_BASE_URL}
     separator = "&" if "?" in target.redirect_uri else "?"
     return target.redirect_uri + separator + urlencode(query)

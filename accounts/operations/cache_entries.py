@@ -1,4 +1,4 @@
-"""Clears the table that stands in for a cache (`gateway.core.database.cache`)."""
+"""Purges the table that serves as Django's cache (`gateway.core.database.cache`)."""
 
 from datetime import datetime
 

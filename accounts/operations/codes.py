@@ -1,4 +1,4 @@
-"""Authorization codes: issued once and redeemed once. Using one again revokes what it issued.
+"""Authorization codes: each is redeemed once. Reusing one revokes the grant that it issued.
 
 RFC 6749 section 4.1.2 and 10.5, RFC 7636 section 4.6, RFC 9449 section 10.
 """
@@ -20,12 +20,12 @@ from gateway.core.contract.limits import AUTHORIZATION_CODE_SECONDS
 from gateway.core.database.purge import purge
 
 CODE_BYTES = 32
-KEPT = timedelta(days=30)  # how long a challenge and a spent code are remembered
+KEPT = timedelta(days=30)  # how long a code challenge and a used code are stored
 
 
 @dataclass(frozen=True, slots=True)
 class Redemption:
-    """What a client brings to redeem a code; `device_name` is None where no device session is wanted."""
+    """The parameters of a code's redemption. `device_name` is None if no device session is requested."""
 
     code: str
     verifier: str
@@ -38,7 +38,9 @@ class Redemption:
 def issue(
     request: AuthorizationRequest, *, account: Account, scopes: Sequence[str], consents: Sequence[str], now: datetime
 ) -> str | None:
-    """Issue a code of 60 seconds, or None if the request's challenge was already used for another authorization."""
+    """Issue a code that is valid for 60 seconds; return None if the request's challenge was used for an earlier
+    authorization.
+    """
     code = secrets.token_urlsafe(CODE_BYTES)
     try:
         with transaction.atomic():
@@ -60,7 +62,7 @@ def issue(
 
 
 def redeem(redemption: Redemption, *, now: datetime) -> Grant:
-    """Exchange a code for a token, and a device session where one is asked for.
+    """Exchange a code for a token and, if requested, a device session.
 
     Raises InvalidGrant, with one message for every cause, or InvalidClient for a disabled client. A wrong verifier
     invalidates the code; using a code again revokes what its first use issued.
@@ -74,12 +76,12 @@ def redeem(redemption: Redemption, *, now: datetime) -> Grant:
 
 
 def purge_expired(*, now: datetime) -> int:
-    """Delete codes that were issued a month ago or earlier; return how many."""
+    """Delete codes that expired at least 30 days ago; return how many."""
     return purge(AuthorizationCode.objects.filter(expires_at__lt=now - KEPT).order_by("expires_at"))
 
 
 def _redeem(redemption: Redemption, now: datetime) -> Grant | str:
-    """Return the grant, or the reason for refusing it. Changes made by a refusal are committed too."""
+    """Return the grant, or the reason for the refusal. The changes that a refusal makes are committed, too."""
     code = AuthorizationCode.objects.select_for_update().filter(pk=_digest(redemption.code)).first()
     if code is None:
         return "no such code"
@@ -92,10 +94,10 @@ def _redeem(redemption: Redemption, now: datetime) -> Grant | str:
         return "the code belongs to another client or redirect URI"
     if code.dpop_jkt not in (None, redemption.jkt):
         return "the code is bound to another key"
-    return _spend(code, redemption, now)
+    return _use(code, redemption, now)
 
 
-def _spend(code: AuthorizationCode, redemption: Redemption, now: datetime) -> Grant | str:
+def _use(code: AuthorizationCode, redemption: Redemption, now: datetime) -> Grant | str:
     code.spent_at = now
     code.save(update_fields=["spent_at"])
     if not pkce.is_verifier(redemption.verifier) or not pkce.matches(redemption.verifier, code.code_challenge):

@@ -29,7 +29,7 @@ ENDED_KEPT = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A minted token, and the refresh credential where its session is a device's."""
+    """An access token and, for a device session, its refresh credential."""
 
     token: MintedToken
     session: DeviceSession
@@ -46,13 +46,13 @@ def open_session(
     device_name: str | None,
     now: datetime,
 ) -> Grant:
-    """Open a session for one key of one client; with a name (which may be empty) it is a device's, for 30 days.
+    """Open a session for one key of one client. With a name (which may be empty) it is a device session of 30 days.
 
-    An account has a maximum number of devices; the oldest one is ended to make room. Joins the caller's transaction.
+    If the account has the maximum number of devices, its oldest device session ends. Joins the caller's transaction.
     """
     persistent = device_name is not None
     if persistent:
-        _make_room(account, now)
+        _end_oldest(account, now)
     lifetime = LIFETIME if persistent else timedelta(seconds=ACCESS_TOKEN_SECONDS)
     session = DeviceSession.objects.create(
         account=account,
@@ -70,12 +70,12 @@ def open_session(
 
 
 def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now: datetime) -> Grant:
-    """Rotate a credential. Of several concurrent requests exactly one does, by a compare-and-swap on generation and
+    """Rotate a credential. Of several concurrent requests exactly one succeeds, by a compare-and-swap on generation and
     key.
 
-    A retry by the same key, of the credential just before the current one, within 10 seconds gets the same successor
-    again. Any other use of an old credential revokes the session. Raises InvalidGrant (nothing else changed), or
-    InvalidScope or InvalidClient (nothing changed).
+    If the same key retries the previous credential within 10 seconds, it gets the same successor again. Any other use
+    of an old credential revokes the session. Raises InvalidGrant (nothing else changed), or InvalidScope or
+    InvalidClient (nothing changed).
     """
     credential = refresh.read(refresh_token, _secrets())
     session = _live(now).filter(pk=credential.session_id).first() if credential else None
@@ -83,7 +83,7 @@ def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now
         raise InvalidGrant(private="no live session of this key has this credential")
     public_clients.check_enabled(session.client_id)
     narrowed = _narrow(session, scopes)
-    if not _swap(credential, jkt, now) and not _is_retry(credential, now):
+    if not _compare_and_swap(credential, jkt, now) and not _is_retry(credential, now):
         _revoke(DeviceSession.objects.filter(pk=session.pk, generation__gt=credential.generation), now)
         raise InvalidGrant(private="a rotated credential was used again; its session is revoked")
     session.generation = credential.generation + 1
@@ -91,35 +91,38 @@ def rotate(*, refresh_token: object, jkt: str, scopes: Sequence[str] | None, now
 
 
 def revoke_credential(*, refresh_token: object, jkt: str, now: datetime) -> None:
-    """End the session of a credential, of whatever generation, for its own key; anything else changes nothing."""
+    """End the session of a credential of any generation, if the request is signed with the session's key. Otherwise
+    change nothing.
+    """
     credential = refresh.read(refresh_token, _secrets())
     if credential:
         _revoke(DeviceSession.objects.filter(pk=credential.session_id, jkt=jkt), now)
 
 
 def revoke(*, account: Account, session_id: str, now: datetime) -> bool:
-    """End one of a person's own sessions; False where it is none of theirs or has ended."""
+    """End one of a person's own sessions; return False if it is not theirs or has ended."""
     return _revoke(account.device_sessions.filter(pk=session_id), now)
 
 
 def revoke_all(*, account: Account, now: datetime) -> bool:
-    """End all of a person's sessions, as a changed password or a suspension does."""
+    """End all of a person's device sessions, as after a password change or a suspension."""
     return _revoke(account.device_sessions.all(), now)
 
 
 def purge_ended(*, now: datetime) -> int:
     """Delete sessions that ended a day ago or earlier; return how many.
 
-    A revoked one is kept that long because calls that were in progress look for it.
+    A revoked session is stored that long because calls in progress check it.
     """
     expired = DeviceSession.objects.filter(expires_at__lt=now - ENDED_KEPT)
     revoked = DeviceSession.objects.filter(revoked_at__lt=now - ENDED_KEPT)
     return purge(expired.order_by("expires_at")) + purge(revoked.order_by("revoked_at"))
 
 
-def _make_room(account: Account, now: datetime) -> None:
-    """End the oldest devices of an account if one more would be too many. A lock on the account's row protects the
-    count."""
+def _end_oldest(account: Account, now: datetime) -> None:
+    """End the account's oldest device sessions if a new one would exceed the limit. A lock on the account's row
+    protects the count.
+    """
     Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     live = _live(now).filter(account=account).order_by("-created_at", "-pk")
     oldest = list(live.values_list("pk", flat=True)[DEVICE_SESSIONS_MAX - 1 :])
@@ -153,7 +156,7 @@ def _live(now: datetime) -> QuerySet[DeviceSession]:
 
 
 def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[str]:
-    """Leave out the scopes of aliases that have been disabled since; refuse them if they are requested by name."""
+    """Omit the scopes of aliases that have been disabled since; refuse them if they are requested explicitly."""
     live = public_scopes.grantable().intersection(session.scopes)
     if scopes is None:
         return sorted(live)
@@ -162,7 +165,7 @@ def _narrow(session: DeviceSession, scopes: Sequence[str] | None) -> Sequence[st
     return scopes
 
 
-def _swap(credential: Credential, jkt: str, now: datetime) -> bool:
+def _compare_and_swap(credential: Credential, jkt: str, now: datetime) -> bool:
     current = DeviceSession.objects.filter(
         pk=credential.session_id, generation=credential.generation, jkt=jkt, revoked_at__isnull=True, expires_at__gt=now
     )

@@ -1,5 +1,4 @@
-"""Adds, changes and removes second factors one step at a time for each account. Each response of a factor works
-once."""
+"""Serializes changes to an account's second factors, and accepts each response of a factor once."""
 
 import hashlib
 
@@ -13,10 +12,10 @@ from accounts.models import Account
 
 
 def lock(account: Account) -> Account:
-    """Lock an account and its second factors until the transaction ends; return it as it is now.
+    """Lock an account and its second factors until the transaction ends; return the account's current state.
 
-    So a decision that depends on the existing factors (the first one? the last one? its codes?) still holds when it is
-    carried out.
+    Decisions that depend on the existing factors (whether one is the first or the last, or has codes) then remain true
+    until they are carried out.
     """
     current = Account.objects.select_for_update(no_key=True).get(pk=account.pk)
     list(Authenticator.objects.select_for_update().filter(user=account).order_by("pk"))
@@ -25,26 +24,27 @@ def lock(account: Account) -> Account:
 
 @transaction.atomic
 def remove(authenticator: Authenticator) -> None:
-    """Remove a second factor, and with the last one the recovery codes, which would otherwise survive into the next
-    enrolment."""
+    """Remove a second factor. With the last one, remove the recovery codes, too; otherwise they would still be valid at
+    the next enrolment.
+    """
     account = lock(authenticator.user)
     authenticator.delete()
     delete_dangling_recovery_codes(account)
 
 
 def spend(challenge: str) -> bool:
-    """Record the use of a passkey's challenge; return False if any process has already accepted an answer to it."""
+    """Record the use of a passkey challenge; return False if any process has already accepted a response to it."""
     digest = hashlib.sha256(challenge.encode()).hexdigest()
     return cache.add(f"passkey challenge:{digest}", True, timeout=settings.SESSION_COOKIE_AGE)
 
 
 @transaction.atomic
 def count(passkey: Authenticator, signatures: int, *, registered: int) -> bool:
-    """Note how many signatures a passkey says it has made; return False if the number should be higher, because the
-    passkey may have been copied.
+    """Store a passkey's signature counter; return False if it has not increased, because the passkey may have been
+    cloned.
 
-    Passkeys that do not count always say 0. `registered` is what this one said when it was added. Web Authentication
-    Level 2 section 7.2, step 21.
+    Passkeys without a counter always send 0. `registered` is the counter at registration. Web Authentication Level 2
+    section 7.2, step 21.
     """
     row = Authenticator.objects.select_for_update().get(pk=passkey.pk)
     before = row.data.get("signatures", registered)

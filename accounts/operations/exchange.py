@@ -15,16 +15,16 @@ from accounts.rules.assertion import Assertion, AssertionRefused
 from gateway.core.contract.errors import InvalidGrant, InvalidScope
 from gateway.core.database.purge import purge
 
-KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # longer than any two machines' clocks may differ
+KEPT_AFTER_EXPIRY = timedelta(minutes=5)  # more than the maximum clock skew between two machines
 
 
 def exchange(*, assertion: object, jkt: str, scope: str | None, now: datetime) -> tokens.MintedToken:
     """Mint a token for the account that a single-use assertion names, bound to the proof key `jkt`.
 
-    The account is created at its first exchange. Without `scope` all that the assertion may grant is granted.
-    Raises InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
+    The first exchange creates the account. Without `scope`, all of the assertion's capabilities are granted. Raises
+    InvalidGrant, with one message for every cause, or InvalidScope; then nothing is consumed.
     """
-    keyring.current_sync()  # the very first keys must not be made inside a transaction that may roll back
+    keyring.current_sync()  # the first keys must not be created in a transaction that may roll back
     try:
         return _exchange(assertion, jkt, scope, now)
     except AssertionRefused as refused:
@@ -83,7 +83,9 @@ def _grant(capabilities: Iterable[str], scope: str | None) -> list[str]:
 
 
 def _consume(assertion: Assertion) -> None:
-    """Take the assertion. Of several exchanges at once, one inserts; the others wait for it and are refused."""
+    """Record the assertion as used. Of several concurrent exchanges, one inserts the row; the others wait for it and
+    are refused.
+    """
     expires_at = datetime.fromtimestamp(assertion.expires_at, UTC) + KEPT_AFTER_EXPIRY
     with connection.cursor() as cursor:
         cursor.execute(

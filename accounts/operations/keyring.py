@@ -1,7 +1,7 @@
-"""The signing keys as each process knows them, a few seconds old at most.
+"""Caches the signing keys in each process for a few seconds.
 
-Requests read them without I/O. An unknown key id causes an early refresh, at most once a second, so that invented key
-ids cost nothing.
+Requests read the cache without I/O. An unknown key id causes an early refresh, but at most once a second, so that
+made-up key ids cause no load.
 """
 
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ from gateway.core.api.snapshots import Snapshot
 from gateway.core.contract.errors import NotReady
 
 FRESH_SECONDS = 5.0
-USABLE_SECONDS = 15.0  # if the database is unavailable longer than this, the keys are unusable too
+USABLE_SECONDS = 15.0  # if the database is unavailable for longer, the keys are not used either
 RETRY_SECONDS = 1.0
 
 
 class KeysOutdated(NotReady):
-    """The cached keys are too old to rule this key out: try again once they are renewed."""
+    """The cached keys are too old to tell whether this key exists. Retry once they have been refreshed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _as_jwk(kid: str, key: jwk.PublicKey) -> dict[str, str]:
 
 
 class Keyring(Snapshot[SigningKeys]):
-    """Holds the keys and renews them."""
+    """Caches the keys and refreshes them."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -77,8 +77,7 @@ class Keyring(Snapshot[SigningKeys]):
             connection.close()
 
     def verifying_key(self, kid: object) -> jwk.PublicKey | None:
-        """Return a published key by its id, of whatever type, or None where there is none. No I/O. Raises
-        KeysOutdated."""
+        """Return a published key by its id (a value of any type), or None. Does no I/O. Raises KeysOutdated."""
         if not isinstance(kid, str):
             return None
         key = self.at_hand().verifying.get(kid) if self.is_usable else None

@@ -1,5 +1,6 @@
-"""Limits that all processes share, counted in PostgreSQL: a number of uses within a window that begins with the
-first."""
+"""Rate limits that all processes share, counted in PostgreSQL: a number of uses within a window that begins with the
+first use.
+"""
 
 import hashlib
 import math
@@ -23,7 +24,7 @@ ON CONFLICT (digest) DO UPDATE
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most `most` uses by one user of something within `seconds`; `name` separates what is counted."""
+    """A limit of `most` uses within `seconds` for each user. `name` keeps the counts of different limits apart."""
 
     name: str
     most: int
@@ -31,7 +32,9 @@ class Rate:
 
 
 def take(rate: Rate, of: str, *, now: datetime) -> None:
-    """Count one use, or raise RateLimited with the seconds until the window ends. One statement where it is free."""
+    """Count one use, or raise RateLimited with the seconds until the window ends. Takes one statement if the use is
+    allowed.
+    """
     digest = hashlib.sha256(f"{rate.name}\0{of}".encode()).digest()
     ends_at = now + timedelta(seconds=rate.seconds)
     with connection.cursor() as cursor:
@@ -43,7 +46,7 @@ def take(rate: Rate, of: str, *, now: datetime) -> None:
 
 
 def limited(wait: timedelta) -> RateLimited:
-    """Build the refusal for a caller that may try again after `wait`."""
+    """Build the error for a caller that may retry after `wait`."""
     return RateLimited(headers={"Retry-After": str(max(1, math.ceil(wait.total_seconds())))})
 
 

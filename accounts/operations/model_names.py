@@ -1,4 +1,6 @@
-"""The models that a scope can name. The app that has them registers what names them at start-up, as it is above this one."""
+"""Lists the models that scopes can name. The inference app, which this app must not import, registers the functions at
+start-up.
+"""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -8,7 +10,9 @@ Names = Callable[[], Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class ModelNames:
-    """`known` names every model there is, `enabled` the aliases that are, `callable_now` those that can be called."""
+    """Functions that list models: `known` lists all, `enabled` the enabled aliases, `callable_now` those that can be
+    called now.
+    """
 
     known: Names
     enabled: Names
@@ -19,11 +23,11 @@ _registered = ModelNames(known=tuple, enabled=tuple, callable_now=tuple)
 
 
 def register(names: ModelNames) -> None:
-    """Name the models by these functions from now on."""
+    """Register the functions that list the models."""
     global _registered  # noqa: PLW0603 - set once, at start-up
     _registered = names
 
 
 def registered() -> ModelNames:
-    """Return the functions that name the models."""
+    """Return the registered functions."""
     return _registered

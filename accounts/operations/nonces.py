@@ -1,7 +1,7 @@
-"""Server nonces for proofs, if the operator requires them. RFC 9449 sections 8 and 9.
+"""Server nonces for DPoP proofs, if the operator requires them. RFC 9449 sections 8 and 9.
 
-A nonce is an HMAC over a window of time, so every process and machine with the same secret knows it and nothing is
-stored. It is good for its own window and the next.
+A nonce is an HMAC over a time window, so that every process and machine with the same secret can check it and nothing
+is stored. It is valid in its own window and the next.
 """
 
 import hashlib
@@ -20,19 +20,19 @@ NONCE_BYTES = 18
 
 
 def current(now: float) -> str:
-    """Return the nonce of the window that Unix time `now` lies in."""
+    """Return the nonce for the window that contains Unix time `now`."""
     return _nonce(int(now) // WINDOW_SECONDS)
 
 
 def checker(now: float) -> Callable[[object], None] | None:
-    """Return the check of a proof's `nonce`, or None while nonces are off (`DPOP_NONCES`)."""
+    """Return the function that checks a proof's `nonce`, or None if nonces are off (`DPOP_NONCES`)."""
     if not settings.DPOP_NONCES:
         return None
     return lambda nonce: check(nonce, now)
 
 
 def check(nonce: object, now: float) -> None:
-    """Raise UseDpopNonce, which carries a good one, unless the nonce is of this window or the one before."""
+    """Raise UseDpopNonce, which carries a valid nonce, unless the nonce is of this window or the one before."""
     window = int(now) // WINDOW_SECONDS
     accepted = (_nonce(window), _nonce(window - 1))
     sent = nonce.encode() if isinstance(nonce, str) else b""

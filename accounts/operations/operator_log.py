@@ -1,4 +1,4 @@
-"""How long the log of operators' actions in the console is kept: forever, unless `AUDIT_DAYS` says otherwise."""
+"""Purges the log of operators' actions in the console. It is retained forever unless `AUDIT_DAYS` is set."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Makes operators: accounts with every right in the console."""
+"""Creates operators: accounts with all permissions in the console."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from gateway.core.contract.ids import new_id
 
 @transaction.atomic
 def create(email: str, password: str) -> Account:
-    """Create an account that is an operator. Mere claims to its address end."""
+    """Create an operator's account, and end other accounts' unverified claims to its address."""
     addresses.release(email, keep=None)
     did = portal_did(settings.PORTAL_URL, new_id("acc"))
     return Account.objects.create_superuser(did, email, password, display_name="Operator")
@@ -21,7 +21,9 @@ def create(email: str, password: str) -> Account:
 
 @transaction.atomic
 def promote(account: Account, password: str | None, *, now: datetime) -> list[str]:
-    """Make an account an operator that may sign in; return what was changed, in words. A new password ends its sessions."""
+    """Make an existing account an operator that can sign in; return a description of the changes. A new password ends
+    its sessions.
+    """
     done = []
     if not (account.is_staff and account.is_superuser):
         account.is_staff = account.is_superuser = True

@@ -10,7 +10,7 @@ from gateway.core.database.purge import purge
 
 
 def purge_ended(*, now: datetime) -> int:
-    """Delete the sessions that have run out and the browsers without a session; return how many browsers there were."""
+    """Delete expired sessions and the browsers without a session; return the number of browsers deleted."""
     purge(Session.objects.filter(expire_date__lt=now).order_by("expire_date"))
     session = Session.objects.filter(session_key=OuterRef("session_key"))
     return purge(UserSession.objects.filter(~Exists(session)).order_by("session_key"))

@@ -1,4 +1,4 @@
-"""Verifies the access tokens that requests present. RFC 9068 section 4.
+"""Verifies the access tokens of requests. RFC 9068 section 4.
 
 A client sends the same token with every request for five minutes, so its signature is checked only once. Only the
 token's hash is cached, never the token.
@@ -13,7 +13,7 @@ from accounts.rules.principal import Principal
 from gateway.core.contract.errors import InvalidToken
 
 REMEMBERED_MAX_BYTES = 32 * 1024 * 1024
-PRINCIPAL_BYTES = 1200  # the approximate size of a principal without the token's own texts
+PRINCIPAL_BYTES = 1200  # the approximate size of a principal without the token's strings
 
 _known: BoundedCache[bytes, tuple[str, Principal]] = BoundedCache(REMEMBERED_MAX_BYTES)
 
@@ -22,7 +22,7 @@ def holder_of(token: str, digest: bytes, now: float) -> Principal:
     """Return the holder of a token at Unix time `now`, or raise InvalidToken or NotReady. `digest` is the token's
     SHA-256.
 
-    A token that was verified before is only checked against its end and its key's.
+    For a token that was verified before, only its expiry and its key's state are checked.
     """
     known = _known.get(digest)
     kid, principal = known or _verify(token)

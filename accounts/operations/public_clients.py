@@ -1,4 +1,4 @@
-"""Which public clients the operator has registered, trusts or has disabled. A browser client needs no row."""
+"""Reads how the operator has set up public clients: registered, trusted or disabled. A browser client needs no row."""
 
 from accounts.models import PublicClient
 from accounts.rules.public_clients import ClientError
@@ -6,7 +6,7 @@ from gateway.core.contract.errors import InvalidClient
 
 
 def redirects() -> dict[str, list[str]]:
-    """Return the redirect URIs of each registered client that has its own."""
+    """Return the redirect URIs of each registered client that has any."""
     clients = PublicClient.objects.filter(enabled=True).exclude(redirect_uris=[])
     return dict(clients.values_list("client_id", "redirect_uris"))
 
@@ -17,19 +17,19 @@ def is_disabled(client_id: str) -> bool:
 
 
 def check_enabled(client_id: str) -> None:
-    """Raise InvalidClient where the operator has disabled a client; for the token routes."""
+    """Raise InvalidClient if the operator has disabled a client; for the token routes."""
     if is_disabled(client_id):
         raise InvalidClient("This client is disabled.")
 
 
 def check_usable(client_id: str) -> None:
-    """Raise ClientError, for the person on the error page, where the operator has disabled a client."""
+    """Raise ClientError, which the error page shows, if the operator has disabled a client."""
     if is_disabled(client_id):
         raise ClientError("The operator of this service has disabled the app.")
 
 
 def is_registered(client_id: str) -> bool:
-    """Return whether the operator vouches for a client: its row exists and is enabled."""
+    """Return whether a client is registered: its row exists and is enabled."""
     return PublicClient.objects.filter(client_id=client_id, enabled=True).exists()
 
 
@@ -39,5 +39,5 @@ def is_trusted(client_id: str) -> bool:
 
 
 def registered_name(client_id: str) -> str:
-    """Return the name that the operator registered a client under; empty where there is none."""
+    """Return the name that the operator gave a client, or an empty string."""
     return PublicClient.objects.filter(client_id=client_id).values_list("name", flat=True).first() or ""

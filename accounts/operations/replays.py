@@ -1,7 +1,7 @@
 """Accepts each proof once. RFC 9449 section 11.1.
 
 The rule is the SQL function `accounts_admit`, which the metered path calls inside its own statement. Proofs must be
-recorded in a transaction that nothing later rolls back.
+recorded in a transaction that is not rolled back later.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -17,15 +17,15 @@ from gateway.core.contract.limits import PROOF_MAX_AGE_SECONDS, PROOF_MAX_AHEAD_
 from gateway.core.database.purge import purge
 
 PROOF_LIFE_MAX = timedelta(seconds=PROOF_MAX_AGE_SECONDS + 2 * PROOF_MAX_AHEAD_SECONDS)
-"""The longest that a proof can live from now on, whose clock is as far ahead as it may be."""
+"""The longest that a proof can still be valid if its clock is as far ahead as allowed."""
 
 _ADMIT = "SELECT accounts_admit(%s, %s, %s, %s, %s)"
 
 
 def admit(ticket: ProofTicket, *, did: str | None = None, session_id: str | None = None) -> None:
-    """Take a proof for a live account and session, or raise InvalidDpopProof or InvalidToken.
+    """Record a proof for a live account and session, or raise InvalidDpopProof or InvalidToken.
 
-    Without `did` the proof alone is taken (token requests).
+    Without `did`, only the proof is checked and recorded (token requests).
     """
     with connection.cursor() as cursor:
         cursor.execute(_ADMIT, admit_arguments(ticket, did=did, session_id=session_id))
@@ -38,13 +38,13 @@ def admit(ticket: ProofTicket, *, did: str | None = None, session_id: str | None
 def admit_arguments(
     ticket: ProofTicket, *, did: str | None, session_id: str | None
 ) -> tuple[bytes, datetime, datetime, str | None, str | None]:
-    """Return the arguments of `accounts_admit` in order, for a statement that calls it inside."""
+    """Return the arguments of `accounts_admit` in order, for statements that call it."""
     issued_at = datetime.fromtimestamp(ticket.issued_at, UTC)
     return ticket.digest, issued_at, datetime.fromtimestamp(ticket.expires_at, UTC), did, session_id
 
 
 def refusal(outcome: str) -> ApiError | None:
-    """Name the error that an outcome of `accounts_admit` stands for; None for `ok`."""
+    """Return the error for an outcome of `accounts_admit`, or None for `ok`."""
     match outcome:
         case "ok":
             return None
@@ -57,7 +57,7 @@ def refusal(outcome: str) -> ApiError | None:
 
 
 def begin_epoch(*, using: str = "default") -> None:
-    """Start the store's epoch where there is none, after migrations and after a flush."""
+    """Start the store's epoch if there is none, after migrations and after a flush."""
     with connections[using].cursor() as cursor:
         cursor.execute("SELECT to_regproc('accounts_begin_epoch') IS NOT NULL")
         if cursor.fetchone()[0]:
@@ -65,11 +65,11 @@ def begin_epoch(*, using: str = "default") -> None:
 
 
 def refuse_earlier() -> datetime:
-    """Refuse every proof that can have been taken until now, as a store must that may have lost some; return until when one
-    must expire to be refused.
+    """Refuse all proofs that may have been used until now, because the store may have lost their rows. Return the time:
+    proofs that expire by then are refused.
     """
     begin_epoch()
-    until = Greatest("lost_until", Now() + PROOF_LIFE_MAX)  # of PostgreSQL, which passes over a null
+    until = Greatest("lost_until", Now() + PROOF_LIFE_MAX)  # PostgreSQL's GREATEST ignores NULL
     ReplayEpoch.objects.update(lost_until=until)
     lost_until = ReplayEpoch.objects.get().lost_until
     assert lost_until is not None
@@ -77,5 +77,5 @@ def refuse_earlier() -> datetime:
 
 
 def purge_expired(*, now: datetime) -> int:
-    """Delete the proofs that can no longer pass anywhere; return how many."""
+    """Delete proofs that have expired on every machine, clock skew included; return how many."""
     return purge(ProofReplay.objects.filter(expires_at__lt=now).order_by("expires_at"))

@@ -1,4 +1,4 @@
-"""Encrypts the secrets of second factors, for the first time or with a new key."""
+"""Encrypts the secrets of second factors, initially or with a new key."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,28 +9,28 @@ from django.db.models import Q
 from gateway.core.fields import decrypt, encrypt, is_encrypted
 
 ROWS_AT_ONCE = 500
-# Where django-allauth keeps them in `Authenticator.data`. Passkeys have public keys alone.
+# The members of `Authenticator.data` in which django-allauth stores secrets. Passkeys have only public keys.
 SECRETS = ("secret", "seed")
 SECRET_LISTS = ("migrated_codes",)
 
 
 def encrypted(text: str) -> str:
-    """Return a secret encrypted, whether or not it was before."""
+    """Return a secret encrypted, unless it already is."""
     return text if is_encrypted(text) else encrypt(text)
 
 
 def decrypted(text: str) -> str:
-    """Return a plain secret. Raises InvalidToken where no key fits."""
+    """Return a secret decrypted. Raises InvalidToken if no key fits."""
     return decrypt(text) if is_encrypted(text) else text
 
 
 def encrypted_anew(text: str) -> str:
-    """Return a secret under the newest key, whatever it was under. Raises InvalidToken where no key fits."""
+    """Return a secret encrypted with the newest key. Raises InvalidToken if no key decrypts it."""
     return encrypt(decrypted(text))
 
 
 def write_anew(authenticators: Any, change: Callable[[str], str]) -> int:
-    """Put each secret of the model's rows through `change`, some rows at a time under lock; return how many rows."""
+    """Apply `change` to each secret of the model's rows, in locked batches; return the number of rows."""
     last, count = 0, 0
     while rows := _rewrite(authenticators, last, change):
         last, count = rows[-1].pk, count + len(rows)

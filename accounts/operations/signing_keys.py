@@ -1,7 +1,7 @@
-"""The life of the gateway's signing keys: pending, active, passive, retired.
+"""Manages the life cycle of the gateway's signing keys: pending, active, passive, retired.
 
-A key is published while it is pending, so every process and every cache knows it before the first token that it signs.
-A passive key is published until the last of its tokens has expired.
+A key is published while it is pending, so that every process and cache has it before it signs its first token. A
+passive key is published until the last of its tokens has expired.
 """
 
 from datetime import datetime, timedelta
@@ -16,13 +16,13 @@ from gateway.core.contract.limits import ACCESS_TOKEN_SECONDS
 
 State = SigningKey.State
 
-# A slow clock may verify a token a little after it expires, and a token may wait in a cache.
+# A slow clock may accept a token a little after its expiry, and so may a cache.
 PASSIVE_PERIOD = timedelta(seconds=2 * ACCESS_TOKEN_SECONDS)
 PUBLISHED = (State.PENDING, State.ACTIVE, State.PASSIVE)
 
 
 def ensure_active_key(*, now: datetime) -> SigningKey:
-    """Return the active key; make it, and the one after it, at the first start. Safe in any number of processes."""
+    """Return the active key. At the first start, create it and its successor. Safe in any number of processes."""
     return _active() or _start(now)
 
 
@@ -37,7 +37,7 @@ def rotate(*, now: datetime) -> SigningKey:
 def rotate_if_due(*, now: datetime, signing_since: datetime, published_before: datetime) -> SigningKey:
     """Rotate if the active key has been signing since before `signing_since`; return the active key.
 
-    A pending key that was published only after `published_before` stays pending and nothing changes.
+    If the pending key was published after `published_before`, nothing changes.
     """
     _lock()
     active = _active()
@@ -52,9 +52,9 @@ def rotate_if_due(*, now: datetime, signing_since: datetime, published_before: d
 
 @transaction.atomic
 def retire(kid: str, *, now: datetime) -> SigningKey:
-    """Stop accepting a key at once, for one that leaked; raise SigningKey.DoesNotExist where it is not in use.
+    """Stop accepting a leaked key at once. Raises SigningKey.DoesNotExist if it is not in use.
 
-    An active or pending key gets its successor in the same transaction.
+    If the key is active or pending, it is replaced in the same transaction.
     """
     _lock()
     key = SigningKey.objects.get(kid=kid, state__in=PUBLISHED)
@@ -68,7 +68,7 @@ def retire(kid: str, *, now: datetime) -> SigningKey:
 
 
 def retire_expired(*, now: datetime) -> int:
-    """Retire the passive keys whose last token has expired; return how many."""
+    """Retire passive keys whose last token has expired; return how many."""
     passive = SigningKey.objects.filter(state=State.PASSIVE, passive_at__lte=now - PASSIVE_PERIOD)
     return passive.update(state=State.RETIRED, retired_at=now, private_pem="")
 
@@ -97,7 +97,7 @@ def _pending() -> SigningKey | None:
 
 
 def _lock() -> None:
-    """Allow only one change to the keys at a time; reads continue."""
+    """Serialize changes to the keys. Reads are not blocked."""
     with connection.cursor() as cursor:
         cursor.execute("LOCK TABLE accounts_signing_key IN SHARE ROW EXCLUSIVE MODE")
 

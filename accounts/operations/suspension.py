@@ -1,4 +1,4 @@
-"""Suspends accounts and lets them back in. A suspended account's tokens and sessions are refused from that instant."""
+"""Suspends and reactivates accounts. A suspended account's tokens and sessions are refused at once."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from accounts.operations import devices
 
 @transaction.atomic
 def suspend(*, account: Account, now: datetime) -> bool:
-    """Suspend an account and end its sessions for good; False where it is suspended already."""
+    """Suspend an account and end its sessions permanently; return False if it is suspended already."""
     is_new = Account.objects.filter(pk=account.pk, suspended_at=None).update(suspended_at=now) > 0
     end_sessions(account=account, now=now)
     return is_new
@@ -19,13 +19,12 @@ def suspend(*, account: Account, now: datetime) -> bool:
 
 @transaction.atomic
 def end_sessions(*, account: Account, now: datetime) -> None:
-    """End an account's portal and device sessions, sign-ins that are in progress, and codes that nobody has redeemed
-    yet."""
+    """End an account's portal and device sessions, its sign-ins in progress and its unredeemed authorization codes."""
     Account.objects.filter(pk=account.pk).update(session_epoch=F("session_epoch") + 1)
     AuthorizationCode.objects.filter(account=account, spent_at=None).update(spent_at=now)
     devices.revoke_all(account=account, now=now)
 
 
 def unsuspend(*, account: Account) -> bool:
-    """Lift a suspension, so that the account can sign in again; return False where there was none."""
+    """Lift a suspension, so that the account can sign in again; return False if there was none."""
     return Account.objects.filter(pk=account.pk, suspended_at__isnull=False).update(suspended_at=None) > 0

@@ -15,7 +15,7 @@ from gateway.core.contract.limits import ACCESS_TOKEN_SECONDS
 
 @dataclass(frozen=True, slots=True)
 class MintedToken:
-    """A token as its client gets it. `expires_in` is in seconds, `scope` separated by spaces."""
+    """An access token response. `expires_in` is in seconds; `scope` is separated by spaces."""
 
     access_token: str
     expires_in: int
@@ -37,7 +37,7 @@ def mint(
     consents: Iterable[str] = (),
     expires_at: int | None = None,
 ) -> MintedToken:
-    """Sign a token that is bound to the proof key `jkt`. `expires_at` (Unix seconds) can only shorten its lifetime."""
+    """Sign a token that is bound to the proof key `jkt`. `expires_at` (Unix seconds) can shorten its lifetime."""
     issued_at = int(now.timestamp())
     latest = issued_at + ACCESS_TOKEN_SECONDS
     principal = Principal(

@@ -1,1 +1,1 @@
-"""The portal: pages where people sign in, approve apps and look after their devices."""
+"""The portal: pages where people sign in, authorize apps and manage their devices."""

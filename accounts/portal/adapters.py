@@ -1,4 +1,4 @@
-"""How django-allauth makes and signs in our accounts."""
+"""Adapts django-allauth to the gateway's accounts: sign-up, sign-in, mail and email addresses."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from gateway.core.api.addresses import plain_address
 from gateway.core.contract.ids import new_id
 
 BEGUN = "sign_in_begun"
-"""Where a browser's session keeps what a session of the account had to know when its sign-in began."""
+"""The session key that stores the account's session hash from the start of a sign-in."""
 
 
 CONFIRMATIONS = {
@@ -43,20 +43,20 @@ ERRORS = {
     "max_email_addresses": "You cannot have more than %d email addresses.",
     "too_many_login_attempts": "Too many failed sign-in attempts. Try again later.",
 }
-"""What replaces texts of django-allauth; the rest of its texts stay as they are."""
+"""Replacements for some of django-allauth's messages."""
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Creates portal accounts with a DID of their own and admits only live accounts; the rest is the library's."""
+    """Creates portal accounts with a DID, admits only live accounts, and limits sign-in attempts and mail."""
 
     error_messages = {**DefaultAccountAdapter.error_messages, **ERRORS}
 
     def new_user(self, request: HttpRequest) -> Account:
-        """Make an account that is not saved yet. Its wallet comes into being with its first use."""
+        """Return an unsaved account. Its wallet is created on first use."""
         return Account(did=portal_did(settings.PORTAL_URL, new_id("acc")))
 
     def save_user(self, request: HttpRequest, user: Account, form: Any, commit: bool = True) -> Account:
-        """Save a new account; of two sign-ups with one address at once, the second is led to sign in."""
+        """Save a new account. Of two concurrent sign-ups with one address, the second is redirected to sign in."""
         try:
             with transaction.atomic():
                 return super().save_user(request, user, form, commit=commit)
@@ -65,16 +65,18 @@ class AccountAdapter(DefaultAccountAdapter):
             raise ImmediateHttpResponse(redirect("account_login")) from None
 
     def set_password(self, user: Account, password: str) -> None:
-        """Set a changed or reset password, and sign every device out."""
+        """Set a changed or reset password, and sign out all devices."""
         super().set_password(user, password)
         devices.revoke_all(account=user, now=timezone.now())
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the client's address; an IPv4 one in IPv6 form would count with every other of them."""
+        """Return the client's IP address. An IPv4-mapped address becomes plain IPv4, because all mapped ones would
+        share one limit.
+        """
         return plain_address(super().get_client_ip(request))
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Count an attempt to sign in, and refuse it beyond the limits of its browser or its address."""
+        """Count a sign-in attempt, and refuse it beyond the limits for its browser or IP address."""
         login = _login_of(credentials)
         device = known_devices.device_of(request, login)
         if device is None:
@@ -88,17 +90,17 @@ class AccountAdapter(DefaultAccountAdapter):
             raise self.validation_error("too_many_login_attempts")
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Name what failures are counted by: an address and an account together."""
+        """Return the key of the failure count: IP address and account together."""
         return f"{get_ip(request)}:{_login_of(credentials)}"
 
     def pre_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse | None:
-        """Allow only active accounts to go on to their second factor, whatever they signed in with."""
+        """Return the response that refuses an account that is not live, before any second factor."""
         refused = super().pre_login(request, user, **more)
         request.session[BEGUN] = user.get_session_auth_hash()
         return refused if refused or user.is_live else self.respond_user_inactive(request, user)
 
     def login(self, request: HttpRequest, user: Account) -> None:
-        """Begin a session, unless what ends sessions has happened between the password and the second factor."""
+        """Begin a session, unless the account's sessions were ended between the first and the second factor."""
         if not user.is_live:
             raise ImmediateHttpResponse(self.respond_user_inactive(request, user))
         if request.session.pop(BEGUN, None) != user.get_session_auth_hash():
@@ -107,29 +109,31 @@ class AccountAdapter(DefaultAccountAdapter):
         super().login(request, user)
 
     def post_login(self, request: HttpRequest, user: Account, **more: Any) -> HttpResponse:
-        """Go on, in a browser that is known from now on."""
+        """Mark the browser as known for the account, and continue."""
         response = super().post_login(request, user, **more)
         known_devices.remember(request, response, user)
         return response
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
-        """List how somebody who is signed in may show that it is still them, in the portal's words."""
+        """Return the ways to reauthenticate, with the portal's descriptions."""
         methods = super().get_reauthentication_methods(user)
         return [{**one, "description": CONFIRMATIONS.get(one["id"], one["description"])} for one in methods]
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail that leads to the portal, whatever host was asked for it; not too many to one mailbox."""
+        """Send a mail whose links use the portal's own host, whatever the request's host was. Mail to one mailbox is
+        limited.
+        """
         key = f"{get_ip(self.request)}:{email.lower()}"
         if ratelimit.consume(self.request, action="mail", key=key):
             super().send_mail(template_prefix, email, with_portal_links(context))
 
     def send_password_reset_mail(self, user: Account, email: str, context: dict[str, Any]) -> None:
-        """Send a link for a new password to whom the account belongs; a suspended one gets none."""
+        """Send a password reset link to the account's owner, unless the account is suspended."""
         if user.is_live and addresses.may_reset(user, email):
             super().send_password_reset_mail(user, email, context)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
-        """Assign an address to the account that has proven it; False where another did so first."""
+        """Assign an address to the account that verified it; return False if another account was first."""
         try:
             with transaction.atomic():
                 addresses.release(email_address.email, keep=email_address.user)
@@ -138,17 +142,17 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def is_safe_url(self, url: str) -> bool:
-        """Accept a `next` of this very site alone."""
+        """Return whether a `next` URL is on this site."""
         host = self.request.get_host()
         return url_has_allowed_host_and_scheme(url, allowed_hosts={host}, require_https=self.request.is_secure())
 
     def get_login_redirect_url(self, request: HttpRequest) -> str:
-        """Lead home where no page waits."""
+        """Return the home page, for sign-ins without a `next`."""
         return reverse("portal_home")
 
 
 def display_name(account: Account) -> str:
-    """Name a signed-in person in messages: never by the DID, which is for machines."""
+    """Return a person's name for messages, if possible not the DID, which is for machines."""
     return account.display_name or account.email or account.did
 
 

@@ -1,4 +1,4 @@
-"""What every template of the portal is given."""
+"""Context processors of the portal's templates."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from accounts.queries import appearance
 
-# Address, name, and what else below the portal belongs to the section.
+# Path, label, and path prefixes of the section's other pages.
 SECTIONS = (
     ("/", "Home", ()),
     ("/organizations", "Organizations", ("/organizations/",)),
@@ -26,12 +26,12 @@ class Section(NamedTuple):
 
 
 def mail(request: HttpRequest) -> dict[str, bool]:
-    """Return whether a mail server is configured, so that no page promises an email that will not come."""
+    """Return whether a mail server is configured, so that pages do not announce mail that will not arrive."""
     return {"mail_is_sent": settings.MAIL_IS_CONFIGURED}
 
 
 def brand(request: HttpRequest) -> dict[str, str]:
-    """Return the name of the product whose look the person came with, where there is one."""
+    """Return the name of the product whose appearance is selected, if any."""
     look = getattr(request, "appearance", None)
     if look is None or look.product is None:
         return {}
@@ -39,7 +39,7 @@ def brand(request: HttpRequest) -> dict[str, str]:
 
 
 def sections(request: HttpRequest) -> dict[str, list[Section]]:
-    """Return the links of the header, with the one that the page belongs to marked."""
+    """Return the links of the header; the current page's section is marked."""
     return {"sections": [Section(path, name, _current(request.path, path, below)) for path, name, below in SECTIONS]}
 
 

@@ -16,17 +16,17 @@ NEW_PASSWORD = {"password1": "New password", "password2": "New password (again)"
 
 
 class SignupForm(forms.SignupForm):
-    """Takes an address that others claim but nobody has proven: whoever reads its mail gets it."""
+    """Allows an address that other accounts claim but none has verified: whoever verifies it gets it."""
 
     def validate_unique_email(self, value: str) -> Any:
-        """Refuse an address that is somebody's."""
+        """Refuse an address that another account owns."""
         if not addresses.is_open(value):
             return super().validate_unique_email(value)
         self.account_already_exists = False
         return get_adapter().validate_unique_email(value)
 
     def save(self, request: HttpRequest) -> Account:
-        """Make the account. Whoever has just chosen the password is not asked for it again at once."""
+        """Create the account. The new password counts as authentication, so it is not asked for again at once."""
         email = self.cleaned_data["email"]
         with transaction.atomic():
             if addresses.is_open(email):
@@ -45,7 +45,7 @@ class ChangePasswordForm(forms.ChangePasswordForm):
 
 
 class ResetPasswordKeyForm(forms.ResetPasswordKeyForm):
-    """Sets a new password by the link of an email, with labels in sentence case."""
+    """Sets a new password after a reset link, with labels in sentence case."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

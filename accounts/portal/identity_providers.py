@@ -1,4 +1,4 @@
-"""Signing in through an operator's identity provider (OpenID Connect), whatever it says of a person."""
+"""Signs people in through the operator's OpenID Connect providers, whose responses are not trusted."""
 
 import logging
 from typing import Any
@@ -19,20 +19,20 @@ from gateway.core.api.logs import RecurringLog
 from gateway.core.contract.names import cleaned
 from gateway.core.outbound.redaction import redacted
 
-_told = RecurringLog("accounts.identity_providers", logging.WARNING)
+_log = RecurringLog("accounts.identity_providers", logging.WARNING)
 
 CONNECT = "connect"
 NAME_MAX_CHARACTERS = 120
 
 
 class CheckedAdapter(OpenIDConnectOAuth2Adapter):
-    """Speaks with a provider, and takes its answers for what was asked alone."""
+    """Sends requests to a provider, and checks that its responses match them."""
 
     verifier = ""
 
     @property
     def openid_config(self) -> dict[str, Any]:
-        """Return the provider's description of itself. Raises OddAnswer where it leads somewhere odd."""
+        """Return the provider's metadata. Raises InvalidAnswer if an endpoint is not allowed."""
         description: dict[str, Any] = super().openid_config
         provider_answers.check_endpoints(description, self.get_provider().server_url)
         return description
@@ -40,11 +40,13 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str | None = None
     ) -> dict[str, Any]:
-        """Redeem the code by this session's verifier; without an ID token it proves nobody's sign-in."""
+        """Redeem the code with this session's code verifier. A response without an ID token is refused, because it
+        proves no sign-in.
+        """
         self.verifier = pkce_code_verifier or ""
         data: dict[str, Any] = super().get_access_token_data(request, app, client, pkce_code_verifier=self.verifier)
         if not data.get("id_token"):
-            raise provider_answers.OddAnswer("no ID token")
+            raise provider_answers.InvalidAnswer("no ID token")
         return data
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
@@ -55,26 +57,28 @@ class CheckedAdapter(OpenIDConnectOAuth2Adapter):
 
 
 class CheckedProvider(OpenIDConnectProvider):
-    """Reads the claims that we know, and refuses odd ones before anything is made of them."""
+    """Reads only known claims, and refuses invalid ones before they are used."""
 
     oauth2_adapter_class = CheckedAdapter
 
     def get_pkce_params(self) -> dict[str, Any]:
-        """Bind the code to this browser's session twice: by PKCE, and by a nonce where a provider knows no PKCE."""
+        """Bind the code to this browser's session by PKCE, and by a nonce in case the provider does not support
+        PKCE.
+        """
         made = generate_code_challenge()
         return {**made, "nonce": provider_answers.nonce_of(made["code_verifier"])}
 
     def sociallogin_from_response(self, request: HttpRequest, response: Any) -> Any:
-        """Return the sign-in that the claims describe, or raise ProviderException, which is a page for the person."""
+        """Return the sign-in that the claims describe, or raise ProviderException, which shows an error page."""
         try:
             claims = identity_claims.read(response)
-        except identity_claims.OddClaims as error:
+        except identity_claims.InvalidClaims as error:
             raise ProviderException(str(error)) from None
         return super().sociallogin_from_response(request, {"userinfo": claims})
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Takes the person's name from an identity provider; an email address never links to an account that exists."""
+    """Creates accounts from an identity provider's claims. An email address never links to an existing account."""
 
     error_messages = {
         **DefaultSocialAccountAdapter.error_messages,
@@ -83,16 +87,16 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
     }
 
     def get_provider(self, request: HttpRequest, provider: str, client_id: str | None = None) -> Any:
-        """Return a provider whose claims are checked."""
+        """Return the provider; an OpenID Connect provider gets the checks."""
         found = super().get_provider(request, provider, client_id=client_id)
         return CheckedProvider(request, app=found.app) if isinstance(found, OpenIDConnectProvider) else found
 
     def get_requests_session(self) -> ProviderSession:
-        """Return what speaks with providers."""
+        """Return the HTTP session for requests to providers."""
         return ProviderSession()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """Release an address that the provider has verified from accounts that never proved it."""
+        """End unverified claims of other accounts to an address that the provider has verified."""
         if sociallogin.is_existing or sociallogin.state.get("process") == CONNECT:
             return
         for address in sociallogin.email_addresses:
@@ -100,14 +104,16 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
                 addresses.release(address.email, keep=None)
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Account:
-        """Fill in a new account. An absent address stays absent: empty texts would be alike."""
+        """Fill in a new account. A missing address is stored as NULL, because empty strings would violate the unique
+        constraint.
+        """
         account = super().populate_user(request, sociallogin, data)
         account.display_name = cleaned(data.get("name") or "")[:NAME_MAX_CHARACTERS]
         account.email = account.email or None
         return account
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **about: Any) -> None:
-        """Log for the operator what the person's page does not say."""
+        """Log the cause, which the error page does not show."""
         if about.get("exception"):
             cause = redacted(f"sign-in through {provider.sub_id} failed: {about['exception']}")
-            _told.write(cause, cause)
+            _log.write(cause, cause)

@@ -1,7 +1,7 @@
-"""Browsers that somebody signed in with before: what others guess at an account does not count against them.
+"""Recognizes browsers that an account has signed in from, so that other people's guesses do not lock them out.
 
-A signed cookie says so. It signs nobody in, and outlives signing out, but neither a new password nor a suspension: who knew
-the password before, or has copied the cookie, is a stranger then.
+A signed cookie identifies them. It does not authenticate anyone and survives signing out. A new password or a
+suspension invalidates it, so that a copied cookie or knowledge of the old password no longer helps.
 """
 
 import secrets
@@ -20,15 +20,15 @@ SALT = "accounts.portal.known_devices"
 LIFETIME = timedelta(days=180)
 MARK_CHARACTERS = 16
 ACCOUNTS_MAX = 5
-"""How many accounts one browser is known for; the one that signed in longest ago goes first."""
+"""The number of accounts that one browser is known for. The one that signed in longest ago is dropped first."""
 
 
 Known = dict[str, str]
-"""For each account, by its number, a mark of the password that was right, the latest first."""
+"""A mark of the session hash for each account id, latest sign-in first."""
 
 
 def remember(request: HttpRequest, response: HttpResponse, account: Account) -> None:
-    """Make this browser known for an account that has just signed in with it."""
+    """Mark this browser as known for an account that has just signed in."""
     device, others = _read(request)
     known = {str(account.pk): _mark(account), **{pk: mark for pk, mark in others.items() if pk != str(account.pk)}}
     latest = dict(list(known.items())[:ACCOUNTS_MAX])
@@ -43,7 +43,7 @@ def remember(request: HttpRequest, response: HttpResponse, account: Account) -> 
 
 
 def device_of(request: HttpRequest, login: str) -> str | None:
-    """Return this browser's id where it is known for the account that `login` names (an address or a DID)."""
+    """Return this browser's id if it is known for the account that `login` names (an email address or a DID)."""
     device, known = _read(request)
     if not known:
         return None
@@ -54,7 +54,7 @@ def device_of(request: HttpRequest, login: str) -> str | None:
 
 
 def _mark(account: Account) -> str:
-    """Return what changes with whatever ends the account's sessions."""
+    """Return a value that changes whenever the account's sessions are ended."""
     return salted_hmac(SALT, account.get_session_auth_hash()).hexdigest()[:MARK_CHARACTERS]
 
 
@@ -65,4 +65,4 @@ def _read(request: HttpRequest) -> tuple[str | None, Known]:
     except signing.BadSignature:
         return None, {}
     device, known = found
-    return device, known if isinstance(known, dict) else {}  # a list of numbers is of an older version
+    return device, known if isinstance(known, dict) else {}  # older versions stored a list of numbers

@@ -1,4 +1,4 @@
-"""What every page has: a live account or nobody's, a content security policy, and the look that the person came with."""
+"""Middleware of the portal: session checks, content security policy, redirects after forms, and appearance."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from accounts.rules import appearance as rules
 
 Handler = Callable[[HttpRequest], HttpResponse]
 
-# No inline script or style, nothing from elsewhere, in nobody's frame.
+# No inline scripts or styles, no other origins, no framing.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
@@ -21,13 +21,13 @@ POLICY_HEADER = "Content-Security-Policy"
 
 
 class LiveAccounts:
-    """Ends the session of an account that is suspended or closed, on the portal's pages and in the operator console."""
+    """Ends sessions of suspended and closed accounts, in the portal and in the console."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer as to nobody where the account is not live."""
+        """Sign the person out if the account is not live."""
         user = request.user if request.session.session_key else None
         if user is not None and user.is_authenticated and not user.is_live:
             logout(request)
@@ -35,17 +35,17 @@ class LiveAccounts:
 
 
 class ContentSecurityPolicy:
-    """Sets the policy on every HTML page, unless its view set one of its own.
+    """Sets the content security policy, unless the view has set one.
 
-    Browsers apply `form-action` to the redirects after a form too, so the origins that this session's authorizations
-    lead to are allowed as well, and on a page alone those that its view names in the response's `form_targets`.
+    Browsers also apply `form-action` to the redirects that follow a form. The redirect URIs of this session's
+    authorization requests are therefore allowed, and those that a view lists in its response's `form_targets`.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer with the policy."""
+        """Add the policy to the response."""
         response = self.get_response(request)
         if POLICY_HEADER not in response and not request.path.startswith("/admin/"):
             response[POLICY_HEADER] = " ".join([POLICY, *_targets(request, response)])
@@ -53,20 +53,20 @@ class ContentSecurityPolicy:
 
 
 def _targets(request: HttpRequest, response: HttpResponse) -> list[str]:
-    """List where this page's forms may lead; an error page has none, and its session may not be readable."""
+    """Return the additional form targets; none for an error page, because its session may not be readable."""
     if response.status_code >= 500:
         return []
     return [*form_targets(request), *getattr(response, "form_targets", ())]
 
 
 class SeeOther:
-    """Answers a form with 303 where it redirects, so that no browser sends the form again (RFC 9110, 15.4.4)."""
+    """Redirects with 303 after a form, so that browsers do not submit it again (RFC 9110 section 15.4.4)."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Turn 302 after a POST into 303."""
+        """Change 302 after a POST to 303."""
         response = self.get_response(request)
         if request.method == "POST" and response.status_code == 302:
             response.status_code = 303
@@ -74,13 +74,13 @@ class SeeOther:
 
 
 class Appearance:
-    """Reads the look from the link, the referrer or the cookie, and remembers what a link asked for."""
+    """Reads the appearance from the link, the referrer or the cookie, and remembers one that a link requests."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer in the person's look."""
+        """Set the request's appearance and store a requested one in the cookie."""
         before, now = self._read(request)
         request.appearance = rules.merged(now, before)  # type: ignore[attr-defined]
         response = self.get_response(request)

@@ -1,4 +1,4 @@
-"""The forms of passkeys: what people call theirs, and what a browser, or anybody in its place, sends of one."""
+"""Forms for adding, using and renaming passkeys. Credentials are not trusted, because anyone can submit them."""
 
 import json
 import struct
@@ -20,12 +20,12 @@ from gateway.core.contract.errors import InvalidJson
 from gateway.core.contract.limits import PASSKEYS_MAX
 from gateway.core.contract.names import cleaned
 
-# What reading a credential with missing, mistyped or broken members raises.
-ODD_CREDENTIALS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, struct.error)
+# The errors that the library raises for a credential with missing or malformed members.
+CREDENTIAL_ERRORS = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, struct.error)
 
 
 class StrictDecoder(json.JSONDecoder):
-    """Reads what every JSON body of the API may be; anything else is no JSON for a form's field."""
+    """Decodes JSON as strictly as the API does."""
 
     def decode(self, s: str, **options: Any) -> dict[str, Any]:  # type: ignore[override]
         """Return an object, or raise JSONDecodeError."""
@@ -35,15 +35,15 @@ class StrictDecoder(json.JSONDecoder):
             raise json.JSONDecodeError("not a JSON object", "", 0) from None
 
 
-def _once(read: Callable[[], Any]) -> Any:
-    """Return what a form reads of a credential, which answers the session's challenge and is the first to do so.
+def _accept_once(read: Callable[[], Any]) -> Any:
+    """Return what a form reads from a credential, if it is the first response to the session's challenge.
 
-    Raises the form's error, also where the credential is an odd one.
+    Raises the form's error otherwise, and for malformed credentials.
     """
     challenge = (auth.get_state() or {}).get("challenge", "")
     try:
         found = read()
-    except ODD_CREDENTIALS:
+    except CREDENTIAL_ERRORS:
         raise _incorrect() from None
     if not enrolments.spend(challenge):
         raise _incorrect()
@@ -58,61 +58,65 @@ CREDENTIAL = forms.JSONField(widget=forms.HiddenInput, decoder=StrictDecoder)
 
 
 class AuthenticateForm(allauth.AuthenticateWebAuthnForm):
-    """Takes a passkey as the second factor."""
+    """Accepts a passkey as the second factor."""
 
     credential = CREDENTIAL
 
     def clean_credential(self) -> Any:
-        """Return the person's passkey, whose answer serves once."""
+        """Return the person's passkey. Its response is accepted once."""
         sent = self.cleaned_data["credential"]
-        passkey = _once(super().clean_credential)
-        said = auth.parse_authentication_response(sent).response.authenticator_data
+        passkey = _accept_once(super().clean_credential)
+        data = auth.parse_authentication_response(sent).response.authenticator_data
         registered = passkey.wrap().authenticator_data.counter
-        if not self.accepts(said) or not enrolments.count(passkey, said.counter, registered=registered):
+        if not self.accepts(data) or not enrolments.count(passkey, data.counter, registered=registered):
             raise _incorrect()
         return passkey
 
-    def accepts(self, said: AuthenticatorData) -> bool:
-        """Return whether the authenticator vouches for enough: that a person was present."""
-        return said.is_user_present()
+    def accepts(self, data: AuthenticatorData) -> bool:
+        """Return whether the authenticator confirms enough: user presence."""
+        return data.is_user_present()
 
 
 class SignInForm(AuthenticateForm, allauth.LoginWebAuthnForm):
-    """Takes a passkey instead of a password."""
+    """Accepts a passkey instead of a password."""
 
-    def accepts(self, said: AuthenticatorData) -> bool:
-        """Return whether the person was verified, whatever page the challenge is from: a key alone is only a second factor."""
-        return said.is_user_verified()
+    def accepts(self, data: AuthenticatorData) -> bool:
+        """Return whether the authenticator verified the user, whichever page issued the challenge. Without that it is
+        only a second factor.
+        """
+        return data.is_user_verified()
 
 
 class ReauthenticateForm(AuthenticateForm, allauth.ReauthenticateWebAuthnForm):
-    """Takes a passkey of somebody who is signed in."""
+    """Accepts a passkey for reauthentication."""
 
 
 class AddPasskeyForm(allauth.AddWebAuthnForm):
-    """Takes a new passkey, which can sign its person in without a password.
+    """Adds a passkey that can sign in without a password.
 
-    It exists already when its name is sent, so the name is cleaned instead of refused.
+    The device has created the passkey before the form is sent, so an invalid name is cleaned, not refused.
     """
 
     credential = CREDENTIAL
-    passwordless = None  # not a choice: every passkey is
+    passwordless = None  # removes the field: every passkey is passwordless
 
     def clean_name(self) -> str:
-        """Return the name as it may be kept."""
+        """Return the cleaned name."""
         self.cleaned_data["name"] = cleaned(self.cleaned_data["name"]).strip()
         return str(super().clean_name())
 
     def clean(self) -> dict[str, Any]:
-        """Return what the passkey is, unless the person has too many."""
+        """Return the new passkey's data, unless the person has too many passkeys."""
         if Authenticator.objects.filter(user=self.user, type=Authenticator.Type.WEBAUTHN).count() >= PASSKEYS_MAX:
             raise forms.ValidationError(
                 f"You already have {PASSKEYS_MAX} passkeys, which is the maximum. Remove one first."
             )
-        return dict(_once(self._read) if "credential" in self.cleaned_data else super().clean())
+        return dict(_accept_once(self._read) if "credential" in self.cleaned_data else super().clean())
 
     def _read(self) -> dict[str, Any]:
-        """Return what was sent. Raises the form's error where the person was not verified or the key is not discoverable."""
+        """Return the form's data. Raises the form's error if the user was not verified or the key is not
+        discoverable.
+        """
         self.cleaned_data["passwordless"] = True
         found: dict[str, Any] = super().clean()
         extensions = self.cleaned_data["credential"].get("clientExtensionResults") or {}

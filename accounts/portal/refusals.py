@@ -1,4 +1,4 @@
-"""Pages that refuse."""
+"""The portal's error pages for rate limits."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -7,7 +7,7 @@ from gateway.core.contract.errors import RateLimited
 
 
 def too_many(request: HttpRequest, error: RateLimited) -> HttpResponse:
-    """Show that too much was asked for (429), and when to come back."""
+    """Render the page for too many requests (429), with the time to retry."""
     response = render(request, "portal/too_many.html", {"seconds": error.headers["Retry-After"]}, status=error.status)
     response["Retry-After"] = error.headers["Retry-After"]
     return response

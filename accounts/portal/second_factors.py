@@ -1,4 +1,4 @@
-"""Authenticator apps: secrets rest encrypted, under the keys of every other secret at rest, and a code serves once."""
+"""Encrypts second factors' secrets as all other secrets are, and accepts a TOTP code once."""
 
 from typing import Any
 
@@ -20,27 +20,27 @@ class MfaAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        """Return the text as it is stored."""
+        """Return the text encrypted."""
         return fields.encrypt(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return what was encrypted.
+        """Return the text decrypted.
 
-        A process of an older version may still write a plain secret while the gateway is upgraded; `reencrypt` mends it.
+        During an upgrade, a process of an older version may store a plain secret; `reencrypt` encrypts it.
         """
         return fields.decrypt(encrypted_text) if fields.is_encrypted(encrypted_text) else encrypted_text
 
     def generate_authenticator_name(self, user: Any, type: Authenticator.Type) -> str:  # noqa: A002
-        """Return the name that a new passkey has until its person gives it another."""
+        """Return a new passkey's default name."""
         number = Authenticator.objects.filter(user=user, type=type).count() + 1
         return "Passkey" if number == 1 else f"Passkey {number}"
 
 
 class ActivateForm(ActivateTOTPForm):
-    """Adds an authenticator app. The code that proves it has been used with that."""
+    """Adds an authenticator app. The code that activates it cannot be used again."""
 
     def clean_code(self) -> str:
-        """Return the code, which does not sign anybody in any more."""
+        """Return the code and mark it as used."""
         code = str(super().clean_code())
         data = {"secret": get_adapter().encrypt(self.secret)}
         app = Authenticator(user=self.user, type=Authenticator.Type.TOTP, data=data)

@@ -1,4 +1,4 @@
-"""What a browser's session keeps of authorizations that wait: what binds them to it, and where they will lead."""
+"""Stores pending authorizations in the browser's session: the secret that binds them, and their redirect targets."""
 
 import secrets
 from urllib.parse import urlsplit
@@ -14,9 +14,9 @@ TARGETS_MAX = 5
 
 
 def browser_secret(request: HttpRequest) -> str:
-    """Return the secret that binds authorization requests to this browser, making it where there is none.
+    """Return the secret that binds authorization requests to this browser; create it if there is none.
 
-    It survives signing in, which changes the session's key and keeps its content.
+    It survives sign-in, which changes the session's key but not its content.
     """
     if SECRET not in request.session:
         request.session[SECRET] = secrets.token_urlsafe(SECRET_BYTES)
@@ -24,7 +24,7 @@ def browser_secret(request: HttpRequest) -> str:
 
 
 def remember_target(request: HttpRequest, authorization: AuthorizationRequest) -> None:
-    """Note where an authorization will lead, so that the pages' policy lets its answer go there."""
+    """Store an authorization's redirect target, so that the content security policy allows it."""
     parts = urlsplit(authorization.redirect_uri)
     target = f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"
     others = [one for one in request.session.get(TARGETS, []) if one != target]
@@ -32,6 +32,6 @@ def remember_target(request: HttpRequest, authorization: AuthorizationRequest) -
 
 
 def form_targets(request: HttpRequest) -> list[str]:
-    """List where forms of this session's pages may lead, besides the portal itself."""
+    """Return the targets outside the portal that this session's forms may redirect to."""
     session = getattr(request, "session", None)
     return list(session.get(TARGETS, [])) if session is not None else []

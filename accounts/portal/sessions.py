@@ -1,6 +1,6 @@
-"""Sessions: those of people who are not signed in live for an hour, and one address begins only so many.
+"""Portal sessions: an anonymous one lasts an hour, and an IP address can begin only a limited number.
 
-The module is the `SESSION_ENGINE`; it keeps sessions in the database, as Django does.
+The module is the `SESSION_ENGINE`. It stores sessions in the database, as Django does.
 """
 
 from collections.abc import Callable
@@ -20,22 +20,22 @@ NEW_SESSIONS = limits.Rate("anonymous sessions", ANONYMOUS_SESSIONS_PER_MINUTE)
 
 
 class SessionStore(DatabaseStore):
-    """Keeps a session; before sign-in its life is short."""
+    """Stores a session, which has a short lifetime before sign-in."""
 
     def get_session_cookie_age(self) -> int:
-        """Return how many seconds the session lives where nothing else was set for it."""
+        """Return the session's default lifetime in seconds."""
         usual = super().get_session_cookie_age()
         return usual if SESSION_KEY in self else min(usual, ANONYMOUS_SESSION_SECONDS)
 
 
 class AnonymousSessionLimit:
-    """Refuses the answer whose new session would be one too many of its address; that session is not kept."""
+    """Replaces a response with 429, and discards its new session, if its IP address has begun too many sessions."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer, or refuse with 429."""
+        """Return the response, or 429."""
         response = self.get_response(request)
         network = client_network(request)
         if network is None or not _begins(request):

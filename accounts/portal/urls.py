@@ -1,4 +1,4 @@
-"""The portal's addresses."""
+"""URLs of the portal."""
 
 from django.urls import include, path
 

@@ -1,1 +1,1 @@
-"""Reads of the accounts app, always scoped."""
+"""Queries of the accounts app, always scoped to their owner."""

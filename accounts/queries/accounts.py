@@ -1,4 +1,4 @@
-"""Accounts, by whom they belong to."""
+"""Queries for the account of a token or a portal session."""
 
 from django.http import HttpRequest
 
@@ -8,7 +8,7 @@ from gateway.core.contract.errors import InvalidToken
 
 
 def of_principal(principal: Principal) -> Account:
-    """Return the account that a verified token speaks for, or raise InvalidToken where it is gone."""
+    """Return the account of a verified token's subject, or raise InvalidToken if it no longer exists."""
     account = Account.objects.filter(did=principal.did).first()
     if account is None:
         raise InvalidToken(private="unknown_account")
@@ -16,6 +16,6 @@ def of_principal(principal: Principal) -> Account:
 
 
 def person(request: HttpRequest) -> Account:
-    """Return who is signed in to the portal. The page must require a sign-in."""
+    """Return the account that is signed in to the portal. The view must require a sign-in."""
     assert isinstance(request.user, Account)
     return request.user

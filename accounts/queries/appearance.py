@@ -1,15 +1,15 @@
-"""Which product names the portal's look may carry."""
+"""Queries for the product names that the portal's appearance may use."""
 
 from accounts.models import AppearanceProduct, Product
 from accounts.rules.appearance import DEFAULT_PRODUCT
 
 
 def products() -> frozenset[str]:
-    """List the operator's allowlist; where there is none, the service itself and the catalogue."""
+    """Return the operator's allowlist or, if it is empty, the service itself and all products."""
     listed = frozenset(AppearanceProduct.objects.values_list("slug", flat=True))
     return listed or frozenset(Product.objects.values_list("slug", flat=True)) | {DEFAULT_PRODUCT}
 
 
 def names() -> dict[str, str]:
-    """Name the catalogue's products for people."""
+    """Return the products' display names."""
     return dict(Product.objects.values_list("slug", "name"))

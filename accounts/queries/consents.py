@@ -1,4 +1,4 @@
-"""Reads of consents, always of one person."""
+"""Queries for one person's consents."""
 
 from django.db.models import QuerySet
 
@@ -13,12 +13,12 @@ SELECT 1 FROM accounts_consent c JOIN accounts_account a ON a.id = c.account_id
 
 
 def standing_of(account: Account) -> QuerySet[Consent]:
-    """List what a person has agreed to and not withdrawn, the newest first."""
+    """Return a person's consents that have not been withdrawn, newest first."""
     return account.consents.filter(withdrawn_at__isnull=True).order_by("-given_at", "-pk")
 
 
 async def stands(principal: Principal, kind: str) -> bool:
-    """Return whether the caller's token carries a consent that was not withdrawn since."""
+    """Return whether the caller's token carries a consent that has not been withdrawn since."""
     if kind not in principal.consents:
         return False
     async with ledger_connection() as connection:

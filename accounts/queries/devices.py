@@ -1,4 +1,4 @@
-"""Reads of device sessions, always of one person."""
+"""Queries for one person's device sessions."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from accounts.models import Account, DeviceSession
 
 
 def live_of(account: Account, now: datetime) -> QuerySet[DeviceSession]:
-    """List a person's devices that are signed in, the newest first."""
+    """Return a person's signed-in devices, newest first."""
     return account.device_sessions.filter(persistent=True, revoked_at__isnull=True, expires_at__gt=now).order_by(
         "-created_at", "-id"
     )

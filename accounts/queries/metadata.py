@@ -1,4 +1,4 @@
-"""What the gateway tells OAuth clients about itself. RFC 8414, RFC 9728."""
+"""Builds the gateway's OAuth metadata. RFC 8414, RFC 9728."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from gateway.core.contract.capabilities import infer
 
 
 def authorization_server() -> dict[str, Any]:
-    """Describe how to get tokens. Only what is served is listed."""
+    """Return the authorization server metadata. It lists only what is served."""
     base_url = settings.GATEWAY_BASE_URL
     return {
         "issuer": base_url,
@@ -34,13 +34,14 @@ def authorization_server() -> dict[str, Any]:
 
 
 def scopes_supported() -> list[str]:
-    """List the scopes that are useful now: those that some action needs, and `infer:` of the aliases that can be
-    called."""
+    """Return the scopes that can be used now: those that an action requires, and `infer:` for aliases that can be
+    called.
+    """
     return sorted(capabilities() | {infer(alias) for alias in model_names.registered().callable_now()})
 
 
 def protected_resource() -> dict[str, Any]:
-    """Describe the API as a resource that accepts only DPoP-bound tokens."""
+    """Return the protected resource metadata: the API accepts only DPoP-bound tokens."""
     base_url = settings.GATEWAY_BASE_URL
     return {
         "resource": base_url,
@@ -54,5 +55,5 @@ def protected_resource() -> dict[str, Any]:
 
 
 def is_inserted_path(path: str) -> bool:
-    """Return whether a path is the one of the base URL, which clients append to the well-known one."""
+    """Return whether a path is that of the base URL, which clients append to the well-known path."""
     return f"/{path}" == urlsplit(settings.GATEWAY_BASE_URL).path

@@ -1,4 +1,4 @@
-"""Reads of passkeys and other second factors, always of one person."""
+"""Queries for one person's passkeys."""
 
 from allauth.mfa.models import Authenticator
 

@@ -1,4 +1,4 @@
-"""Access tokens: the claims that the gateway mints and what they say about the holder. RFC 9068, RFC 9449 section 6."""
+"""Converts between principals and the claims of access tokens. RFC 9068, RFC 9449 section 6."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ TOKEN_TYPE = "at+jwt"  # noqa: S105
 
 
 def claims_of(principal: Principal, *, issuer: str, audience: str) -> dict[str, Any]:
-    """Render a principal as the claims of its token; a claim that does not apply is left out."""
+    """Return the claims for a principal's token. Claims that do not apply are omitted."""
     claims: dict[str, Any] = {
         "iss": issuer,
         "aud": audience,
@@ -29,7 +29,9 @@ def claims_of(principal: Principal, *, issuer: str, audience: str) -> dict[str, 
 
 
 def principal_of(claims: dict[str, Any], *, issuer: str, audience: str) -> Principal:
-    """Read the claims of a token whose signature holds, or raise ValueError where they are not for this gateway."""
+    """Return the principal of a token whose signature is verified. Raises ValueError if the token is not for this
+    gateway.
+    """
     if claims.get("iss") != issuer or claims.get("aud") != audience:
         raise ValueError("the token is for another service")
     try:

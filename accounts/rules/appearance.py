@@ -1,4 +1,4 @@
-"""The look of the portal: a product's name and light or dark. SPEC: Appearance handoff.
+"""The portal's appearance: a product's name, and a light or dark theme. SPEC: Appearance handoff.
 
 It never selects a client, changes scopes or grants anything.
 """
@@ -15,26 +15,26 @@ THEMES = ("light", "dark")
 
 @dataclass(frozen=True, slots=True)
 class Appearance:
-    """What to look like; None leaves it to the default and to the person's own device."""
+    """A product and a theme. None selects the default product or the device's theme."""
 
     product: str | None = None
     theme: str | None = None
 
     def cookie(self) -> str:
-        """Write the cookie's value."""
+        """Return the cookie's value."""
         return f"{self.product or ''}.{self.theme or ''}"
 
 
 def read_cookie(value: str | None, products: Collection[str]) -> Appearance:
-    """Read a cookie of unknown origin; values that are not on the lists are ignored."""
+    """Parse a cookie of unknown origin. Values that are not allowed are ignored."""
     product, _, theme = (value or "").partition(".")
     return _known(product, theme, products)
 
 
 def chosen(parameters: Mapping[str, str], referrer: str | None, products: Collection[str]) -> Appearance:
-    """Read what a link asks for; if no product is named, a referrer on a product's host names it.
+    """Read the appearance that a link requests. If it names no product, the referrer's host may.
 
-    `https://studio.example/…` and `https://studio.service.example/…` both name `studio`.
+    `https://studio.example/…` and `https://studio.service.example/…` both mean `studio`.
     """
     asked = _known(parameters.get("product", ""), parameters.get("theme", ""), products)
     if asked.product:
@@ -43,7 +43,7 @@ def chosen(parameters: Mapping[str, str], referrer: str | None, products: Collec
 
 
 def merged(now: Appearance, before: Appearance) -> Appearance:
-    """Return the combination: what is requested now overrides what was remembered."""
+    """Return the combination. What is requested now overrides the remembered values."""
     return Appearance(now.product or before.product, now.theme or before.theme)
 
 

@@ -1,7 +1,7 @@
-"""Product assertions: checks what a trusted server says about an account against what it may say.
+"""Checks product assertions against their integration's configuration.
 
-SPEC: Trusted server exchange. Built like the JWT grant of RFC 7523. Every refusal looks alike from outside
-(`invalid_grant`); the reason is for the log.
+SPEC: Trusted server exchange. Modelled on the JWT grant of RFC 7523. The client sees the same `invalid_grant` for every
+refusal; the reason is only logged.
 """
 
 import math
@@ -16,20 +16,20 @@ JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 ASSERTION_MAX_BYTES = 16_384
 TEXT_MAX_CHARACTERS = 255
 LIST_MAX_ITEMS = 256
-CLOCK_AHEAD_SECONDS = 15  # how fast the product server's clock may be
+CLOCK_AHEAD_SECONDS = 15  # how far the product server's clock may be ahead
 LATEST_DATE = 2**40  # later dates do not fit a timestamp
 
-# A token of another kind is no assertion, whoever signed it (RFC 8725 section 3.12).
+# Tokens of other types are never accepted as assertions (RFC 8725 section 3.12).
 _OTHER_TYPES = frozenset({"at+jwt", "application/at+jwt", "dpop+jwt", "application/dpop+jwt"})
 
 
 class AssertionRefused(ValueError):
-    """Refuses an assertion; the text is the reason for the log."""
+    """An assertion is refused. The text is the reason for the log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """What the configured integration fixes. `keys` are public JWKs, `capabilities` the most that it may grant."""
+    """The configured values of an integration. `keys` are public JWKs; it can grant only `capabilities`."""
 
     name: str
     audience: str
@@ -41,8 +41,8 @@ class Issuer:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """A verified assertion. `capabilities` lie within the integration's, `excess` are those requested beyond them;
-    `jkt` is the key it is bound to, or None.
+    """A verified assertion. `capabilities` are within the integration's, `excess` lists those beyond. `jkt` is the
+    thumbprint of the key that it is bound to, or None.
 
     `expires_at` is Unix time, rounded up to a second.
     """
@@ -59,7 +59,7 @@ class Assertion:
 
 
 def parse(token: object) -> tuple[jwt.Jws, str]:
-    """Parse an assertion and return the issuer that it claims; nothing is verified yet. Raises AssertionRefused."""
+    """Return an assertion's claimed issuer, without verification. Raises AssertionRefused."""
     if not isinstance(token, str):
         raise AssertionRefused("not text")
     try:
@@ -70,7 +70,7 @@ def parse(token: object) -> tuple[jwt.Jws, str]:
 
 
 def check(jws: jwt.Jws, issuer: Issuer, now: float) -> Assertion:
-    """Verify an assertion of this issuer at Unix time `now`, or raise AssertionRefused."""
+    """Verify this integration's assertion at Unix time `now`. Raises AssertionRefused."""
     _check_type(jws.header)
     _check_signature(jws, issuer)
     claims = jws.claims
@@ -104,7 +104,7 @@ def _check_signature(jws: jwt.Jws, issuer: Issuer) -> None:
 
 
 def _select_key(header: Mapping[str, Any], keys: tuple[dict[str, Any], ...]) -> dict[str, Any]:
-    """Find the key by `kid`; a single key needs none, and a key without a `kid` matches any."""
+    """Find the key by `kid`. A single key needs no `kid`, and a key without one matches any."""
     kid = header.get("kid")
     if len(keys) == 1 and (kid is None or "kid" not in keys[0]):
         return keys[0]
@@ -151,7 +151,7 @@ def _capabilities(claims: dict[str, Any]) -> list[str]:
 
 
 def _bound_key(claims: dict[str, Any]) -> str | None:
-    """Read `cnf.jkt` (RFC 7800, RFC 9449 section 6.1); a confirmation that is not understood is not skipped."""
+    """Read `cnf.jkt` (RFC 7800, RFC 9449 section 6.1). An unsupported confirmation method is refused, not ignored."""
     if "cnf" not in claims:
         return None
     confirmation = claims["cnf"]

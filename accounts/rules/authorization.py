@@ -1,6 +1,6 @@
-"""Authorization requests: what a browser brings to /authorize. RFC 6749 section 4.1.1, RFC 7636, RFC 9449 section 10.
+"""Checks authorization requests. RFC 6749 section 4.1.1, RFC 7636, RFC 9449 section 10.
 
-Client and redirect URI are checked first: an error may go back to the client only if both are valid.
+Client and redirect URI are checked first, because other errors may be returned to the client only if both are valid.
 """
 
 import re
@@ -21,7 +21,7 @@ Parameters = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a response may go: a valid client and one of its redirect URIs."""
+    """A valid client and one of its redirect URIs."""
 
     client_id: str
     redirect_uri: str
@@ -29,7 +29,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A whole, valid request. `dpop_jkt` binds the code to a key where it is given."""
+    """A valid request. `dpop_jkt`, if given, binds the code to a key."""
 
     target: Target
     state: str
@@ -39,7 +39,7 @@ class Ask:
 
 
 class AuthorizationError(Exception):
-    """Refuses a request with a valid target: the error goes back to the client (RFC 6749 section 4.1.2.1)."""
+    """A request with a valid target is refused. The error is returned to the client (RFC 6749 section 4.1.2.1)."""
 
     def __init__(self, error: str, description: str) -> None:
         self.error = error
@@ -48,7 +48,7 @@ class AuthorizationError(Exception):
 
 
 def read_target(parameters: Parameters, registered: Mapping[str, Collection[str]]) -> Target:
-    """Check client and redirect URI, or raise ClientError, which never redirects.
+    """Check client and redirect URI. Raises ClientError, which never redirects.
 
     `registered` maps the ids of registered clients to their exact redirect URIs.
     """
@@ -62,7 +62,7 @@ def read_target(parameters: Parameters, registered: Mapping[str, Collection[str]
 
 
 def read_state(parameters: Parameters) -> str | None:
-    """Read the state where it is one that can be given back as it came."""
+    """Return the state if it can be returned unchanged."""
     values = parameters.get("state", ())
     if len(values) == 1 and len(values[0]) <= STATE_MAX_CHARACTERS and _STATE.fullmatch(values[0]):
         return values[0]
@@ -70,8 +70,10 @@ def read_state(parameters: Parameters) -> str | None:
 
 
 def read_ask(parameters: Parameters, target: Target, grantable: Collection[str]) -> Ask:
-    """Check everything else, or raise AuthorizationError. `grantable` is what a public client may be granted."""
-    _refuse_the_unsupported(parameters)
+    """Check all other parameters. `grantable` lists the scopes that a public client may be granted. Raises
+    AuthorizationError.
+    """
+    _refuse_unsupported(parameters)
     state = read_state(parameters)
     if state is None:
         raise AuthorizationError("invalid_request", "state is missing or not printable")
@@ -84,7 +86,7 @@ def read_ask(parameters: Parameters, target: Target, grantable: Collection[str])
     return Ask(target, state, _scopes(parameters, grantable), str(challenge), jkt)
 
 
-def _refuse_the_unsupported(parameters: Parameters) -> None:
+def _refuse_unsupported(parameters: Parameters) -> None:
     for name, error in _NOT_SUPPORTED.items():
         if name in parameters:
             raise AuthorizationError(error, f"{name} is not supported")

@@ -1,4 +1,4 @@
-"""A small cache with a limit in bytes, because strangers can fill it. Thread-safe."""
+"""A small, thread-safe cache with a limit in bytes, because anonymous requests can fill it."""
 
 from threading import Lock
 from typing import Generic, TypeVar
@@ -10,7 +10,7 @@ ENTRY_BYTES = 200  # the cache's own overhead per entry, approximately
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Remembers the latest entries that fit into `max_bytes`; the oldest go first."""
+    """Caches the latest entries that fit into `max_bytes`. The oldest are evicted first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._items: dict[Key, Value] = {}
@@ -24,18 +24,17 @@ class BoundedCache(Generic[Key, Value]):
 
     @property
     def size_bytes(self) -> int:
-        """Count the bytes that the entries were said to take."""
+        """Return the sum of the entries' stated sizes, in bytes."""
         return self._bytes
 
     def get(self, key: Key) -> Value | None:
-        """Return what was remembered, or None."""
+        """Return the cached value, or None."""
         return self._items.get(key)
 
     def put(self, key: Key, value: Value, size_bytes: int) -> None:
-        """Store a value of the given size, its key included, and drop the oldest entries if the cache is full.
+        """Store a value of the given size, its key included, and evict the oldest entries if the cache is full.
 
-        A value that takes more than a hundredth of the cache is not stored, so that a few entries cannot displace all
-        others.
+        A value larger than a hundredth of the cache is not stored, so that a few entries cannot evict all others.
         """
         size = size_bytes + ENTRY_BYTES
         if size * 100 > self._max_bytes:
@@ -48,7 +47,7 @@ class BoundedCache(Generic[Key, Value]):
             self._bytes += size
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all entries."""
         with self._writing:
             self._items.clear()
             self._sizes.clear()

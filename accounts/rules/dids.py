@@ -1,4 +1,4 @@
-"""Decentralized identifiers: their syntax, and which ones an integration may speak for. W3C DID Core section 3.1."""
+"""Decentralized identifiers: syntax, and the prefixes of integrations. W3C DID Core section 3.1."""
 
 import re
 from urllib.parse import urlsplit
@@ -17,12 +17,14 @@ def is_did(value: object) -> bool:
 
 
 def is_party(value: str) -> bool:
-    """Return whether text names a party of a JWT: a web address or a DID, compared as exact text afterwards."""
+    """Return whether text can be the issuer or audience of a JWT: a web address or a DID. Comparison is by exact
+    text.
+    """
     return is_web_address(value) or is_did(value)
 
 
 def is_prefix(value: str) -> bool:
-    """Return whether the text is the beginning of DIDs: the method at least, whole."""
+    """Return whether the text is a DID prefix with at least a complete method."""
     return len(value) <= DID_MAX_CHARACTERS and _PREFIX.fullmatch(value) is not None
 
 
@@ -38,6 +40,6 @@ def speaks_for(prefix: str, did: str) -> bool:
 
 
 def portal_did(portal_url: str, account_id: str) -> str:
-    """Name a portal account: a did:web under the portal's host, whose document the portal serves."""
+    """Return a portal account's DID: a did:web under the portal's host, which serves its document."""
     host = urlsplit(portal_url).netloc.replace(":", "%3A")
     return f"did:web:{host}:accounts:{account_id}"

@@ -1,8 +1,7 @@
 """DPoP proofs, checked in the order of RFC 9449 section 4.3.
 
-`read_proof` does everything that needs the proof alone; the binding to an access token (`check_access_token_hash`)
-comes after the token has been verified, and recording the `jti` is the last step, so that a proof that fails is never
-recorded.
+`read_proof` checks everything that needs only the proof. The binding to an access token (`check_access_token_hash`) is
+checked after the token is verified. The `jti` is recorded last, so that a refused proof is never recorded.
 """
 
 import hashlib
@@ -22,9 +21,9 @@ LATEST_DATE = 2**53  # larger numbers are not exact in every JSON reader
 
 @value_class(frozen=True, slots=True)
 class ProofTicket:
-    """What is recorded of a proof so that it serves once: `digest` names the proof key and the `jti` (32 bytes).
+    """The record that prevents a proof's reuse. `digest` is 32 bytes, over the proof key and the `jti`.
 
-    Times are Unix seconds. `expires_at` is when the `iat` can no longer pass on any machine, clock skew included.
+    Times are Unix seconds. From `expires_at`, every machine refuses the proof by its `iat`, clock skew included.
     """
 
     digest: bytes
@@ -34,7 +33,7 @@ class ProofTicket:
 
 @value_class(frozen=True, slots=True)
 class Proof:
-    """A proof with a valid signature and valid claims. `ath` is the claim as sent, None where there is none."""
+    """A proof with a valid signature and valid claims. `ath` is the claim as sent, or None."""
 
     key: jwk.PublicKey
     claims: dict[str, Any]
@@ -50,7 +49,7 @@ def read_proof(
     require_exp: bool = False,
     check_nonce: Callable[[object], None] | None = None,
 ) -> Proof:
-    """Check a proof for a request, or raise InvalidDpopProof. `target` is the request's URI in normal form (`htu`).
+    """Check a proof for a request, or raise InvalidDpopProof. `target` is the request's normalized URI (`htu`).
 
     `now` is Unix time in seconds. `check_nonce` raises the caller's error for a wrong or missing nonce.
     """
@@ -70,9 +69,10 @@ def read_proof(
 
 
 def check_access_token_hash(proof: Proof, expected: str | None) -> None:
-    """Check that the proof is for this access token; with None, that it is for no token at all.
+    """Check that the proof is for this access token or, with None, that it has no `ath`.
 
-    `expected` is base64url SHA-256 of the token. Neither kind of proof can replace the other. Raises InvalidDpopProof.
+    `expected` is base64url SHA-256 of the token. A proof of one kind is never accepted for the other. Raises
+    InvalidDpopProof.
     """
     if proof.claims.get("ath") != expected or ("ath" in proof.claims) != (expected is not None):
         raise _refused("ath does not match the access token" if expected else "ath belongs to an access token")
@@ -97,7 +97,7 @@ def _check_target(claims: dict[str, Any], method: str, target: str) -> None:
 
 
 def _check_times(claims: dict[str, Any], now: float, require_exp: bool) -> float:
-    """Return `iat`. An `exp` may end a proof sooner and never lets it live longer; likewise `nbf`."""
+    """Return `iat`. An `exp` or `nbf` can only shorten a proof's validity."""
     issued_at = _date(claims, "iat")
     if now - issued_at > PROOF_MAX_AGE_SECONDS:
         raise _refused("iat is too old")
@@ -111,7 +111,7 @@ def _check_times(claims: dict[str, Any], now: float, require_exp: bool) -> float
 
 
 def _date(claims: dict[str, Any], name: str) -> float:
-    """Read a NumericDate (RFC 7519 section 2), which may have a fraction; a bool is no number."""
+    """Read a NumericDate (RFC 7519 section 2), which may have a fraction. A bool is refused."""
     value = claims.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LATEST_DATE:
         raise _refused(f"{name} is not a date")

@@ -1,7 +1,7 @@
-"""Target URIs: compares what a proof names with what the request is for. RFC 9449 section 4.3, RFC 3986 section 6.2.
+"""Compares a proof's `htu` with the request's URI. RFC 9449 section 4.3, RFC 3986 section 6.2.
 
-The target is built from the configured public base URL and the raw path of the request, never from a header that the
-client picked. Query and fragment do not count.
+The request's URI is built from the configured base URL and the raw path, never from a header that the client controls.
+Query and fragment are ignored.
 """
 
 import re
@@ -23,16 +23,15 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def target(base_url: str, raw_path: str) -> str:
-    """Name the request's own target in normal form, or raise ValueError if the path is not valid.
+    """Return the request's normalized URI, or raise ValueError if the path is not valid.
 
-    `base_url` is the configured public address without a slash at its end, `raw_path` the path as it came over the
-    wire, not decoded.
+    `base_url` is the configured public URL without a trailing slash. `raw_path` is the path as received, not decoded.
     """
     return normalize(base_url + raw_path.partition("?")[0])
 
 
 def matches(htu: object, expected: str) -> bool:
-    """Return whether a proof's `htu`, of whatever type, names the expected target (which is in normal form)."""
+    """Return whether a proof's `htu` (a value of any type) equals the expected, normalized URI."""
     if not isinstance(htu, str):
         return False
     if htu == expected:
@@ -44,7 +43,7 @@ def matches(htu: object, expected: str) -> bool:
 
 
 def normalize(uri: str) -> str:
-    """Bring an http(s) URI to RFC 3986's normal form, without query and fragment, or raise ValueError."""
+    """Normalize an http(s) URI (RFC 3986), without query and fragment. Raises ValueError."""
     known = _known.get(uri)
     if known is None:
         known = _normalize(uri)
@@ -66,7 +65,7 @@ def _normalize(uri: str) -> str:
 
 
 def _normalize_authority(scheme: str, authority: str) -> str:
-    """Lower the host's case and drop the scheme's own port (sections 3.2.2 and 6.2.3); user information is refused."""
+    """Lowercase the host and drop the scheme's default port (sections 3.2.2 and 6.2.3). User information is refused."""
     host = _HOST.fullmatch(authority)
     if host is None:
         raise ValueError("not a host")
@@ -78,7 +77,7 @@ def _normalize_authority(scheme: str, authority: str) -> str:
 
 
 def _normalize_escapes(path: str) -> str:
-    """Decode escaped unreserved characters, raise the hex digits of the others (section 6.2.2)."""
+    """Decode escaped unreserved characters; uppercase the hex digits of other escapes (section 6.2.2)."""
     if "%" not in path:
         return path
     if _STRAY_PERCENT.search(path):

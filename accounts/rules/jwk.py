@@ -1,7 +1,7 @@
-"""Public JSON Web Keys, strictly. RFC 7517, RFC 7518 section 6.2, RFC 8037, RFC 7638.
+"""Reads public JSON Web Keys strictly. RFC 7517, RFC 7518 section 6.2, RFC 8037, RFC 7638.
 
-Two kinds are known: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has exactly one valid form: canonical
-coordinates, on the curve, outside the small subgroups where one signature fits every message.
+Two kinds are supported: EC on P-256 (ES256) and OKP on Ed25519 (EdDSA). A key has exactly one valid form: its
+coordinates are canonical and on the curve, and not of small order, where one signature would fit every message.
 """
 
 import base64
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 # Private members of every key type (RFC 7518 sections 6.2.2, 6.3.2, 6.4.1; RFC 8037), RSA's included.
 PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k", "r", "t", "priv"})
 CACHED_KEYS_MAX_BYTES = 40 * 1024 * 1024
-KEY_BYTES = 2048  # what a key takes in memory, at most: its members are of fixed length
+KEY_BYTES = 2048  # the most memory that a key takes: its members have a fixed length
 CACHED_KEYS_MAX = CACHED_KEYS_MAX_BYTES // (2 * KEY_BYTES)  # of each of the two kinds
 
 _ALG_NAMES = {"ES256": ("ES256",), "EdDSA": ("EdDSA", "Ed25519")}
@@ -26,12 +26,12 @@ _COORDINATE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # 32 bytes, no
 _ED_P = 2**255 - 19
 _ED_D = -121665 * pow(121666, -1, _ED_P) % _ED_P
 _ED_ORDER_8_Y = 2707385501144840649318225287225658788936804267575313519463743609750303402022
-# y of the points of order 1, 2, 4 and 8 (RFC 7748 section 6 and 8032 leave refusing them to the application).
+# y of the points of order 1, 2, 4 and 8. RFC 7748 section 6 and RFC 8032 leave it to applications to refuse them.
 _ED_SMALL_ORDER_Y = frozenset({0, 1, _ED_P - 1, _ED_ORDER_8_Y, _ED_P - _ED_ORDER_8_Y})
 
 
 class JwkError(ValueError):
-    """Refuses a key; the text is the reason."""
+    """A key is refused. The text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,9 @@ class PublicKey:
 
 
 def parse(jwk: object) -> PublicKey:
-    """Read a public JWK of unknown origin, or raise JwkError. Harmless members (`kid`, `ext`, …) are ignored."""
+    """Read an untrusted public JWK, or raise JwkError. Members without effect on its use (`kid`, `ext`, …) are
+    ignored.
+    """
     if not isinstance(jwk, dict):
         raise JwkError("not an object")
     if not PRIVATE_MEMBERS.isdisjoint(jwk):
@@ -69,7 +71,7 @@ def thumbprint(members: Mapping[str, str]) -> str:
 
 
 def of_public_key(key: ec.EllipticCurvePublicKey | ed25519.Ed25519PublicKey) -> PublicKey:
-    """Describe a key that this process holds already."""
+    """Return the JWK of a trusted key."""
     if isinstance(key, ec.EllipticCurvePublicKey):
         numbers = key.public_numbers()
         return _ec_key(_encode(numbers.x.to_bytes(32, "big")), _encode(numbers.y.to_bytes(32, "big")))
@@ -121,11 +123,11 @@ def _ed25519_key(x: str) -> PublicKey:
 
 
 def _check_edwards_point(raw: bytes) -> None:
-    """Refuse what does not decode (RFC 8032 section 5.1.3) and the points of small order."""
+    """Refuse coordinates that do not decode (RFC 8032 section 5.1.3) and points of small order."""
     y = int.from_bytes(raw, "little") & ((1 << 255) - 1)
     if y >= _ED_P or y in _ED_SMALL_ORDER_Y:
         raise JwkError("not a usable Ed25519 point")
-    # x² = (y² - 1) / (d y² + 1) is a square exactly when the product of both sides of the fraction is one.
+    # x² = (y² - 1) / (d y² + 1) is a square exactly if the product of numerator and denominator is one.
     if pow((y * y - 1) * (_ED_D * y * y + 1), (_ED_P - 1) // 2, _ED_P) != 1:
         raise JwkError("not a point on Ed25519")
 

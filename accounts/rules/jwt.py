@@ -1,8 +1,8 @@
-"""Compact JWS, strictly: input that is not well formed is refused before anything in it is trusted.
+"""Parses, verifies and signs compact JWS. Malformed input is refused before anything in it is trusted.
 
-RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best practices). Size and alphabet come before parsing, parsing before
-cryptography. Written on `cryptography` directly because it is on the path of every paid call; PyJWT is the oracle in
-the tests.
+RFC 7515 (JWS), RFC 7519 (JWT), RFC 8725 (best practices). Size and alphabet are checked before parsing, and the
+signature last. It uses `cryptography` directly, because it runs for every metered call; the tests compare it with
+PyJWT.
 """
 
 import base64
@@ -40,12 +40,12 @@ _CANONICAL_LAST = {0: None, 2: frozenset("AQgw"), 3: frozenset("AEIMQUYcgkosw048
 
 
 class JwtError(ValueError):
-    """Refuses a token; the text is the reason for the log and never carries the token."""
+    """A token is refused. The text is the reason for the log and never contains the token."""
 
 
 @value_class(frozen=True, slots=True)
 class Jws:
-    """A parsed, not yet verified, token. `alg` is `ES256` or `EdDSA`."""
+    """A parsed token whose signature is not verified yet. `alg` is `ES256` or `EdDSA`."""
 
     alg: str
     header: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Jws:
 
 
 def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
-    """Parse a compact JWS, or raise JwtError. Nothing in the result is trusted before `verify`."""
+    """Parse a compact JWS, or raise JwtError. The result must not be trusted before `verify`."""
     if len(token) > max_bytes:
         raise JwtError("too long")
     segments = _COMPACT.fullmatch(token)
@@ -73,11 +73,11 @@ def parse(token: str, max_bytes: int = JWS_MAX_BYTES) -> Jws:
 
 
 def verify(jws: Jws, key: PublicKey) -> None:
-    """Check the signature with a key of the very algorithm that the header names, or raise JwtError."""
+    """Verify the signature with a key of exactly the header's algorithm, or raise JwtError."""
     if jws.alg != key.alg:
         raise JwtError("the key does not match the header's algorithm")
     try:
-        # By its name, not by its class: asking an abstract class takes a microsecond.
+        # Compared by name, because isinstance with an abstract class takes a microsecond.
         if key.alg == "ES256":
             cast("ec.EllipticCurvePublicKey", key.key).verify(_der(jws.signature), jws.signing_input, _ECDSA)
         else:
@@ -91,7 +91,7 @@ def sign(
     claims: Mapping[str, Any],
     key: ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey,
 ) -> str:
-    """Make a compact JWS with the key's own algorithm."""
+    """Sign a compact JWS with the key's algorithm."""
     is_ec = isinstance(key, ec.EllipticCurvePrivateKey)
     full_header = {"alg": "ES256" if is_ec else "EdDSA", **header}
     signing_input = f"{encode(orjson.dumps(full_header))}.{encode(orjson.dumps(claims))}"
@@ -109,7 +109,7 @@ def encode(data: bytes) -> str:
 
 
 def decode(segment: str) -> bytes:
-    """Decode one canonical base64url segment, or raise JwtError: one value has one spelling only."""
+    """Decode one base64url segment, or raise JwtError if it is not canonical."""
     last = _CANONICAL_LAST.get(len(segment) % 4, frozenset())
     if last is not None and segment[-1] not in last:
         raise JwtError("not canonical base64url")
@@ -117,12 +117,12 @@ def decode(segment: str) -> bytes:
 
 
 def _header(segment: str) -> tuple[str, Mapping[str, Any]]:
-    """Return a header with its algorithm."""
+    """Parse and check a header; return it with its algorithm."""
     header = _json(segment, "header")
     return _algorithm(header), MappingProxyType(header)
 
 
-# A client's proofs all have the same header. Strangers' headers take a few MiB at most.
+# All proofs of a client have the same header. Anyone can send others, so the cache is limited to a few MiB.
 _short_header = lru_cache(maxsize=REMEMBERED_HEADERS_MAX)(_header)
 
 

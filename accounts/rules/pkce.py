@@ -9,7 +9,7 @@ from accounts.rules import jwt
 METHOD = "S256"
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
-_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # base64url of 32 bytes, one spelling
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")  # canonical base64url of 32 bytes
 
 
 def is_verifier(value: object) -> bool:
@@ -28,5 +28,5 @@ def challenge_of(verifier: str) -> str:
 
 
 def matches(verifier: str, challenge: str) -> bool:
-    """Return, in constant time, whether a verifier is the one behind a challenge."""
+    """Return whether a verifier matches a challenge, in constant time."""
     return hmac.compare_digest(challenge_of(verifier), challenge)

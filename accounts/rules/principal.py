@@ -1,4 +1,4 @@
-"""The caller: what a verified access token says about its holder."""
+"""The authenticated caller, from a verified access token."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -10,7 +10,7 @@ OwnerKind = Literal["account", "organization"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The current membership of an organization token's holder, whatever it was when the token was issued."""
+    """The current membership of an organization token's holder, which may have changed since the token was issued."""
 
     role: str
     membership_id: str
@@ -20,8 +20,9 @@ class Standing:
 class Principal:
     """The holder of a verified token. Times are Unix seconds; `jkt` is the thumbprint of the holder's proof key.
 
-    `product`, `org_id`, `membership_id` and `session_id` are None where the token does not carry them. `standing` is
-    set once an organization's live access was checked. It is None before that, and for tokens without an organization.
+    `product`, `org_id`, `membership_id` and `session_id` are None if the token does not carry them. `standing` is set
+    once the organization's current access has been checked; it is None before that and for tokens without an
+    organization.
     """
 
     did: str
@@ -40,14 +41,14 @@ class Principal:
 
     @property
     def is_authenticated(self) -> bool:
-        """Return True to frameworks that ask a user object: a principal exists only after verification."""
+        """Return True, for frameworks that check a user object. A principal exists only after verification."""
         return True
 
     @property
     def owner(self) -> tuple[OwnerKind, str]:
-        """Return the owner of the token's wallet and records: its organization, else its account."""
+        """Return the owner of the token's wallet and records: its organization or, without one, its account."""
         return ("organization", self.org_id) if self.org_id else ("account", self.did)
 
     def allows(self, scope: str) -> bool:
-        """Return whether the token carries the scope; `infer:*` carries every `infer:` scope."""
+        """Return whether the token carries the scope. `infer:*` includes all `infer:` scopes."""
         return scope in self.scopes or covers(self.scopes, scope)

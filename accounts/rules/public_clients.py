@@ -1,7 +1,7 @@
-"""Public clients: a browser client is its origin, and only a registered client is anything else.
+"""Checks public clients: a browser client is identified by its origin; any other client must be registered.
 
-RFC 6749 section 3.1.2, RFC 8252 section 7.3 (loopback), RFC 9700 section 2.1 (exact redirect URIs). What is wrong here
-ends on an error page and never redirects.
+RFC 6749 section 3.1.2, RFC 8252 section 7.3 (loopback), RFC 9700 section 2.1 (exact redirect URIs). Errors are shown on
+a page and never redirect.
 """
 
 import re
@@ -17,18 +17,18 @@ _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class ClientError(ValueError):
-    """Refuses a client or its redirect URI; the text is for the person on the error page."""
+    """A client or its redirect URI is refused. The text is shown on the error page."""
 
 
 def check_origin(client_id: str) -> str:
-    """Return a browser client's id when it is an origin, or raise ClientError."""
+    """Return a browser client's id if it is an origin, or raise ClientError."""
     if len(client_id) > CLIENT_ID_MAX_CHARACTERS or not is_origin(client_id):
         raise ClientError("The client_id is not an origin (https, or http on a loopback address) as browsers write it.")
     return client_id
 
 
 def check_redirect(redirect_uri: str, origin: str) -> str:
-    """Return a redirect URI of this origin, without fragment, or raise ClientError."""
+    """Return a redirect URI if it is on this origin and has no fragment, or raise ClientError."""
     _check_characters(redirect_uri)
     rest = redirect_uri.removeprefix(origin)
     if rest == redirect_uri or (rest and rest[0] not in "/?"):
@@ -37,7 +37,7 @@ def check_redirect(redirect_uri: str, origin: str) -> str:
 
 
 def check_registered_redirect(redirect_uri: str, registered: Collection[str]) -> str:
-    """Return a redirect URI that equals a registered one, character by character, or raise ClientError."""
+    """Return a redirect URI if it equals a registered one exactly, or raise ClientError."""
     _check_characters(redirect_uri)
     if redirect_uri not in registered:
         raise ClientError("The redirect URI is not registered for this client.")
@@ -52,7 +52,7 @@ def _check_characters(redirect_uri: str) -> None:
 
 
 def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | None:
-    """Return why a client cannot be registered with these redirect URIs, or None. Each was checked before."""
+    """Return why a client cannot be registered with these (valid) redirect URIs, or None."""
     if not is_origin(client_id):
         return None if redirect_uris else "a named client needs at least one redirect URI"
     if any(origin_of(uri) != client_id for uri in redirect_uris):
@@ -61,5 +61,5 @@ def registration_fault(client_id: str, redirect_uris: Collection[str]) -> str | 
 
 
 def is_client_id(value: str) -> bool:
-    """Return whether text names a client: a plain name, or a whole origin."""
+    """Return whether text can be a client's id: a plain name or an origin."""
     return ":" not in value or is_origin(value)

@@ -1,10 +1,10 @@
-"""What a browser may ever be granted. SPEC: Scopes and device sessions."""
+"""The scopes that public clients can be granted. SPEC: Scopes and device sessions."""
 
 from collections.abc import Iterable
 
 from gateway.core.contract.capabilities import Capability, infer
 
-# Everything else is for trusted servers and the first-party portal.
+# All other scopes are for trusted servers and the first-party portal.
 BROWSER_CAPABILITIES = (
     Capability.WALLET_READ,
     Capability.USAGE_READ,
@@ -27,11 +27,11 @@ _WORDS = {
 
 
 def grantable(aliases: Iterable[str]) -> frozenset[str]:
-    """List every scope that a public client can ask for, given the enabled aliases."""
+    """Return all scopes that a public client can request, given the enabled aliases."""
     return frozenset(BROWSER_CAPABILITIES) | frozenset(infer(alias) for alias in aliases)
 
 
 def in_words(scope: str) -> str:
-    """Describe what a scope allows an app to do, for the person who is asked."""
+    """Return a scope's description for the consent page."""
     known = _WORDS.get(Capability(scope)) if scope in set(Capability) else None
     return known or f"Use the model “{scope.partition(':')[2]}”, paid from your wallet"

@@ -1,9 +1,9 @@
-"""Refresh credentials that locate themselves: session, generation and a seal, nothing else to look up.
+"""Refresh credentials that contain their session and generation, sealed with an HMAC.
 
     drt_<session>.<generation>.<key id>.<base64url HMAC-SHA256>
 
-One row per device session is enough: credentials of older generations are always recognized, and nobody can create one
-without the server's key, not even with access to the database.
+One row per device session is enough, because older generations are always recognized. A credential cannot be forged
+without the server's key, even with access to the database.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ class Credential:
 
 
 def make(session_id: str, generation: int, secrets: Sequence[str]) -> str:
-    """Write the credential of one generation, sealed with the newest of the server's secrets."""
+    """Return the credential of one generation, sealed with the newest of the server's secrets."""
     key = _key(secrets[0])
     body = f"{session_id}.{generation}.{_kid(key)}"
     return f"{PREFIX}{body}.{_seal(body, key)}"
 
 
 def read(text: object, secrets: Sequence[str]) -> Credential | None:
-    """Read a credential of unknown origin, or None where it is none or its seal does not hold."""
+    """Parse an untrusted credential; return None if it is malformed or its seal is invalid."""
     if not isinstance(text, str) or len(text) > CREDENTIAL_MAX_CHARACTERS:
         return None
     form = _FORM.fullmatch(text)

@@ -1,6 +1,7 @@
-"""Scopes: parsing, and which one covers which. RFC 6749 section 3.3.
+"""Parses and compares scopes. RFC 6749 section 3.3.
 
-A scope that ends in `:*` covers every scope of that prefix: `infer:*` covers `infer:fast`, and nothing else does.
+A scope that ends in `:*` covers all scopes with that prefix: `infer:*` covers `infer:fast`. There are no other
+wildcards.
 """
 
 import re
@@ -14,7 +15,9 @@ _WILDCARD = "*"
 
 
 def parse(text: str) -> list[str]:
-    """Split a space-separated scope into its distinct scopes, in order; ValueError where RFC 6749 does not allow it."""
+    """Split a space-separated list into its distinct scopes, in order. Raises ValueError if RFC 6749 does not allow
+    it.
+    """
     if len(text) > SCOPE_MAX_CHARACTERS or not _LIST.fullmatch(text):
         raise ValueError("not a list of scopes separated by single spaces")
     return list(dict.fromkeys(text.split(" ")))
@@ -26,7 +29,7 @@ def is_scope(value: object) -> bool:
 
 
 def covers(granted: Collection[str], scope: str) -> bool:
-    """Return whether a scope lies within what was granted, itself or by the wildcard of its prefix."""
+    """Return whether a scope was granted, itself or by its prefix's wildcard."""
     if scope in granted:
         return True
     prefix, colon, name = scope.partition(":")
@@ -34,14 +37,15 @@ def covers(granted: Collection[str], scope: str) -> bool:
 
 
 def within(asked: Iterable[str], granted: Collection[str]) -> list[str]:
-    """Return the part of `asked` that `granted` covers. If one side names the prefix and the other a scope, that is the
-    scope."""
+    """Return the part of `asked` that `granted` covers. If one side has a wildcard and the other a scope, that is the
+    scope.
+    """
     asked = list(dict.fromkeys(asked))
-    kept = [scope for scope in asked if covers(granted, scope)]
-    narrowed = [scope for scope in granted if scope not in kept and covers(asked, scope)]
-    return kept + narrowed
+    covered = [scope for scope in asked if covers(granted, scope)]
+    narrowed = [scope for scope in granted if scope not in covered and covers(asked, scope)]
+    return covered + narrowed
 
 
 def missing(required: Iterable[str], granted: Collection[str]) -> list[str]:
-    """List the scopes that are required and not granted, in order."""
+    """Return the scopes that are required but not granted, in order."""
     return [scope for scope in required if not covers(granted, scope)]

@@ -1,6 +1,8 @@
-"""What a browser calls itself, in words. The header is a guess (RFC 9110 section 10.1.5), so it names and decides nothing."""
+"""Describes a browser by its User-Agent header, for display only: the header is not reliable (RFC 9110 section
+10.1.5).
+"""
 
-# A product token and its name, what imitates others first: nearly every browser also names Chrome and Safari.
+# Product tokens and names. The order matters, because nearly all browsers also name Chrome and Safari.
 BROWSERS = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -32,7 +34,7 @@ UNKNOWN = "Unknown browser"
 
 
 def named(user_agent: str) -> str:
-    """Return a name such as "Firefox on Linux"; "Unknown browser" for what is not in the tables."""
+    """Return a name such as "Firefox on Linux", or "Unknown browser" if the tables have no match."""
     browser = _first(BROWSERS, user_agent) or UNKNOWN
     system = _first(SYSTEMS, user_agent)
     return f"{browser} on {system}" if system else browser

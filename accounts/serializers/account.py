@@ -18,7 +18,7 @@ class AccountOrganizationResponse(serializers.Serializer[Any]):
 
 
 class AccountResponse(serializers.Serializer[Any]):
-    """The account of the token's holder, and what the token says."""
+    """The account of the token's holder, and the token's claims."""
 
     did = serializers.CharField()
     displayName = serializers.CharField(allow_null=True)
@@ -31,7 +31,7 @@ class AccountResponse(serializers.Serializer[Any]):
 
 
 def render_account(account: Account, principal: Principal) -> dict[str, Any]:
-    """Render the account of the principal, with the role that it has now in its token's organization."""
+    """Render the principal's account, with its current role in the token's organization."""
     return {
         "did": account.did,
         "displayName": account.display_name or None,

@@ -1,4 +1,4 @@
-"""The wire shapes of the public documents. RFC 7517 section 5, RFC 8414 section 2, RFC 9728 section 2."""
+"""Wire formats of the public documents. RFC 7517 section 5, RFC 8414 section 2, RFC 9728 section 2."""
 
 from typing import Any
 
@@ -11,20 +11,20 @@ class PublishedKeyResponse(serializers.Serializer[Any]):
     kty = serializers.CharField()
     crv = serializers.CharField()
     x = serializers.CharField()
-    y = serializers.CharField(required=False, help_text="Of an EC key alone.")
+    y = serializers.CharField(required=False, help_text="Only for EC keys.")
     kid = serializers.CharField()
     alg = serializers.CharField()
     use = serializers.CharField()
 
 
 class KeySetResponse(serializers.Serializer[Any]):
-    """The keys that are published now."""
+    """The published keys."""
 
     keys = PublishedKeyResponse(many=True)
 
 
 class AuthorizationServerResponse(serializers.Serializer[Any]):
-    """How tokens are had."""
+    """The authorization server's metadata."""
 
     issuer = serializers.CharField()
     authorization_endpoint = serializers.CharField()
@@ -42,7 +42,7 @@ class AuthorizationServerResponse(serializers.Serializer[Any]):
 
 
 class ProtectedResourceResponse(serializers.Serializer[Any]):
-    """What the API takes."""
+    """The protected resource's metadata."""
 
     resource = serializers.CharField()
     authorization_servers = serializers.ListField(child=serializers.CharField())

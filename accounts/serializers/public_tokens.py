@@ -19,7 +19,7 @@ VERIFIER_MIN_CHARACTERS = 43
 
 
 class CodeRequest(serializers.Serializer[Any]):
-    """The members that every redemption of a code has."""
+    """The members that all redemptions of a code have."""
 
     code = StrictStringField(max_length=CODE_MAX_CHARACTERS, trim_whitespace=False)
     code_verifier = StrictStringField(
@@ -38,7 +38,7 @@ class PublicTokenRequest(CodeRequest):
 
 
 class OAuthCodeRequest(CodeRequest):
-    """The authorization_code grant of the standard token endpoint; a client that wants to stay signed in says so."""
+    """The authorization_code grant of the standard token endpoint. A client requests a device session explicitly."""
 
     grant_type = serializers.ChoiceField([AUTHORIZATION_CODE])
     device_session = serializers.BooleanField(required=False, default=False)
@@ -46,11 +46,13 @@ class OAuthCodeRequest(CodeRequest):
 
 
 class CredentialField(StrictStringField):
-    """A refresh credential of any length and alphabet: an invalid one is `invalid_grant`, not an invalid request."""
+    """A refresh credential. Any text is accepted here, because an invalid credential is `invalid_grant`, not an invalid
+    request.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_blank=True, trim_whitespace=False, **options)
-        self.validators = []  # NUL and the like never reach the database: the credential is read by its exact form
+        self.validators = []  # NUL etc. cannot reach the database: a malformed credential is not looked up
 
 
 class RefreshRequest(serializers.Serializer[Any]):
@@ -76,14 +78,14 @@ class DeviceSessionResponse(serializers.Serializer[Any]):
 
 
 class PublicTokenResponse(TokenResponse):
-    """A token for a public client; the last two members come with a device session alone."""
+    """A token for a public client. The last two members are present only with a device session."""
 
     refresh_token = serializers.CharField(required=False)
     device_session = DeviceSessionResponse(required=False)
 
 
 def render_grant(grant: Grant) -> dict[str, Any]:
-    """Render a token, with the refresh credential and the device session where there is one."""
+    """Render a token and, for a device session, its refresh credential."""
     body = render_token(grant.token)
     if grant.refresh_token is None:
         return body

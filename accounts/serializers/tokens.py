@@ -1,4 +1,4 @@
-"""Wire shapes of the token routes. SPEC: Token exchange request; RFC 6749 section 5."""
+"""Wire formats of the token routes. SPEC: Token exchange request; RFC 6749 section 5."""
 
 from typing import Any
 
@@ -26,18 +26,18 @@ from gateway.core.api.serializers import StrictStringField
     }
 )
 class PublicJwkField(serializers.Field[jwk.PublicKey, Any, Any, Any]):
-    """Reads a public JWK."""
+    """Parses a public JWK."""
 
     def to_internal_value(self, data: Any) -> jwk.PublicKey:
         """Return the checked key."""
         try:
             return jwk.parse(data)
         except jwk.JwkError as error:
-            raise serializers.ValidationError(f"The key is refused: {error}.") from None
+            raise serializers.ValidationError(f"The key was refused: {error}.") from None
 
 
 class ExchangeRequest(serializers.Serializer[Any]):
-    """What a trusted server sends."""
+    """A trusted server's exchange request."""
 
     assertion = StrictStringField(max_length=ASSERTION_MAX_BYTES, trim_whitespace=False)
     dpop_jwk = PublicJwkField()
@@ -45,7 +45,7 @@ class ExchangeRequest(serializers.Serializer[Any]):
 
 
 class OAuthTokenRequest(serializers.Serializer[Any]):
-    """What a stock OAuth client sends, as a form."""
+    """A standard OAuth client's form."""
 
     grant_type = serializers.ChoiceField([JWT_BEARER])
     assertion = StrictStringField(max_length=ASSERTION_MAX_BYTES, trim_whitespace=False)
@@ -53,7 +53,7 @@ class OAuthTokenRequest(serializers.Serializer[Any]):
 
 
 class TokenResponse(serializers.Serializer[Any]):
-    """A minted token."""
+    """A token response."""
 
     access_token = serializers.CharField()
     token_type = serializers.ChoiceField(["DPoP"])
@@ -62,7 +62,7 @@ class TokenResponse(serializers.Serializer[Any]):
 
 
 def render_token(token: MintedToken) -> dict[str, Any]:
-    """Render a token as its client gets it."""
+    """Render a token."""
     return {
         "access_token": token.access_token,
         "token_type": "DPoP",

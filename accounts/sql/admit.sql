@@ -1,8 +1,8 @@
--- Takes a proof, once, for a live account and a live session.
+-- Records a proof, once, for a live account and a live session.
 --
--- Answers 'ok', 'replayed', 'epoch', 'suspended', 'unknown_account' or 'session_revoked'. Only 'ok' has recorded the
--- proof. p_did is null where no account is known yet (token requests), p_session_id where the token has no device
--- session. The insert decides between callers that come at once: the second one waits for the first and then finds its
+-- Returns 'ok', 'replayed', 'epoch', 'suspended', 'unknown_account' or 'session_revoked'. The proof is recorded
+-- only if the result is 'ok'. p_did is null if no account is known yet (token requests), p_session_id if the token has no
+-- device session. The insert decides between concurrent callers: the second one waits for the first and then finds its
 -- row. A proof whose row may have been purged already, because this server's clock is ahead of the caller's, counts as
 -- lost.
 CREATE OR REPLACE FUNCTION accounts_admit(

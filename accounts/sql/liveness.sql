@@ -1,7 +1,7 @@
 -- accounts_liveness(p_did text, p_session_id text) RETURNS text
 --
--- Tells whether the holder of a token that was admitted before may go on: 'ok', 'suspended' or 'session_revoked'. It
--- takes no proof. A session that has merely run out ends nothing that is under way; one that was revoked does.
+-- Returns whether the holder of a token that was admitted before may continue: 'ok', 'suspended' or 'session_revoked'.
+-- It does not record a proof. A revoked session ends calls in progress; one that has merely expired does not.
 CREATE OR REPLACE FUNCTION accounts_liveness(p_did text, p_session_id text) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT CASE

@@ -1,12 +1,12 @@
--- Remembers which proofs a store that has lost rows may have taken before.
+-- Remembers which proofs may have been used before the store lost their rows.
 --
--- A proof is kept until it expires. Whatever removes an unexpired one (a DELETE or a TRUNCATE by hand) moves the epoch
--- to the latest expiry among the lost, and proofs that expire no later are refused from then on. Purging what has
--- expired moves nothing. The triggers have a search_path of their own: a temporary table must not take the epoch's place.
+-- A proof is stored until it expires. Removing unexpired ones (a manual DELETE or TRUNCATE) moves the epoch to the
+-- latest expiry among them, and proofs that expire by then are refused. Purging expired proofs does not move it. The
+-- triggers have their own search_path, so that a temporary table cannot take the epoch's place.
 
--- Starts the epoch where there is none. With accounts about, even the epoch was lost: whatever can have been taken
--- until now is refused. The longest that a proof can live from now on is its age limit plus twice the clocks'
--- allowance, 90 seconds. Without any account nothing can have been taken.
+-- Starts the epoch if there is none. If accounts exist, the epoch itself was lost, so all proofs that may have been used
+-- until now are refused. A proof can still be valid for at most its age limit plus twice the allowed clock skew, 90
+-- seconds. Without accounts, no proof can have been used.
 CREATE OR REPLACE FUNCTION accounts_begin_epoch() RETURNS timestamptz
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE

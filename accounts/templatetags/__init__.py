@@ -1,1 +1,1 @@
-"""Template filters about accounts."""
+"""Template filters of the accounts app."""

@@ -1,4 +1,4 @@
-"""Browsers in templates."""
+"""Template filter that describes browsers."""
 
 from django import template
 

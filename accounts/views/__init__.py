@@ -1,1 +1,1 @@
-"""The routes of the accounts app: access declared, parse, one call, render."""
+"""Views of the accounts app."""

@@ -12,13 +12,13 @@ from gateway.core.api.viewsets import ApiViewSet
 
 
 class AccountViewSet(ApiViewSet):
-    """Who the caller is. No member of a request selects another account."""
+    """The caller's own account. No parameter can select another."""
 
     @extend_schema(
         operation_id="get_account", tags=["Account"], summary="Show the token's account", responses=AccountResponse
     )
     @authenticated_only
     def retrieve(self, request: Request) -> Response:
-        """Return the account and what the token says."""
+        """Return the account and the token's claims."""
         principal = caller(request)
         return Response(render_account(accounts.of_principal(principal), principal))

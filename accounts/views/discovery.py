@@ -14,7 +14,7 @@ from gateway.core.api.access import public
 from gateway.core.api.viewsets import ApiViewSet
 from gateway.core.contract.errors import NotFound
 
-# A key is published for longer than this before it signs.
+# Keys are published for longer than this before they sign.
 CACHED = {"Cache-Control": "public, max-age=300"}
 
 
@@ -23,7 +23,7 @@ def _document(operation_id: str, summary: str, shape: type[Serializer[Any]]) -> 
 
 
 class SigningKeys(ApiViewSet):
-    """The keys that access tokens are signed with."""
+    """The public keys that verify access tokens."""
 
     @_document("get_jwks", "List the public keys of access tokens", KeySetResponse)
     @public
@@ -33,7 +33,7 @@ class SigningKeys(ApiViewSet):
 
 
 class Metadata(ApiViewSet):
-    """The two discovery documents. The path of the base URL, where it has one, may stand behind the well-known one."""
+    """The two discovery documents. The base URL's path, if it has one, may follow the well-known path."""
 
     @_document("get_authorization_server", "Show the authorization server metadata", AuthorizationServerResponse)
     @public

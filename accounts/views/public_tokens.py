@@ -41,7 +41,7 @@ REFRESH_PROOF = OpenApiParameter(
 
 
 class PublicToken(TokenViewSet):
-    """Where a browser redeems its code, for a key whose public part it sends."""
+    """Redeems authorization codes for tokens bound to a key that the request contains."""
 
     @extend_schema(
         operation_id="redeem_code",
@@ -55,7 +55,7 @@ class PublicToken(TokenViewSet):
     @refuses(InvalidClient, RateLimited)
     @public
     def redeem(self, request: Request) -> Response:
-        """Return a DPoP-bound token of 300 seconds, and a device session of 30 days where one is asked for."""
+        """Return a DPoP-bound token valid for 300 seconds and, if requested, a device session of 30 days."""
         body = read(PublicTokenRequest(data=request.data))
         key: PublicKey = body["dpop_jwk"]
         proven = self.proof_key(request)
@@ -65,7 +65,7 @@ class PublicToken(TokenViewSet):
 
 
 class DeviceToken(TokenViewSet):
-    """Where a device rotates its refresh credential."""
+    """Rotates the refresh credentials of device sessions."""
 
     @extend_schema(
         operation_id="refresh_device",
@@ -79,7 +79,7 @@ class DeviceToken(TokenViewSet):
     @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
     @public
     def refresh(self, request: Request) -> Response:
-        """Return a new token and the credential's successor; the old credential is spent."""
+        """Return a new token and a new refresh credential; the old credential can no longer be used."""
         check_grant_type(request.data, REFRESH_TOKEN)
         body = read(RefreshRequest(data=request.data))
         key = self.required_key(request, refresh_token=body["refresh_token"])
@@ -87,7 +87,7 @@ class DeviceToken(TokenViewSet):
 
 
 class DeviceRevocation(TokenViewSet):
-    """Where a device ends its session."""
+    """Ends device sessions."""
 
     @extend_schema(
         operation_id="revoke_device",
@@ -101,7 +101,7 @@ class DeviceRevocation(TokenViewSet):
     @refuses(RateLimited)
     @public
     def revoke(self, request: Request) -> Response:
-        """End the session, whether or not it was live."""
+        """End the session. The response is the same if it had already ended."""
         body = read(RevocationRequest(data=request.data))
         key = self.required_key(request, refresh_token=body["refresh_token"])
         devices.revoke_credential(refresh_token=body["refresh_token"], jkt=key.thumbprint, now=timezone.now())
@@ -109,7 +109,7 @@ class DeviceRevocation(TokenViewSet):
 
 
 def redemption(body: dict[str, Any], key: PublicKey) -> Redemption:
-    """Return what a validated body and its key bring; a name alone asks for no device session."""
+    """Return the redemption for a validated body and its key. A device name without `device_session` is ignored."""
     return Redemption(
         code=body["code"],
         verifier=body["code_verifier"],
@@ -121,7 +121,7 @@ def redemption(body: dict[str, Any], key: PublicKey) -> Redemption:
 
 
 def rotate(body: dict[str, Any], key: PublicKey) -> Grant:
-    """Rotate the credential of a validated body."""
+    """Rotate the refresh credential of a validated body."""
     try:
         narrowed = scopes.parse(body["scope"]) if "scope" in body else None
     except ValueError:
@@ -130,5 +130,5 @@ def rotate(body: dict[str, Any], key: PublicKey) -> Grant:
 
 
 def answer(grant: Grant) -> Response:
-    """Answer with a grant that no cache may keep."""
+    """Return a token response that must not be cached."""
     return Response(render_grant(grant), headers=NEVER_STORED)

@@ -1,4 +1,4 @@
-"""What every token route shares: the proof of its caller, and errors as RFC 6749 section 5.2 has them."""
+"""Base class of the token routes: DPoP proofs, rate limits and RFC 6749 section 5.2 errors."""
 
 from typing import Any
 
@@ -25,10 +25,11 @@ class TokenViewSet(ApiViewSet):
     error_style = "oauth"
 
     def proof_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey | None:
-        """Check and take the request's proof, and return its key; None where no proof was sent.
+        """Check and record the request's proof, and return its key; return None if no proof was sent.
 
-        `refresh_token` is the credential that the proof goes with. Raises InvalidDpopProof or UseDpopNonce with status
-        400 (RFC 9449 sections 5 and 8), or RateLimited: anyone who generates keys could otherwise fill the store.
+        `refresh_token` is the credential that the proof is sent with. Raises InvalidDpopProof or UseDpopNonce with
+        status 400 (RFC 9449 sections 5 and 8), or RateLimited: otherwise anyone could fill the store with proofs of new
+        keys.
         """
         now = timezone.now().timestamp()
         try:
@@ -52,7 +53,7 @@ class TokenViewSet(ApiViewSet):
         limits.take(OF_KEY, key.thumbprint, now=now)
 
     def required_key(self, request: Request, *, refresh_token: str | None = None) -> PublicKey:
-        """Return the key of the request's proof, or raise InvalidDpopProof where none was sent."""
+        """Return the key of the request's proof, or raise InvalidDpopProof if none was sent."""
         key = self.proof_key(request, refresh_token=refresh_token)
         if key is None:
             raise InvalidDpopProof("Send a DPoP proof.", status=400)
@@ -60,13 +61,13 @@ class TokenViewSet(ApiViewSet):
 
 
 def read(body: Serializer[Any]) -> dict[str, Any]:
-    """Validate a body, or raise the error that names the member at fault."""
+    """Return the validated body, or raise the error that names the invalid member."""
     body.is_valid(raise_exception=True)
     return body.validated_data
 
 
 def check_grant_type(parameters: Any, *known: str) -> str:
-    """Return the request's grant type when it is one of these, or raise InvalidRequest or UnsupportedGrantType."""
+    """Return the request's grant type if it is one of these. Raises InvalidRequest or UnsupportedGrantType."""
     grant_type = parameters.get("grant_type")
     if grant_type is None:
         raise InvalidRequest("This parameter is required.", param="grant_type")

@@ -1,4 +1,4 @@
-"""The token routes of product servers and of stock OAuth clients.
+"""Token routes for product servers and standard OAuth clients.
 
 SPEC: Trusted server exchange; RFC 6749 section 3.2, RFC 7523, RFC 9449 section 5.
 """
@@ -42,7 +42,7 @@ OAUTH_REQUEST = PolymorphicProxySerializer(
 
 
 class TokenExchange(TokenViewSet):
-    """Where a trusted server exchanges an assertion, for a key whose public part it sends."""
+    """Exchanges product assertions for tokens bound to a key that the request contains."""
 
     @extend_schema(
         operation_id="exchange_assertion",
@@ -56,7 +56,7 @@ class TokenExchange(TokenViewSet):
     @refuses(RateLimited)
     @public
     def exchange(self, request: Request) -> Response:
-        """Return a DPoP-bound token of 300 seconds; the assertion is consumed."""
+        """Return a DPoP-bound token valid for 300 seconds; the assertion cannot be used again."""
         body = read(ExchangeRequest(data=request.data))
         key: PublicKey = body["dpop_jwk"]
         proven = self.proof_key(request)
@@ -66,7 +66,7 @@ class TokenExchange(TokenViewSet):
 
 
 class OAuthToken(TokenViewSet):
-    """The token endpoint of the metadata, for stock OAuth clients with DPoP."""
+    """The token endpoint of the metadata, for standard OAuth clients with DPoP."""
 
     parser_classes = [StrictFormParser]
 
@@ -82,7 +82,7 @@ class OAuthToken(TokenViewSet):
     @refuses(UnsupportedGrantType, InvalidClient, RateLimited)
     @public
     def redeem(self, request: Request) -> Response:
-        """Return a token that is bound to the key of the DPoP header."""
+        """Return a token bound to the key of the DPoP proof."""
         parameters: Any = request.data
         serializer, respond = GRANTS[check_grant_type(parameters, *GRANTS)]
         body = read(serializer(data=parameters))

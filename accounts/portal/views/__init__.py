@@ -1,1 +1,1 @@
-"""The portal's own pages; sign-in itself is django-allauth's."""
+"""Views of the portal. django-allauth provides the sign-in itself."""

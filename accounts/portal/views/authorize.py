@@ -1,4 +1,6 @@
-"""/authorize: validate, let the person sign in, ask, and send the answer back. RFC 6749 section 4.1."""
+"""The authorization endpoint: validates the request, has the person sign in, asks for consent and redirects. RFC 6749
+section 4.1.
+"""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -27,7 +29,9 @@ COSMETIC = ("product", "theme")
 @require_GET
 @never_cache
 def begin(request: HttpRequest) -> HttpResponse:
-    """Keep a valid request on the server and go on to its page; an invalid one ends here or back at the client."""
+    """Store a valid request and redirect to its page. An invalid one ends on an error page or is returned to the
+    client.
+    """
     try:
         _limit(request)
         parameters = _parameters(request)
@@ -35,7 +39,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     except (ClientError, UnicodeDecodeError) as error:
         return _error_page(request, error)
     except Refused as refused:
-        return _leave_or_ask(request, refused)
+        return _redirect_or_confirm(request, refused)
     except RateLimited as error:
         return too_many(request, error)
     remember_target(request, kept)
@@ -46,15 +50,15 @@ def begin(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def consent(request: HttpRequest, request_id: str) -> HttpResponse:
-    """Ask the person, or take the answer; of two clicks at once, one counts."""
+    """Show the consent page, or process its answer. Of two simultaneous clicks, one counts."""
     secret, now = browser_secret(request), timezone.now()
     try:
         if request.method == "POST":
-            return _leave(_answer(request, request_id, secret))
+            return _redirect(_answer(request, request_id, secret))
         pending = operations.pending(request_id, browser_secret=secret, now=now)
         if operations.needs_consent(pending):
             return render(request, "portal/consent.html", _context(pending))
-        return _leave(_allow(request, request_id, secret, pending.scopes))
+        return _redirect(_allow(request, request_id, secret, pending.scopes))
     except ClientError as error:
         return _error_page(request, error)
     except RequestGone:
@@ -80,13 +84,13 @@ def _context(pending: AuthorizationRequest) -> dict[str, object]:
 
 
 def _limit(request: HttpRequest) -> None:
-    """Count the request, which leaves a row behind, or raise RateLimited."""
+    """Count the request, because it creates a row, or raise RateLimited."""
     if network := client_network(request):
         limits.take(REQUESTS, network, now=timezone.now())
 
 
 def _parameters(request: HttpRequest) -> dict[str, list[str]]:
-    """Read the query strictly as UTF-8, every value of every name, without the cosmetic ones."""
+    """Parse the query strictly as UTF-8, with repeated parameters and without the cosmetic ones."""
     query = QueryDict(request.META.get("QUERY_STRING", "").encode("latin-1"), encoding="utf-8")
     return {name: values for name, values in query.lists() if name not in COSMETIC}
 
@@ -95,15 +99,15 @@ def _error_page(request: HttpRequest, error: ValueError) -> HttpResponse:
     return render(request, "portal/authorize_error.html", {"reason": str(error)}, status=400)
 
 
-def _leave_or_ask(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """Take the error back to the client; an anonymous visitor of a client that nobody registered is asked first."""
+def _redirect_or_confirm(request: HttpRequest, refused: Refused) -> HttpResponse:
+    """Return the error to the client. If the client is not registered, ask an anonymous visitor before redirecting."""
     if request.user.is_authenticated or refused.is_registered:
-        return _leave(refused.location)
+        return _redirect(refused.location)
     return render(request, "portal/authorize_refused.html", {"refused": refused}, status=400)
 
 
-def _leave(location: str) -> HttpResponse:
-    """Go to a location that was validated, whatever its scheme (a registered app's own is one)."""
+def _redirect(location: str) -> HttpResponse:
+    """Redirect to a validated location of any scheme; registered apps may have their own."""
     response = HttpResponse(status=303)
     response["Location"] = location
     return response

@@ -1,4 +1,4 @@
-"""What a person has agreed to: see it, and withdraw any of it."""
+"""Pages for a person's consents: list and withdraw."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -15,14 +15,14 @@ from accounts.queries.accounts import person
 @login_required
 @require_GET
 def consents(request: HttpRequest) -> HttpResponse:
-    """List the consents that stand."""
+    """List the consents in force."""
     return render(request, "portal/consents.html", {"consents": queries.standing_of(person(request))})
 
 
 @login_required
 @require_POST
 def withdraw(request: HttpRequest, consent_id: int) -> HttpResponse:
-    """Withdraw one consent at once; another person's is not found among one's own."""
+    """Withdraw one of the person's own consents at once."""
     if operations.withdraw(account=person(request), consent_id=consent_id, now=timezone.now()):
         messages.success(request, "The consent was withdrawn.")
     return redirect("portal_consents")

@@ -1,4 +1,4 @@
-"""A person's devices: see them, and end any of them."""
+"""Pages for a person's devices: list and sign out."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -16,7 +16,7 @@ from gateway.core.contract.limits import DEVICE_SESSIONS_MAX
 @login_required
 @require_GET
 def devices(request: HttpRequest) -> HttpResponse:
-    """List the devices that are signed in."""
+    """List the signed-in devices."""
     live = queries.live_of(person(request), timezone.now())
     return render(request, "portal/devices.html", {"devices": live, "devices_max": DEVICE_SESSIONS_MAX})
 
@@ -24,7 +24,7 @@ def devices(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke(request: HttpRequest, session_id: str) -> HttpResponse:
-    """End one device's session at once; another person's is not found among one's own."""
+    """End one of the person's own device sessions at once."""
     if operations.revoke(account=person(request), session_id=session_id, now=timezone.now()):
         messages.success(request, "The device was signed out.")
     return redirect("portal_devices")

@@ -8,7 +8,7 @@ from accounts.rules.dids import portal_did
 
 
 def show(request: HttpRequest, account_id: str) -> HttpResponse:
-    """Serve the document of a did:web of this host (did:web method specification, Read)."""
+    """Return the document of a did:web of this host (did:web method specification, Read)."""
     did = portal_did(settings.PORTAL_URL, account_id)
     if not Account.objects.filter(did=did, is_active=True).exists():
         raise Http404

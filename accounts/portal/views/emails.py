@@ -1,4 +1,6 @@
-"""A person's email addresses. Where no mail is sent there is nothing to manage: none could be verified."""
+"""Pages for a person's email addresses. Without a mail server they redirect home, because no address could be
+verified.
+"""
 
 from allauth.account import views
 from django.conf import settings
@@ -9,7 +11,7 @@ from django.shortcuts import redirect
 
 
 def manage(request: HttpRequest) -> HttpResponse:
-    """List, add and remove addresses, and choose the primary one: all of that choice or nothing."""
+    """List, add and remove addresses, and set the primary one, atomically."""
     if not settings.MAIL_IS_CONFIGURED:
         return redirect("portal_home")
     if "action_primary" not in request.POST:
@@ -23,5 +25,5 @@ def manage(request: HttpRequest) -> HttpResponse:
 
 
 def verification_sent(request: HttpRequest) -> HttpResponse:
-    """Show that a mail is on its way, where mail is sent."""
+    """Show that a mail has been sent, if a mail server is configured."""
     return views.email_verification_sent(request) if settings.MAIL_IS_CONFIGURED else redirect("portal_home")

@@ -1,4 +1,4 @@
-"""To an identity provider and back. What it answers oddly is a page that says so, and so is a provider that keeps silent."""
+"""Redirects to identity providers, and their callbacks. An invalid response, or none, gives an error page."""
 
 import logging
 import threading
@@ -15,38 +15,40 @@ from accounts.portal.identity_providers import CheckedAdapter
 from gateway.core.api.logs import RecurringLog
 from gateway.core.outbound.redaction import redacted
 
-_told = RecurringLog("accounts.identity_providers", logging.WARNING)
-# What reading a document with missing, mistyped or oversized members raises.
-ODD_ANSWERS = (RequestException, LookupError, TypeError, ValueError, AttributeError, OverflowError)
+_log = RecurringLog("accounts.identity_providers", logging.WARNING)
+# The errors that the library raises for failed requests and for documents with missing or malformed members.
+RESPONSE_ERRORS = (RequestException, LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 
-PLACES = max(1, settings.SYNC_REQUESTS_MAX // 4)
-"""So many requests of a process may wait for providers: one that hangs shall not stop the rest of the portal."""
+WAITING_MAX = max(1, settings.SYNC_REQUESTS_MAX // 4)
+"""The number of requests of a process that may wait for providers, so that a slow provider does not block the
+portal.
+"""
 
-_places = threading.BoundedSemaphore(PLACES)
+_slots = threading.BoundedSemaphore(WAITING_MAX)
 
 Page = Callable[[HttpRequest, str], HttpResponse]
 
 
-def _answered(view: type[OAuth2View]) -> Page:
+def _guarded(view: type[OAuth2View]) -> Page:
     def page(request: HttpRequest, provider_id: str) -> HttpResponse:
-        if not _places.acquire(blocking=False):
+        if not _slots.acquire(blocking=False):
             return _failed(request, 503)
         try:
-            return _ask(view, request, provider_id)
-        except ODD_ANSWERS as error:
-            _told.write(
+            return _call(view, request, provider_id)
+        except RESPONSE_ERRORS as error:
+            _log.write(
                 f"{provider_id} {type(error).__name__}",
                 f"sign-in through {provider_id} failed: {redacted(repr(error))}",
             )
             return _failed(request, 502)
         finally:
-            _places.release()
+            _slots.release()
 
     return page
 
 
-def _ask(view: type[OAuth2View], request: HttpRequest, provider_id: str) -> HttpResponse:
+def _call(view: type[OAuth2View], request: HttpRequest, provider_id: str) -> HttpResponse:
     try:
         response: HttpResponse = view.adapter_view(CheckedAdapter(request, provider_id))(request)
     except SocialApp.DoesNotExist:
@@ -58,5 +60,5 @@ def _failed(request: HttpRequest, status: int) -> HttpResponse:
     return render(request, "socialaccount/authentication_error.html", status=status)
 
 
-login = _answered(OAuth2LoginView)
-callback = _answered(OAuth2CallbackView)
+login = _guarded(OAuth2LoginView)
+callback = _guarded(OAuth2CallbackView)

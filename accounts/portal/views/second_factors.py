@@ -1,4 +1,4 @@
-"""Pages that change second factors, or read what a change decides by: one at a time for each account."""
+"""Pages that change second factors, or show what changes depend on; serialized for each account."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -19,7 +19,7 @@ from accounts.operations import enrolments
 View = Callable[..., Any]
 
 
-def _in_turn(view: View) -> View:
+def _serialized(view: View) -> View:
     @wraps(view)
     @transaction.atomic
     def page(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -31,27 +31,27 @@ def _in_turn(view: View) -> View:
 
 
 def _is_still_signed_in(request: HttpRequest, account: Account) -> bool:
-    """Return whether the session is still valid under the lock; an ended one may add nothing."""
+    """Return whether the session is still valid under the lock. An ended session must not add a factor."""
     current = enrolments.lock(account)
     known = request.session.get(HASH_SESSION_KEY, "")
     return current.is_live and constant_time_compare(known, current.get_session_auth_hash())
 
 
 class AddPasskey(passkeys.AddWebAuthnView):
-    """Asks for a passkey that can sign in: one that is discoverable, of a person whom the device verifies."""
+    """Asks the device for a passkey that can sign in: a discoverable one, with user verification."""
 
     def get_context_data(self, **context: Any) -> dict[str, Any]:
-        """Return what the page shows, with the options that the browser makes the passkey by."""
+        """Return the page's context, with the options for creating the passkey."""
         shown = super().get_context_data(**context)
         options = auth.begin_registration(self.request.user, passwordless=True)
         return {**shown, "js_data": {"creation_options": options}}
 
 
-activate_totp = _in_turn(totp.activate_totp)
-deactivate_totp = _in_turn(totp.deactivate_totp)
-view_codes = _in_turn(recovery_codes.view_recovery_codes)
-download_codes = _in_turn(recovery_codes.download_recovery_codes)
-generate_codes = _in_turn(recovery_codes.generate_recovery_codes)
-add_passkey = _in_turn(AddPasskey.as_view())
-remove_passkey = _in_turn(passkeys.remove_webauthn)
-rename_passkey = _in_turn(passkeys.edit_webauthn)
+activate_totp = _serialized(totp.activate_totp)
+deactivate_totp = _serialized(totp.deactivate_totp)
+view_codes = _serialized(recovery_codes.view_recovery_codes)
+download_codes = _serialized(recovery_codes.download_recovery_codes)
+generate_codes = _serialized(recovery_codes.generate_recovery_codes)
+add_passkey = _serialized(AddPasskey.as_view())
+remove_passkey = _serialized(passkeys.remove_webauthn)
+rename_passkey = _serialized(passkeys.edit_webauthn)

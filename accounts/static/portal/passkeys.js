@@ -1,4 +1,4 @@
-/** Tells a person when a passkey could not be made or used; without it only the console would know. */
+/** Shows an error if a passkey could not be created or used, which otherwise only the browser's console would show. */
 "use strict";
 
 const WORDS = {

@@ -1,4 +1,4 @@
-// Scrolls a row of tabs that is wider than the screen to the tab that is open.
+// Scrolls a row of tabs that is wider than the screen to the current tab.
 "use strict";
 
 for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
