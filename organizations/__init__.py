@@ -1,1 +1,1 @@
-"""Teams: organizations, their members, products, seats and live access."""
+"""Organizations: members, products, seats and live access decisions."""

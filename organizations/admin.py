@@ -1,4 +1,4 @@
-"""The console's pages of organizations: to look at. Their own people run them, and each change is in the audit log."""
+"""Read-only console pages for organizations. Their own members manage them, and the audit log records each change."""
 
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
@@ -13,7 +13,7 @@ parties.register("organization", parties.Source(Organization, key="id", name="na
 
 
 class MembershipInline(ReadOnlyInline):
-    """Members, removed ones too."""
+    """Members, including removed ones."""
 
     person = PartyColumn("Member", "account")
 
@@ -25,12 +25,12 @@ class MembershipInline(ReadOnlyInline):
     hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
-        """Name the people in the same statement."""
+        """Load the people in the same query."""
         return super().get_queryset(request).select_related("account")
 
 
 class EntitlementInline(ReadOnlyInline):
-    """Products, and how many seats are taken."""
+    """Products, with the number of assigned seats."""
 
     model = Entitlement
     ordering = ("product",)
@@ -40,13 +40,13 @@ class EntitlementInline(ReadOnlyInline):
     hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Entitlement]:
-        """Count seats in the same statement."""
+        """Count seats in the same query."""
         taken = Count("seats", filter=Q(seats__assigned_at__isnull=False))
         return super().get_queryset(request).select_related("product").annotate(taken=taken)
 
     @display(description="Seats assigned")
     def seats_taken(self, entitlement: Entitlement) -> int:
-        """Count the seats that are assigned."""
+        """Return the number of assigned seats."""
         return getattr(entitlement, "taken", 0)
 
 
@@ -64,7 +64,7 @@ class InvitationInline(ReadOnlyInline):
     hide_title = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
-        """Name hosts and guests in the same statement."""
+        """Load hosts and guests in the same query."""
         return super().get_queryset(request).select_related("invited_by__account", "accepted_by__account")
 
 
@@ -86,7 +86,7 @@ class OrganizationAdmin(ReadOnlyAdmin):
 
     @display(description="See also")
     def related(self, organization: Organization) -> str:
-        """Link to the organization's money, calls and log."""
+        """Link to the organization's wallet, calls and log."""
         tables = {
             "Wallet": "billing_wallet",
             "Credits": "billing_creditlot",
@@ -100,7 +100,7 @@ class OrganizationAdmin(ReadOnlyAdmin):
 
 @admin.register(Seat)
 class SeatAdmin(ReadOnlyAdmin):
-    """Who has, or had, a seat for what."""
+    """Current and past seats."""
 
     organization = PartyColumn("Organization", "membership.organization")
     member = PartyColumn("Member", "membership.account")
@@ -119,17 +119,17 @@ class SeatAdmin(ReadOnlyAdmin):
 
     @display(description="Product")
     def product(self, seat: Seat) -> str:
-        """Name the product."""
+        """Return the product."""
         return seat.entitlement.product_id
 
     @display(description="Role")
     def role(self, seat: Seat) -> str:
-        """Name the member's role."""
+        """Return the member's role."""
         return seat.membership.role
 
 
 class ActionFilter(WordFilter):
-    """Filters by what can be done to an organization."""
+    """Filters by action."""
 
     title = parameter_name = "action"
     words = tuple(sorted(ACTIONS))
@@ -137,7 +137,7 @@ class ActionFilter(WordFilter):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnlyAdmin):
-    """Who did what in which organization."""
+    """The audit log."""
 
     where = PartyColumn("Organization", "organization")
     actor = PartyColumn("By", "actor_did")

@@ -1,4 +1,4 @@
-"""Organization tokens last only as long as the access that they represent: every request checks it again."""
+"""Checks the current access behind an organization's token on every request."""
 
 from dataclasses import replace
 from typing import Any
@@ -14,16 +14,16 @@ from organizations.rules.access import denial
 
 
 class LiveAccess(BasePermission):
-    """Refuses a token of an organization once its membership, product or seat is gone, or its role does not suffice.
+    """Refuses an organization's token if its membership, product or seat is gone, or its role is not sufficient.
 
-    Views find the role and the membership in the principal's `standing`.
+    The principal's `standing` then holds the role and the membership.
     """
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Return True, or raise the decision's error (403)."""
         declared = declared_access(type(view), getattr(view, "action", None) or "")
         if declared is None or declared.public:
-            return True  # identifying the caller would require a proof, but a missing method must give 405
+            return True  # authentication would require a proof, but an unsupported method must give 405
         principal = request.user
         if not isinstance(principal, Principal) or principal.org_id is None:
             return True

@@ -1,4 +1,4 @@
-"""The jobs of organizations. Each may run twice, at once, or late, and changes nothing that another run has done."""
+"""Jobs of the organizations app. They are idempotent: they may run twice, concurrently or late."""
 
 from django.conf import settings
 from django.utils import timezone
@@ -9,7 +9,7 @@ from organizations.operations import audit_log, invitations, seat_invoices
 
 @job("invoices")
 def bill_seats() -> int:
-    """Draft the invoices of months that are over."""
+    """Draft the invoices of past months."""
     return seat_invoices.draft_all(now=timezone.now())
 
 
@@ -21,11 +21,11 @@ def purge_audit_log() -> int:
 
 @job("addresses")
 def blank_invitation_emails() -> int:
-    """Forget the email addresses of old invitations."""
+    """Delete the email addresses of old invitations."""
     return invitations.blank_emails(now=timezone.now())
 
 
 @job("organizations")
 def follow_debts() -> int:
-    """Refuse new seats where an invoice is past due, and allow them again once it is paid."""
+    """Refuse new seats to organizations with an overdue invoice, and allow them again once it is paid."""
     return seat_invoices.follow_debts(collecting=settings.SEAT_COLLECTION_FROM is not None)

@@ -1,4 +1,4 @@
-"""Routes of organizations. SPEC: Organizations, seats, shared billing.
+"""URLs of the organization routes. SPEC: Organizations, seats, shared billing.
 
 The same viewsets are mounted twice: under /v1 for tokens, under /api/organizations for the portal's session.
 """
@@ -22,14 +22,16 @@ from organizations.views.organizations import OrganizationDetailViewSet, Organiz
 from organizations.views.products import MaxSeatsViewSet, ProductsViewSet
 from organizations.views.seats import AccessViewSet, SeatAssignmentViewSet, SeatsViewSet
 
-# The reference describes the routes once, under /v1.
+# The API reference describes the routes only once, under /v1.
 PORTAL = {"authentication_classes": [PortalSession], "schema": None}
-# What the portal can do beyond the specification's routes.
+# Routes of the portal that are not in the specification.
 PORTAL_ALONE = {"put": "rename"}
 
 
 def routes(root: str, beyond: dict[str, str], **options: Any) -> list[URLPattern]:
-    """List the routes of organizations below `root`, with what one can do `beyond` them; `options` go to every viewset."""
+    """Return the organization routes below `root`, with the additional routes `beyond`. `options` are passed to all
+    viewsets.
+    """
     org = f"{root}/<str:org_id>"
     product = f"{org}/products/<str:product>"
     table: list[tuple[str, type[ApiViewSet], dict[str, Any]]] = [

@@ -1,4 +1,4 @@
-"""Who did what to which organization, and when."""
+"""The audit log of organizations."""
 
 from django.db import models
 
@@ -6,10 +6,10 @@ from organizations.models.organization import Organization
 
 
 class AuditEntry(models.Model):
-    """One change, written in the transaction that made it; triggers refuse UPDATE, and DELETE within a year.
+    """One change, written in its own transaction. Triggers refuse UPDATE, and DELETE within a year.
 
-    `action` reads `<noun>.<verb>`, `subject` is the id or slug that it was done to, `detail` what is worth knowing
-    (roles, caps); never a secret.
+    `action` has the form `<noun>.<verb>`, `subject` is the id or slug of the changed object, and `detail` has
+    particulars (roles, caps), never a secret.
     """
 
     id = models.BigAutoField(primary_key=True)

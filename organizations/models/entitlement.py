@@ -1,4 +1,4 @@
-"""A product that an organization has, or had."""
+"""Entitlements: the current and past products of organizations."""
 
 from django.db import models
 
@@ -8,7 +8,7 @@ from organizations.models.organization import Organization
 
 
 class Entitlement(models.Model):
-    """One row for every product that the organization ever enabled; `max_seats` None is no cap."""
+    """One row for each product that the organization has ever enabled. `max_seats` None means no cap."""
 
     id = models.BigAutoField(primary_key=True)
     organization = models.ForeignKey(Organization, models.PROTECT, related_name="entitlements")
@@ -27,7 +27,7 @@ class Entitlement(models.Model):
 
 
 class EntitlementInterval(models.Model):
-    """A time during which the product was enabled: `[started_at, ended_at)`."""
+    """A period in which the product was enabled: `[started_at, ended_at)`."""
 
     entitlement = models.ForeignKey(Entitlement, models.PROTECT, related_name="intervals")
     started_at = models.DateTimeField()

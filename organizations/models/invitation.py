@@ -1,4 +1,4 @@
-"""An invitation to join an organization."""
+"""Invitations to organizations."""
 
 from datetime import timedelta
 
@@ -10,10 +10,10 @@ from organizations.rules.roles import Role
 
 
 class Invitation(models.Model):
-    """A role for the person who presents the token within seven days, once. Only the token's SHA-256 is kept.
+    """Grants a role to whoever presents the token first, within seven days. Only the token's SHA-256 is stored.
 
-    `email` is a note for people, blanked some time after; it never authorizes or links an identity. SPEC:
-    Organization-related resources.
+    `email` is only a note, which is deleted later; it never authorizes or links an identity. SPEC: Organization-related
+    resources.
     """
 
     LIFETIME = timedelta(days=7)

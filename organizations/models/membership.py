@@ -1,4 +1,4 @@
-"""A person's membership of an organization."""
+"""Memberships of people in organizations."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from organizations.rules.roles import Role
 
 
 class Membership(models.Model):
-    """One period of one person's membership; a person who returns gets a new one, and the old one stays listed."""
+    """One period of a person's membership. A person who returns gets a new row, and the old one remains listed."""
 
     id = models.CharField(primary_key=True, max_length=40)
     organization = models.ForeignKey(Organization, models.PROTECT, related_name="memberships")

@@ -1,13 +1,13 @@
-"""An organization: people who share products and a wallet."""
+"""Organizations, whose members share products and a wallet."""
 
 from django.db import models
 
 
 class Organization(models.Model):
-    """A lock on its row protects everything in it: every change to a member, product or seat takes it first.
+    """A lock on its row protects everything in it. Every change to a member, product or seat takes this lock first.
 
-    `version` grows with every change inside the organization, `changed_at` with it, strictly. `is_past_due` refuses
-    new seats.
+    `version` and `changed_at` strictly increase with every change in the organization. While `is_past_due` is set, no
+    seats can be assigned.
     """
 
     NAME_MAX_CHARACTERS = 120

@@ -1,4 +1,4 @@
-"""The assignment of a member to a product."""
+"""Seats: assignments of members to products."""
 
 from django.db import models
 from django.db.models import Value
@@ -10,7 +10,7 @@ from organizations.models.membership import Membership
 
 
 class Seat(models.Model):
-    """Whether a membership has the product's seat now; the row stays and its version grows."""
+    """Whether a membership has the product's seat. The row is never deleted, and its version grows."""
 
     id = models.BigAutoField(primary_key=True)
     entitlement = models.ForeignKey(Entitlement, models.PROTECT, related_name="seats")
@@ -31,12 +31,12 @@ class Seat(models.Model):
 
     @property
     def is_assigned(self) -> bool:
-        """Return whether the seat is taken."""
+        """Return whether the seat is assigned."""
         return self.assigned_at is not None
 
 
 class SeatInterval(models.Model):
-    """A time during which the seat was assigned: `[started_at, ended_at)`."""
+    """A period in which the seat was assigned: `[started_at, ended_at)`."""
 
     seat = models.ForeignKey(Seat, models.PROTECT, related_name="intervals", db_index=False)
     started_at = models.DateTimeField()
@@ -44,7 +44,7 @@ class SeatInterval(models.Model):
 
     class Meta:
         constraints = interval_constraints("seat_interval")
-        # A report of a month reads what ended since, and not all that the seat ever had.
+        # A month's report reads only intervals that ended since, not the seat's whole history.
         indexes = [models.Index("seat", Coalesce("ended_at", Value("infinity")), name="seat_interval_by_end")]
 
     def __str__(self) -> str:

@@ -1,1 +1,1 @@
-"""The actions: each is one rule in one transaction."""
+"""Operations that change organizations; each is one transaction."""

@@ -1,4 +1,4 @@
-"""How long the audit log is kept: forever, unless `AUDIT_DAYS` says otherwise."""
+"""Purges the audit log. It is retained forever unless `AUDIT_DAYS` is set."""
 
 from datetime import datetime, timedelta
 
@@ -10,7 +10,9 @@ from organizations.models import AuditEntry
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the entries that are older than `AUDIT_DAYS`; return how many. The database refuses those of the last year."""
+    """Delete the entries that are older than `AUDIT_DAYS`; return how many. The database refuses to delete those of the
+    last year.
+    """
     if settings.AUDIT_DAYS is None:
         return 0
     before = now - timedelta(days=settings.AUDIT_DAYS)

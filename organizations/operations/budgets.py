@@ -1,4 +1,4 @@
-"""Set and disable an organization's budgets, in the organization's name. SPEC: States and transitions, Budget."""
+"""Sets and disables an organization's budgets. SPEC: States and transitions, Budget."""
 
 from accounts.models import Product
 from billing.models import Budget
@@ -11,9 +11,10 @@ from organizations.rules.roles import MONEY_MANAGERS
 
 
 def put(*, org_id: str, limit_microusd: int, product: str | None, membership_id: str | None, actor_did: str) -> Budget:
-    """Set the limit of a subject's budget, enabling it where it was disabled; the same limit again changes nothing.
+    """Set the limit of a subject's budget, and enable it if it was disabled. Setting the same limit again changes
+    nothing.
 
-    What the month has spent and holds stays counted. Raises NotFound for a product outside the catalogue or a
+    Amounts spent and held this month remain counted. Raises NotFound for a product outside the catalogue or a
     membership that is not active here.
     """
     with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
@@ -29,7 +30,7 @@ def put(*, org_id: str, limit_microusd: int, product: str | None, membership_id:
 
 
 def disable(*, org_id: str, budget_id: str, actor_did: str) -> Budget:
-    """Stop a budget from refusing calls; what it holds stays held. Repeating changes nothing."""
+    """Stop a budget from refusing calls. Its holds remain. Repeating changes nothing."""
     with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
         budget = budgets.disable(org_id, budget_id, now=change.now)
         if budget is None:

@@ -1,4 +1,4 @@
-"""The steps of every change to an organization: lock it, check the caller, change, write the audit log."""
+"""The frame of every change to an organization: lock it, check the caller's role, change, write the audit log."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from organizations.rules.roles import Role
 
 @dataclass
 class Change:
-    """A change in progress. `now` is its time; what is recorded becomes the audit log."""
+    """A change in progress. `now` is its time. Recorded actions are written to the audit log."""
 
     organization: Organization
     actor_did: str
@@ -25,12 +25,12 @@ class Change:
 
     @property
     def actor_role(self) -> Role:
-        """Return the role in which the actor makes the change."""
+        """Return the actor's role."""
         assert self.actor is not None
         return Role(self.actor.role)
 
     def record(self, action: str, subject: str, **detail: Any) -> None:
-        """Record an action and its subject; a change that records nothing has changed nothing."""
+        """Record an action and its subject. A change without records must not have changed anything."""
         entry = AuditEntry(
             organization=self.organization,
             actor_did=self.actor_did,
@@ -44,7 +44,7 @@ class Change:
 
 @contextmanager
 def changing(org_id: str, *, actor_did: str, roles: Collection[str]) -> Iterator[Change]:
-    """Lock the organization and check the actor's role under the lock, so that nobody acts on a role just lost."""
+    """Lock the organization, then check the actor's role, so that a role that was just lost cannot be used."""
     with transaction.atomic():
         change = _begin(org_id, actor_did)
         change.actor = memberships.with_role(org_id, actor_did, roles)
@@ -54,7 +54,7 @@ def changing(org_id: str, *, actor_did: str, roles: Collection[str]) -> Iterator
 
 @contextmanager
 def joining(org_id: str, *, actor_did: str) -> Iterator[Change]:
-    """Lock the organization for somebody who is no member yet."""
+    """Lock the organization for a person who is not a member yet."""
     with transaction.atomic():
         change = _begin(org_id, actor_did)
         yield change

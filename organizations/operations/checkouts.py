@@ -1,4 +1,4 @@
-"""Begin payments into an organization's wallet."""
+"""Starts payments into an organization's wallet."""
 
 from accounts.models import Product
 from billing.models import Checkout
@@ -11,10 +11,10 @@ from organizations.rules.roles import MONEY_MANAGERS
 def begin(
     *, org_id: str, kind: str, amount_microusd: int | None, product: str | None, idempotency_key: str, actor_did: str
 ) -> Checkout:
-    """Start a checkout and have the provider create its page; the same request again returns the same transaction.
+    """Start a checkout and have the provider create its page. Repeating the request returns the same transaction.
 
-    The provider is asked once nothing is locked any more. Raises NotFound for a product outside the catalogue, and what
-    `billing.operations.checkouts` raises.
+    The provider is called after all locks are released. Raises NotFound for a product outside the catalogue, and the
+    errors of `billing.operations.checkouts`.
     """
     with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
         if product is not None and not Product.objects.filter(slug=product).exists():

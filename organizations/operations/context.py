@@ -1,4 +1,4 @@
-"""Mint a token for an organization from a person's own. SPEC: POST /v1/auth/context."""
+"""Exchanges a person's token for an organization's. SPEC: POST /v1/auth/context."""
 
 from datetime import datetime
 
@@ -11,10 +11,11 @@ from organizations.rules.access import denial
 
 
 def mint(*, principal: Principal, org_id: str, product: str | None, now: datetime) -> MintedToken:
-    """Mint a token that acts for the organization as long as access lasts; same key, scopes, product and expiry.
+    """Mint a token that acts for the organization while the person has access, with the source token's key, scopes,
+    product and expiry.
 
-    The product of a source token is kept, so the token needs an active seat for it. Raises Forbidden for another
-    product or from another organization's token, and the decision's own error (403) where access is denied.
+    If the source token has a product, an active seat for it is required. Raises Forbidden for another product or from
+    another organization's token, and the decision's error (403) if access is denied.
     """
     if principal.org_id not in (None, org_id) or (product and principal.product not in (None, product)):
         raise Forbidden

@@ -11,13 +11,13 @@ from organizations.rules.roles import OWNERS
 def put(
     *, org_id: str, product: str, provider: str, external_org_id: str, mode: str, actor_did: str
 ) -> ExternalMapping:
-    """Verify the account at the provider, then replace the stored mapping; repeating verifies again.
+    """Verify the account at the provider, then replace the stored mapping. Repeating verifies again.
 
-    The provider is asked before anything is locked. Raises NotFound for a product outside the catalogue, and what
-    `billing.operations.external_mappings` raises; an earlier mapping stays in that case.
+    The provider is called before anything is locked. Raises NotFound for a product outside the catalogue, and the
+    errors of `billing.operations.external_mappings`; an earlier mapping then remains.
     """
-    asked = {"org_id": org_id, "product": product, "external_org_id": external_org_id, "mode": mode}
-    verified = billing.verify(**asked, provider=provider)
+    request = {"org_id": org_id, "product": product, "external_org_id": external_org_id, "mode": mode}
+    verified = billing.verify(**request, provider=provider)
     with changing(org_id, actor_did=actor_did, roles=OWNERS) as change:
         if not Product.objects.filter(slug=product).exists():
             raise NotFound(param="product")

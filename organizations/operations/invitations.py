@@ -1,7 +1,7 @@
-"""Invite people, take invitations back, and accept them. SPEC: Organization-related resources, Invitation.
+"""Creates, revokes and accepts invitations. SPEC: Organization-related resources, Invitation.
 
-An invitation lives only while its maker could still make it: otherwise an admin who expects to be removed would return
-by an invitation of their own.
+An invitation is valid only while its maker could still create it. Otherwise an admin who expects to be removed could
+return by their own invitation.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ TOKEN_BYTES = 32
 
 
 def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tuple[Invitation, str]:
-    """Create an invitation; the token is in the result and nowhere else. Only an owner invites owners."""
+    """Create an invitation. Only the result contains the token. Only an owner can invite owners."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         if not may_invite(change.actor_role, role):
@@ -44,7 +44,7 @@ def invite(*, org_id: str, role: Role, email: str | None, actor_did: str) -> tup
 
 
 def revoke(*, org_id: str, invitation_id: str, actor_did: str) -> Invitation:
-    """Take an open invitation back; repeating changes nothing. Raises NotFound for an accepted one."""
+    """Revoke an open invitation; repeating changes nothing. Raises NotFound for an accepted one."""
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         invitation = invitations.in_organization(org_id, invitation_id)
         if invitation.accepted_by_id:
@@ -57,14 +57,14 @@ def revoke(*, org_id: str, invitation_id: str, actor_did: str) -> Invitation:
 
 
 def revoke_beyond(change: Change, maker: Membership) -> None:
-    """Revoke the open invitations of a maker who was removed or demoted and could no longer make them."""
+    """Revoke open invitations whose maker was removed or demoted and could no longer create them."""
     for invitation in invitations.open_of(maker):
         if not invitations.could_make(maker, invitation):
             _revoke(change, invitation)
 
 
 def accept(*, token: str, account: Account) -> Membership:
-    """Join as the authenticated account; every reason that it cannot be is the same InvitationUnavailable."""
+    """Join as the authenticated account. All refusals are the same InvitationUnavailable."""
     org_id = invitations.organization_of(digest(token))
     with joining(org_id, actor_did=account.did) as change:
         invitation = invitations.acceptable_at(digest(token), change.now)
@@ -74,21 +74,21 @@ def accept(*, token: str, account: Account) -> Membership:
 
 
 def look_at(*, token: str, now: datetime) -> Invitation:
-    """Return the invitation that a token would accept; every reason that it cannot is the same InvitationUnavailable."""
+    """Return the invitation that a token can accept. All refusals are the same InvitationUnavailable."""
     return invitations.acceptable_at(digest(token), now)
 
 
 def blank_emails(*, now: datetime) -> int:
-    """Delete the addresses of invitations made more than `INVITATION_EMAIL_DAYS` ago; return how many there were.
+    """Delete the addresses of invitations older than `INVITATION_EMAIL_DAYS`; return how many.
 
-    Nobody can accept those any more, and only open ones are shown to their organization.
+    Those can no longer be accepted, and organizations see only open ones.
     """
     before = now - timedelta(days=settings.INVITATION_EMAIL_DAYS)
     return blank(Invitation.objects.filter(created_at__lt=before).order_by("created_at"), "email")
 
 
 def digest(token: str) -> bytes:
-    """Hash a token as the table keeps it (SHA-256; the token itself has 256 random bits)."""
+    """Hash a token for storage. SHA-256 is enough, because a token has 256 random bits."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -1,4 +1,4 @@
-"""Change and remove members. SPEC: States and transitions, Membership."""
+"""Changes members' roles and removes members. SPEC: States and transitions, Membership."""
 
 from gateway.core.contract.errors import Forbidden, LastOwner
 from organizations.models import Membership, Seat
@@ -9,12 +9,12 @@ from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
 
 
 def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) -> Membership:
-    """Change an active member's role; the same role again changes nothing.
+    """Change an active member's role. Setting the same role again changes nothing.
 
-    Open invitations that the member could no longer make are revoked.
+    Open invitations that the member could no longer create are revoked.
 
-    Raises NotFound for a membership that is not active here, Forbidden if anyone but an owner grants or changes the
-    role owner, LastOwner if no owner would be left.
+    Raises NotFound unless the membership is active in this organization, Forbidden if anyone but an owner grants or
+    changes the role owner, and LastOwner if no owner would be left.
     """
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.active_in(org_id, membership_id)
@@ -23,7 +23,7 @@ def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) 
         if membership.role == role:
             return membership
         if membership.role == Role.OWNER:
-            _keep_an_owner(org_id)
+            _require_an_owner(org_id)
         change.record("member.role", membership.id, before=membership.role, after=role)
         membership.role = role
         membership.version += 1
@@ -33,7 +33,7 @@ def change_role(*, org_id: str, membership_id: str, role: Role, actor_did: str) 
 
 
 def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
-    """Remove a member and revoke the membership's seats and open invitations; removing a removed one changes nothing.
+    """Remove a member, and revoke their seats and open invitations. Repeating changes nothing.
 
     Raises NotFound, Forbidden or LastOwner as `change_role` does.
     """
@@ -48,7 +48,7 @@ def remove(*, org_id: str, membership_id: str, actor_did: str) -> Membership:
 
 def _remove(change: Change, membership: Membership) -> None:
     if membership.role == Role.OWNER:
-        _keep_an_owner(membership.organization_id)
+        _require_an_owner(membership.organization_id)
     change.record("member.remove", membership.id, role=membership.role)
     membership.removed_at = change.now
     membership.version += 1
@@ -57,6 +57,6 @@ def _remove(change: Change, membership: Membership) -> None:
     invitations.revoke_beyond(change, membership)
 
 
-def _keep_an_owner(org_id: str) -> None:
+def _require_an_owner(org_id: str) -> None:
     if memberships.active_owners(org_id) <= 1:
         raise LastOwner

@@ -1,4 +1,4 @@
-"""Found an organization, and rename it."""
+"""Creates and renames organizations."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from organizations.rules.roles import OWNERS, Role
 
 @transaction.atomic
 def create(*, name: str, account: Account, now: datetime) -> Membership:
-    """Create an organization with its owner's membership, its billing account and its wallet: all or nothing."""
+    """Create an organization with its owner's membership, billing account and wallet, atomically."""
     organization = Organization.objects.create(id=new_id("org"), name=name, created_at=now, changed_at=now)
     membership = Membership.objects.create(
         id=new_id("mem"), organization=organization, account=account, role=Role.OWNER, created_at=now
@@ -32,7 +32,7 @@ def create(*, name: str, account: Account, now: datetime) -> Membership:
 
 
 def rename(*, org_id: str, name: str, actor_did: str) -> Organization:
-    """Rename an organization; the same name again changes nothing. Only an owner may."""
+    """Rename an organization. Only an owner may. Setting the same name again changes nothing."""
     with changing(org_id, actor_did=actor_did, roles=OWNERS) as change:
         organization, before = change.organization, change.organization.name
         if name != before:

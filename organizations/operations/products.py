@@ -1,4 +1,4 @@
-"""Enable, disable and cap products. SPEC: States and transitions, Product and Seat cap."""
+"""Enables and disables products, and sets seat caps. SPEC: States and transitions, Product and Seat cap."""
 
 from collections.abc import Callable
 
@@ -39,8 +39,9 @@ def disable(*, org_id: str, product: str, actor_did: str) -> Entitlement:
 
 
 def set_cap(*, org_id: str, product: str, max_seats: int | None, actor_did: str) -> Entitlement:
-    """Set or clear (None) the cap, enabled or not; lowering it removes no assigned seats. Raises NotFound outside the
-    catalogue."""
+    """Set or clear (None) the seat cap of an enabled or disabled product. Lowering it removes no assigned seats. Raises
+    NotFound outside the catalogue.
+    """
 
     def apply(change: Change, entitlement: Entitlement) -> None:
         if entitlement.max_seats == max_seats:

@@ -1,4 +1,4 @@
-"""Turn the months of products and seats into invoices, and unpaid invoices into organizations that get no more seats."""
+"""Drafts and charges invoices for seats, and blocks new seats for organizations with overdue invoices."""
 
 import logging
 from datetime import datetime
@@ -23,7 +23,9 @@ log = logging.getLogger("organizations.seat_invoices")
 
 
 def draft_all(*, now: datetime) -> int:
-    """Draft every month that is over and has no invoice; return how many there were. One that fails delays no other."""
+    """Draft an invoice for every past month without one; return the number of months. A failure does not delay the
+    others.
+    """
     drafted = 0
     for month_start, org_id in unbilled.months(before=now - SETTLED_AFTER):
         try:
@@ -35,9 +37,9 @@ def draft_all(*, now: datetime) -> int:
 
 @transaction.atomic
 def draft(org_id: str, month_start: datetime, *, now: datetime) -> bool:
-    """Draft one month, once; False if it has an invoice already.
+    """Draft one month's invoice; return False if it exists.
 
-    The organization's lock waits for the changes that began before the month's end, and keeps two jobs apart.
+    The organization's lock waits for changes that began before the month's end, and serializes concurrent jobs.
     """
     locked.organization(org_id)
     if invoices.is_billed(org_id, month_start):
@@ -49,9 +51,11 @@ def draft(org_id: str, month_start: datetime, *, now: datetime) -> bool:
 
 
 def pay_now(*, org_id: str, invoice_id: str, actor_did: str) -> InvoicePayment | None:
-    """Charge one of the organization's unpaid invoices at once; None where nothing is saved or there is nothing to pay.
+    """Charge one of the organization's unpaid invoices now; return None if no payment method is saved or nothing is
+    due.
 
-    Raises NotFound for an invoice that is not here, and what `billing.operations.invoice_payments.pay_now` raises.
+    Raises NotFound if the organization has no such invoice, and the errors of
+    `billing.operations.invoice_payments.pay_now`.
     """
     with changing(org_id, actor_did=actor_did, roles=MONEY_MANAGERS) as change:
         invoice = queries.of_organization(org_id).filter(pk=invoice_id).exclude(serial=None).first()
@@ -64,7 +68,9 @@ def pay_now(*, org_id: str, invoice_id: str, actor_did: str) -> InvoicePayment |
 
 
 def follow_debts(*, collecting: bool) -> int:
-    """Refuse new seats to organizations with an invoice past due, and to no others; return how many changed."""
+    """Set `is_past_due` for organizations with an overdue invoice, and clear it for all others, or for all unless
+    `collecting`; return how many changed.
+    """
     owes = Exists(Invoice.objects.filter(org_id=OuterRef("pk"), status=InvoiceStatus.PAST_DUE))
     flagged = Organization.objects.filter(is_past_due=True)
     cleared = (flagged.exclude(owes) if collecting else flagged).update(is_past_due=False)

@@ -1,4 +1,4 @@
-"""Assign and revoke seats. SPEC: States and transitions, Seat."""
+"""Assigns and revokes seats. SPEC: States and transitions, Seat."""
 
 from django.db.models import QuerySet
 
@@ -12,8 +12,8 @@ from organizations.rules.roles import PEOPLE_MANAGERS
 def assign(*, org_id: str, product: str, membership_id: str, actor_did: str) -> Seat:
     """Assign a member to an enabled product; repeating changes nothing.
 
-    Raises NotFound for a product or an active membership that is not here, and ProductDisabled, BillingPastDue or
-    SeatCapReached, in this order.
+    Raises NotFound if the organization has no such product or active membership, then ProductDisabled, BillingPastDue
+    or SeatCapReached, in this order.
     """
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.active_in(org_id, membership_id)
@@ -22,13 +22,13 @@ def assign(*, org_id: str, product: str, membership_id: str, actor_did: str) -> 
             raise ProductDisabled
         seat = Seat.objects.filter(entitlement=entitlement, membership=membership).first()
         if seat is None or not seat.is_assigned:
-            _check_room(change, entitlement)
+            _check_cap(change, entitlement)
             seat = _take(change, seat or Seat(entitlement=entitlement, membership=membership, version=0))
-    return _shown(seat, entitlement, membership)
+    return _with_loaded(seat, entitlement, membership)
 
 
 def revoke(*, org_id: str, product: str, membership_id: str, actor_did: str) -> Seat:
-    """Revoke a seat; repeating, or revoking a seat that never existed, changes nothing."""
+    """Revoke a seat. Repeating, or revoking a seat that never existed, changes nothing."""
     with changing(org_id, actor_did=actor_did, roles=PEOPLE_MANAGERS) as change:
         membership = memberships.in_organization(org_id, membership_id)
         entitlement = entitlements.of(org_id, product)
@@ -37,11 +37,11 @@ def revoke(*, org_id: str, product: str, membership_id: str, actor_did: str) -> 
         held = Seat.objects.filter(entitlement=entitlement, membership=membership)
         revoke_all(change, held)
         seat = held.first() or Seat(entitlement=entitlement, membership=membership)
-    return _shown(seat, entitlement, membership)
+    return _with_loaded(seat, entitlement, membership)
 
 
 def revoke_all(change: Change, held: QuerySet[Seat]) -> None:
-    """Revoke every assigned seat of a set, within a change of their organization."""
+    """Revoke all assigned seats of a query, within a change of their organization."""
     assigned = list(held.filter(assigned_at__isnull=False).select_related("entitlement"))
     for seat in assigned:
         change.record("seat.revoke", seat.membership_id, product=seat.entitlement.product_id)
@@ -51,7 +51,7 @@ def revoke_all(change: Change, held: QuerySet[Seat]) -> None:
     SeatInterval.objects.filter(seat__in=assigned, ended_at__isnull=True).update(ended_at=change.now)
 
 
-def _check_room(change: Change, entitlement: Entitlement) -> None:
+def _check_cap(change: Change, entitlement: Entitlement) -> None:
     if change.organization.is_past_due:
         raise BillingPastDue
     if entitlement.max_seats is not None and entitlements.assigned_seats(entitlement) >= entitlement.max_seats:
@@ -67,6 +67,6 @@ def _take(change: Change, seat: Seat) -> Seat:
     return seat
 
 
-def _shown(seat: Seat, entitlement: Entitlement, membership: Membership) -> Seat:
+def _with_loaded(seat: Seat, entitlement: Entitlement, membership: Membership) -> Seat:
     seat.entitlement, seat.membership = entitlement, membership
     return seat

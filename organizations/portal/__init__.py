@@ -1,1 +1,1 @@
-"""The portal's side of organizations: its session, its pages, and what errors are in plain words."""
+"""The portal's part of organizations: session authentication, pages, and texts for errors."""

@@ -1,4 +1,4 @@
-"""What people fill in."""
+"""Forms of the organization pages."""
 
 from decimal import Decimal
 from typing import Any
@@ -26,7 +26,7 @@ class NameForm(forms.Form):
 
 
 class InvitationForm(forms.Form):
-    """Whom to invite, and as what."""
+    """An invitation's role and an optional email address."""
 
     role = forms.ChoiceField(initial=Role.MEMBER)
     email = forms.EmailField(
@@ -44,13 +44,13 @@ class InvitationForm(forms.Form):
 
 
 class CapForm(forms.Form):
-    """The most seats of a product; empty is no limit."""
+    """The seat cap of a product. Empty means no limit."""
 
     max_seats = forms.IntegerField(required=False, min_value=0, max_value=CAP_MAX)
 
 
 class BudgetForm(forms.Form):
-    """A monthly limit in dollars, for everything, a product, a member, or a member's use of a product."""
+    """A monthly limit in dollars for the organization, a product, a member, or a member's use of a product."""
 
     product = forms.ChoiceField(required=False)
     member = forms.ChoiceField(required=False)
@@ -71,7 +71,7 @@ class BudgetForm(forms.Form):
 
 
 class TopUpForm(AmountForm):
-    """How much to add to the organization's wallet, and for what."""
+    """A top-up of the organization's wallet, optionally for one product."""
 
     product = forms.ChoiceField(
         required=False,
@@ -86,7 +86,7 @@ class TopUpForm(AmountForm):
 
 
 class ExternalBillingForm(forms.Form):
-    """Which account at the payment provider bills a product's seats."""
+    """The account at the payment provider that bills a product's seats."""
 
     account = forms.RegexField(
         r"\Aacct_[A-Za-z0-9]{1,64}\Z",
@@ -98,5 +98,5 @@ class ExternalBillingForm(forms.Form):
 
 
 def role_choices(actor: Role) -> list[tuple[str, str]]:
-    """List the roles that somebody in a role may give."""
+    """Return the roles that a person with this role may grant."""
     return [(role.value, role.value.title()) for role in reversed(Role) if may_touch(actor, role)]

@@ -1,8 +1,8 @@
-"""The fonts of an invoice: names of people and products may be in any script.
+"""Selects fonts for invoices, whose names may be in any script.
 
-DejaVu Sans is embedded; it has the scripts of Europe and some more. Chinese, Japanese and Korean are set in fonts that
-PDF readers bring along (Adobe's CID fonts). What neither has, and what is written from right to left, which reportlab
-does not set, shows as a question mark: the organization's id beside its name tells who is meant.
+DejaVu Sans is embedded; it covers European and some other scripts. Chinese, Japanese and Korean use fonts that PDF
+readers provide (Adobe's CID fonts). Other characters, and right-to-left scripts, which reportlab does not support,
+become question marks. The organization's id beside its name remains readable.
 """
 
 import unicodedata
@@ -27,13 +27,13 @@ _FONTS_OF_NAMES = {
     **dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), JAPANESE),
     "HANGUL": KOREAN,
 }
-"""The font of a character by the first word of its Unicode name."""
+"""Fonts by the first word of a character's Unicode name."""
 
 
 def markup(text: str, font: str) -> str:
-    """Return a text as a paragraph's markup, each run in a font that has its characters; `font` is FONT or BOLD.
+    """Return a text as reportlab markup, with each run in a font that has its characters. `font` is FONT or BOLD.
 
-    What looks like markup in the text is no markup.
+    Markup in the text is escaped.
     """
     register()
     ideographs = next((each for each in (JAPANESE, KOREAN) if each in map(_font_of_script, text)), CHINESE)
@@ -43,7 +43,7 @@ def markup(text: str, font: str) -> str:
 
 @cache
 def register() -> None:
-    """Make the fonts known to reportlab, once a process."""
+    """Register the fonts with reportlab, once per process."""
     for name in (FONT, BOLD):
         pdfmetrics.registerFont(TTFont(name, _DIRECTORY / f"{name}.ttf"))
     for name in (CHINESE, JAPANESE, KOREAN):
@@ -58,7 +58,7 @@ def _run(text: str, name: str | None, font: str) -> str:
 
 
 def _font_for(character: str, font: str, ideographs: str) -> str | None:
-    """Return the font that has a character, None where there is none. Ideographs are set in the text's own language."""
+    """Return the font that has a character, or None. Ideographs use `ideographs`, the font of the text's language."""
     if unicodedata.bidirectional(character) in _RIGHT_TO_LEFT:
         return None
     face: Any = pdfmetrics.getFont(font).face
@@ -68,6 +68,6 @@ def _font_for(character: str, font: str, ideographs: str) -> str | None:
 
 
 def _font_of_script(character: str) -> str | None:
-    """Return the font of a character's script; None for characters beyond the plane that CID fonts know."""
+    """Return the font of a character's script; None for characters outside the plane that CID fonts cover."""
     name = unicodedata.name(character, "") if ord(character) <= 0xFFFF else ""
     return _FONTS_OF_NAMES.get(name.partition(" ")[0])

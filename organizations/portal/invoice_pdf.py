@@ -1,4 +1,4 @@
-"""An invoice as a PDF, set by reportlab."""
+"""Renders invoices as PDF with reportlab."""
 
 from collections.abc import Mapping, Sequence
 from io import BytesIO
@@ -22,7 +22,7 @@ COLUMNS = (74 * mm, 34 * mm, 26 * mm, 36 * mm)
 
 
 def render(invoice: Invoice, organization: Organization, names: Mapping[str, str]) -> bytes:
-    """Return the PDF of an invoice; `names` are those of products. The same invoice gives the same bytes."""
+    """Return an invoice as PDF. `names` maps products to names. The same invoice gives the same bytes."""
     register()
     file = BytesIO()
     title = f"Invoice {invoice.number}" if invoice.number else f"Draft for {invoice.period_start:%B %Y}"
@@ -78,7 +78,7 @@ def _lines(invoice: Invoice, names: Mapping[str, str]) -> Table:
 
 
 def _foot(invoice: Invoice) -> list[Flowable]:
-    """Write what is charged, what was credited, and how seats are counted."""
+    """Return paragraphs about the charge, credit notes and the counting of seats."""
     words = []
     if invoice.number and invoice.due_microusd != invoice.total_microusd:
         words.append(
@@ -103,7 +103,7 @@ def _row(cells: Sequence[str], font: str = FONT) -> list[Paragraph]:
 
 
 def _text(text: str, *, font: str = FONT, size: int = SIZE, alignment: int = 0) -> Paragraph:
-    """Set a text as it is: what looks like markup in a name is no markup."""
+    """Render plain text. Markup in it is escaped."""
     style = ParagraphStyle("text", fontName=font, fontSize=size, leading=size + LEADING - SIZE, alignment=alignment)
     return Paragraph(markup(text, font), style)
 

@@ -1,4 +1,4 @@
-"""What the home page suggests to do next, the most pressing first."""
+"""Suggests next steps on the home page, the most urgent first."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from organizations.rules.roles import MONEY_MANAGERS
 
 
 class Step(NamedTuple):
-    """One suggestion: why, and the link that does it."""
+    """One suggestion: a reason, and the link for the action."""
 
     reason: str
     action: str
@@ -24,7 +24,7 @@ class Step(NamedTuple):
 
 
 def of(account: Account, wallet: WalletBalance) -> list[Step]:
-    """Return the suggestions for a person; an empty list where there is nothing to do."""
+    """Return the suggestions for a person, which may be none."""
     joined = list(memberships.of_person(account.did))
     return [*_of_wallet(wallet), *_of_bills(joined), *_of_account(account, joined)]
 

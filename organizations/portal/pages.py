@@ -1,4 +1,4 @@
-"""The frame of every page below /organizations/<org_id>: who looks, in which role, and what errors become."""
+"""Common parts of the pages below /organizations/<org_id>: access by role, tabs, redirects and error messages."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ ROWS = 50
 
 View = Callable[..., HttpResponseBase]
 
-# Address, title, and the roles that have the page.
+# URL name, title, and the roles that have access.
 TABS = (
     ("organization", "Overview", ANY),
     ("organization_members", "Members", PEOPLE_MANAGERS),
@@ -51,15 +51,15 @@ MONEY = tuple(name for name, _ in MONEY_TABS)
 
 @dataclass
 class Outcome:
-    """What became of a change; `error` is why it was refused."""
+    """The outcome of a change. `error` is set if it was refused."""
 
     error: ApiError | None = None
 
 
 def member_page(*roles: Role) -> Callable[[View], View]:
-    """Make a page for members in these roles (none named: any): `view(request, membership, …)`.
+    """Restrict a view to members with these roles (default: any) and call it as `view(request, membership, …)`.
 
-    Anyone else gets a 404, whether or not the organization exists; a member in another role is told so.
+    Other people get 404, whether or not the organization exists. Members with another role get a page that says so.
     """
 
     def decorate(view: View) -> View:
@@ -81,7 +81,7 @@ def member_page(*roles: Role) -> Callable[[View], View]:
 
 
 def show(request: HttpRequest, membership: Membership, tab: str, **context: Any) -> HttpResponse:
-    """Render the page of a tab; `template` and `status` in the context are what else it is rendered by."""
+    """Render the page of a tab. `template` and `status` in the context override its template and the status."""
     role = Role(membership.role)
     is_money = tab in MONEY
     frame = {
@@ -99,15 +99,17 @@ def show(request: HttpRequest, membership: Membership, tab: str, **context: Any)
 
 
 def back_to(name: str, membership: Membership, query: str = "", **parts: str) -> HttpResponse:
-    """Lead to a page of the same organization (303, by the portal's middleware); `parts` are what else its address has."""
+    """Redirect to a page of the same organization (with 303, by middleware). `parts` are further arguments of its
+    URL.
+    """
     response = redirect(reverse(name, kwargs={"org_id": membership.organization_id, **parts}))
     response["Location"] += f"?{query}" if query else ""
     return response
 
 
 @contextmanager
-def told(request: HttpRequest, done: str) -> Iterator[Outcome]:
-    """Add a message that something was done, or in plain words why not; the outcome says which."""
+def report_outcome(request: HttpRequest, done: str) -> Iterator[Outcome]:
+    """Add the message `done`, or the text of the error that was raised; the outcome tells which."""
     outcome = Outcome()
     try:
         yield outcome
@@ -119,16 +121,16 @@ def told(request: HttpRequest, done: str) -> Iterator[Outcome]:
 
 
 def name_of(account: Account) -> str:
-    """Name a person for other members: by name, else email address, else DID."""
+    """Return a person's name for other members, or else the email address, or else the DID."""
     return account.display_name or account.email or account.did
 
 
 def product_choices(org_id: str) -> list[tuple[str, str]]:
-    """List the products that the organization has or had, for a form."""
+    """Return the organization's current and past products as form choices."""
     found = entitlements.with_counts().filter(organization=org_id).select_related("product")
     return [(one.product_id, one.product.name) for one in found]
 
 
 def paged(request: HttpRequest, rows: "QuerySet[Any]") -> Page[Any]:
-    """Cut out the page of rows that the query asks for."""
+    """Return the page of rows that the query string selects."""
     return Paginator(rows, ROWS).get_page(request.GET.get("page"))

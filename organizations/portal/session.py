@@ -1,4 +1,4 @@
-"""The portal's session as a caller: a person who is signed in manages organizations without a token."""
+"""Authenticates management routes by the portal's session, so that its pages need no token."""
 
 from django.http import HttpResponse
 from rest_framework.authentication import BaseAuthentication, CSRFCheck
@@ -27,7 +27,7 @@ SCOPES = frozenset(
 
 
 class PortalSession(BaseAuthentication):
-    """Authenticates by session cookie and CSRF token; no token or proof key ever reaches the browser."""
+    """Authenticates by session cookie and CSRF token. No access token or proof key ever reaches the browser."""
 
     def authenticate(self, request: Request) -> tuple[Principal, None] | None:
         """Return the signed-in person as a principal, or None without a session. Raises Forbidden."""
@@ -47,7 +47,7 @@ class PortalSession(BaseAuthentication):
 
 
 def principal_of(account: Account) -> Principal:
-    """Describe a signed-in person as the management routes know callers."""
+    """Return the principal of a signed-in person for the management routes."""
     return Principal(
         did=account.did,
         client_id=CLIENT_ID,

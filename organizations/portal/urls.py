@@ -1,4 +1,4 @@
-"""The addresses of the organization pages."""
+"""URLs of the organization pages."""
 
 from django.urls import path
 from django.views.generic import RedirectView

@@ -1,4 +1,4 @@
-"""Error codes, roles and audit entries in plain words."""
+"""Texts for error codes, roles and audit entries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -69,17 +69,17 @@ UNLIMITED = "no limit"
 
 
 def of_error(error: ApiError) -> str:
-    """Explain what went wrong."""
+    """Return the text for an error."""
     return ERRORS.get(error.code, error.message)
 
 
 def of_role(role: str) -> str:
-    """Explain what a role is for."""
+    """Return a role's description."""
     return ROLES[Role(role)]
 
 
 def of_entry(entry: AuditEntry, names: Mapping[str, str]) -> str:
-    """Describe what somebody did; `names` has those of memberships and products."""
+    """Describe an audit entry. `names` maps memberships and products to names."""
     detail = {name: _of_detail(name, value, names) for name, value in entry.detail.items()}
     sentence = ACTIONS.get(entry.action, entry.action)
     return sentence.format(subject=names.get(entry.subject, entry.subject), **detail)

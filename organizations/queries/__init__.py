@@ -1,1 +1,1 @@
-"""Reads, each scoped to what its caller may see."""
+"""Queries of the organizations app, always scoped to what the caller may see."""

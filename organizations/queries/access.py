@@ -1,4 +1,4 @@
-"""The live access decision, read through the one SQL function that every part of the gateway uses."""
+"""Queries the live access decision, through the SQL function that the whole gateway uses."""
 
 from django.db import connection
 
@@ -6,7 +6,7 @@ from organizations.rules.access import Decision, Versions
 
 
 def decide(org_id: str, did: str, product: str | None) -> Decision:
-    """Decide whether this person may use this organization (and product) right now."""
+    """Return whether this person may now use this organization (and product)."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM organizations_access(%s, %s, %s)", [org_id, did, product])
         reason, membership_id, role, *versions = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""Reads of the audit log."""
+"""Queries of the audit log."""
 
 from django.db.models import QuerySet
 
@@ -6,5 +6,5 @@ from organizations.models import AuditEntry
 
 
 def of_organization(org_id: str) -> QuerySet[AuditEntry]:
-    """List what was done to an organization, newest first."""
+    """Return an organization's audit log, newest first."""
     return AuditEntry.objects.filter(organization=org_id).order_by("-id")

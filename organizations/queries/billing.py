@@ -1,4 +1,4 @@
-"""What an organization's owner and billing roles see: wallet, credits, budgets, invoices and seats."""
+"""Queries an organization's billing overview: wallet, credits, budgets, invoices and seats."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from organizations.queries.seat_estimate import SeatEstimate
 
 @dataclass(frozen=True, slots=True)
 class OrganizationBilling:
-    """An organization's money at an instant."""
+    """An organization's billing state at one moment."""
 
     organization: Organization
     wallet: WalletBalance
@@ -26,7 +26,7 @@ class OrganizationBilling:
 
 
 def view(organization: Organization, now: datetime) -> OrganizationBilling:
-    """Read an organization's money as of one moment, or raise OrgReportLimit where there is more than one report shows."""
+    """Return an organization's billing state at one moment. Raises OrgReportLimit if it exceeds a report's limits."""
     owner = ("organization", organization.pk)
     with one_snapshot():
         reports.check_lots(owner)

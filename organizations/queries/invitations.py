@@ -1,4 +1,4 @@
-"""Reads of invitations."""
+"""Queries for invitations."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from organizations.rules.roles import Role, may_invite
 
 
 def organization_of(token_sha256: bytes) -> str:
-    """Name the organization that a token leads to, or raise InvitationUnavailable."""
+    """Return the id of the organization that a token is for, or raise InvitationUnavailable."""
     org_id = Invitation.objects.filter(token_sha256=token_sha256).values_list("organization_id", flat=True).first()
     if org_id is None:
         raise InvitationUnavailable
@@ -18,7 +18,7 @@ def organization_of(token_sha256: bytes) -> str:
 
 
 def acceptable_at(token_sha256: bytes, now: datetime) -> Invitation:
-    """Find an invitation that can still be accepted, or raise InvitationUnavailable."""
+    """Return an invitation that can still be accepted, or raise InvitationUnavailable."""
     found = (
         Invitation.objects.select_related("invited_by__account", "organization")
         .filter(token_sha256=token_sha256, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True)
@@ -27,22 +27,22 @@ def acceptable_at(token_sha256: bytes, now: datetime) -> Invitation:
     if found is None:
         raise InvitationUnavailable
     if not could_make(found.invited_by, found) or not found.invited_by.account.is_live:
-        raise InvitationUnavailable(private="its maker could no longer make it")
+        raise InvitationUnavailable(private="its maker could no longer create it")
     return found
 
 
 def could_make(maker: Membership, invitation: Invitation) -> bool:
-    """Return whether a member, as it is now, could make such an invitation."""
+    """Return whether a member could create such an invitation now."""
     return maker.is_active and may_invite(Role(maker.role), Role(invitation.role))
 
 
 def open_of(maker: Membership) -> QuerySet[Invitation]:
-    """List the invitations of one maker that were neither accepted nor revoked, expired ones included."""
+    """Return one maker's invitations that were neither accepted nor revoked, including expired ones."""
     return Invitation.objects.filter(invited_by=maker, accepted_by__isnull=True, revoked_at__isnull=True)
 
 
 def in_organization(org_id: str, invitation_id: str) -> Invitation:
-    """Find an invitation of this organization, or raise NotFound."""
+    """Return an invitation of this organization, or raise NotFound."""
     found = Invitation.objects.filter(organization_id=org_id, pk=invitation_id).first()
     if found is None:
         raise NotFound
@@ -50,7 +50,7 @@ def in_organization(org_id: str, invitation_id: str) -> Invitation:
 
 
 def every_open(org_id: str, now: datetime) -> QuerySet[Invitation]:
-    """List the invitations that can still be accepted, newest first."""
+    """Return the invitations that can still be accepted, newest first."""
     return Invitation.objects.filter(
         organization_id=org_id, expires_at__gt=now, accepted_by__isnull=True, revoked_at__isnull=True
     ).order_by("-created_at", "-id")

@@ -1,4 +1,4 @@
-"""Every lock of the app: the organization's row, before anything in it."""
+"""Locks organizations' rows, before anything in them is changed."""
 
 from datetime import datetime, timedelta
 
@@ -10,8 +10,8 @@ from organizations.models import Organization
 def organization(org_id: str) -> tuple[Organization, datetime]:
     """Lock an organization for a change and return the time of the change, or raise NotMember if it does not exist.
 
-    The clock is read after the lock and never repeats within one organization, so that intervals that follow each
-    other never overlap and are never empty.
+    The time is read under the lock and strictly increases within an organization, so that successive intervals never
+    overlap and are never empty.
     """
     found = Organization.objects.select_for_update(no_key=True).filter(pk=org_id).first()
     if found is None:

@@ -1,4 +1,4 @@
-"""Reads of memberships."""
+"""Queries for memberships."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,7 +12,7 @@ from organizations.rules.roles import Role
 
 
 def live(org_id: str, did: str) -> Membership:
-    """Find the caller's own live membership, or raise NotMember; a stranger never learns whether the id exists."""
+    """Return the caller's own live membership. Raises NotMember, whether or not the organization exists."""
     found = (
         Membership.objects.select_related("organization")
         .filter(organization_id=org_id, account__did=did, removed_at__isnull=True)
@@ -24,7 +24,7 @@ def live(org_id: str, did: str) -> Membership:
 
 
 def with_role(org_id: str, did: str, roles: Collection[str]) -> Membership:
-    """Find the caller's live membership in one of these roles, or raise NotMember or Forbidden."""
+    """Return the caller's live membership with one of these roles, or raise NotMember or Forbidden."""
     membership = live(org_id, did)
     if membership.role not in roles:
         raise Forbidden
@@ -32,7 +32,7 @@ def with_role(org_id: str, did: str, roles: Collection[str]) -> Membership:
 
 
 def in_organization(org_id: str, membership_id: str) -> Membership:
-    """Find a membership of this organization, live or removed, or raise NotFound."""
+    """Return a membership of this organization, live or removed, or raise NotFound."""
     found = Membership.objects.select_related("account").filter(organization_id=org_id, pk=membership_id).first()
     if found is None:
         raise NotFound
@@ -40,7 +40,7 @@ def in_organization(org_id: str, membership_id: str) -> Membership:
 
 
 def active_in(org_id: str, membership_id: str) -> Membership:
-    """Find an active membership of this organization, or raise NotFound."""
+    """Return an active membership of this organization, or raise NotFound."""
     membership = in_organization(org_id, membership_id)
     if not membership.is_active:
         raise NotFound
@@ -48,12 +48,12 @@ def active_in(org_id: str, membership_id: str) -> Membership:
 
 
 def every(org_id: str) -> QuerySet[Membership]:
-    """List all memberships of an organization, removed ones included, newest first."""
+    """Return all memberships of an organization, including removed ones, newest first."""
     return Membership.objects.select_related("account").filter(organization_id=org_id).order_by("-created_at", "-id")
 
 
 class ListedMember(NamedTuple):
-    """A membership as a list shows it, with whose it is."""
+    """A membership for lists, with its person."""
 
     membership_id: str
     did: str
@@ -64,7 +64,7 @@ class ListedMember(NamedTuple):
 
     @classmethod
     def of(cls, membership: Membership) -> "ListedMember":
-        """Return what a list would show of a membership that was loaded with its account."""
+        """Convert a membership that was loaded with its account."""
         person = membership.account
         return cls(
             membership.pk,
@@ -77,18 +77,20 @@ class ListedMember(NamedTuple):
 
 
 def listed(org_id: str) -> list[ListedMember]:
-    """List all memberships of an organization as `every` does, by columns: models take four times as long to load."""
+    """Return all memberships of an organization as `every` does, but as columns, because models take four times as long
+    to load.
+    """
     columns = ("id", "account__did", "account__display_name", "role", "created_at", "removed_at")
     return [ListedMember(*row) for row in every(org_id).values_list(*columns)]
 
 
 def named(org_id: str, membership_ids: Collection[str]) -> QuerySet[Membership]:
-    """Return memberships of an organization with whose they are, live or removed, for the names that a page shows."""
+    """Return memberships of an organization with their people, live or removed, for the names on a page."""
     return Membership.objects.select_related("account").filter(organization_id=org_id, pk__in=membership_ids)
 
 
 def of_person(did: str) -> QuerySet[Membership]:
-    """List a person's live memberships, newest first."""
+    """Return a person's live memberships, newest first."""
     return (
         Membership.objects.select_related("organization")
         .filter(account__did=did, removed_at__isnull=True)
@@ -97,5 +99,5 @@ def of_person(did: str) -> QuerySet[Membership]:
 
 
 def active_owners(org_id: str) -> int:
-    """Count the owners that an organization has left."""
+    """Return the number of an organization's remaining owners."""
     return Membership.objects.filter(organization_id=org_id, role=Role.OWNER, removed_at__isnull=True).count()

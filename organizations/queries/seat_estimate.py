@@ -1,4 +1,4 @@
-"""What an organization's seats cost this month, so far and if today's assignments stay."""
+"""Estimates the cost of an organization's seats this month: so far, and with today's assignments unchanged."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -15,7 +15,7 @@ from organizations.rules.seat_billing import SeatMonth
 class ProductEstimate:
     """One product's seats this month; `billable_seats` is today's, 0 while the product is disabled.
 
-    What is billed externally costs nothing here.
+    Seats that are billed externally cost nothing here.
     """
 
     product: str
@@ -29,24 +29,26 @@ class ProductEstimate:
 
 @dataclass(frozen=True, slots=True)
 class SeatEstimate:
-    """All products that were enabled this month. Accrued counts the days begun so far, projected the whole month."""
+    """The estimate for all products that were enabled this month. `accrued` covers the days begun so far, `projected`
+    the whole month.
+    """
 
     month: date
     products: tuple[ProductEstimate, ...]
 
     @property
     def accrued_microusd(self) -> int:
-        """Sum up what is due for the days so far."""
+        """Return the cost of the days so far."""
         return sum(product.accrued_microusd for product in self.products)
 
     @property
     def projected_microusd(self) -> int:
-        """Sum up what will be due for the month."""
+        """Return the projected cost of the month."""
         return sum(product.projected_microusd for product in self.products)
 
 
 def estimate(org_id: str, now: datetime) -> SeatEstimate:
-    """Estimate this month's seats as of one moment, or raise OrgReportLimit."""
+    """Estimate this month's seats at one moment, or raise OrgReportLimit."""
     month, today = month_around(now), now.astimezone(UTC).date()
     with one_snapshot():
         months = {one.product: one for one in seat_months.of(org_id, month, limit=REPORT_INTERVALS_MAX)}

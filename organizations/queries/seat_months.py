@@ -1,4 +1,4 @@
-"""The intervals of an organization's products and seats in a month, from which alone its cost follows."""
+"""Queries the intervals of an organization's products and seats in a month, which determine its cost."""
 
 import struct
 
@@ -11,9 +11,9 @@ from organizations.rules.seat_billing import Intervals, SeatMonth, days_of_month
 
 _NONE = Intervals()
 
-# All starts and all ends of a product as one value each, in the binary form that PostgreSQL sends times in: there may be
-# 10,000 intervals, and rows of times take the driver longer to read than the database to find. OFFSET 0 keeps the look-up
-# of a subject's intervals by their index, even with statistics of a time when the tables were empty.
+# Returns all starts and all ends of a product as one binary value each, because there may be 10,000 intervals, and the
+# driver takes longer to read rows of times than the database to find them. OFFSET 0 makes the planner use the index on
+# a subject's intervals, even with statistics from when the tables were empty.
 _INTERVALS = """
 SELECT i.product, coalesce(string_agg(timestamptz_send(i.started_at), ''), ''),
        coalesce(string_agg(timestamptz_send(i.ended_at), ''), '')
@@ -34,9 +34,9 @@ _ASSIGNED = _INTERVALS.format(
 
 
 def of(org_id: str, month: Month, *, limit: int | None = None) -> list[SeatMonth]:
-    """Return each product that was enabled within a UTC month `[start, end)`, in the products' order.
+    """Return each product that was enabled in a UTC month `[start, end)`, sorted by product.
 
-    Raises OrgReportLimit beyond `limit` intervals; an invoice has none, for it must be made.
+    Raises OrgReportLimit beyond `limit` intervals. Invoices have no limit, because they must be created.
     """
     start, end = month
     enabled, assigned = _read(_ENABLED, org_id, month, limit), _read(_ASSIGNED, org_id, month, limit)
@@ -51,7 +51,7 @@ def of(org_id: str, month: Month, *, limit: int | None = None) -> list[SeatMonth
 
 
 def _read(query: str, org_id: str, month: Month, limit: int | None) -> dict[str, Intervals]:
-    """Read the intervals that the month touches by product, at most one more than the limit."""
+    """Read the intervals that overlap the month by product, at most one more than the limit."""
     start, end = month
     most = None if limit is None else limit + 1
     with connection.cursor() as cursor:
@@ -60,7 +60,7 @@ def _read(query: str, org_id: str, month: Month, limit: int | None) -> dict[str,
 
 
 def _times(sent: bytes) -> list[int]:
-    """Read times, which PostgreSQL sends as 64-bit integers: microseconds since EPOCH."""
+    """Unpack times, which PostgreSQL sends as 64-bit integers: microseconds since EPOCH."""
     return sorted(struct.unpack(f">{len(sent) // 8}q", sent))
 
 

@@ -1,4 +1,4 @@
-"""Reads of seats."""
+"""Queries for seats."""
 
 from django.db.models import QuerySet
 
@@ -7,7 +7,7 @@ from organizations.rules.roles import SEES_ALL_SEATS
 
 
 def visible_to(membership: Membership, product: str | None) -> QuerySet[Seat]:
-    """List the assigned seats that a member may see: owner, admin and billing see all, a member sees its own."""
+    """Return the assigned seats that a member may see: owner, admin and billing see all, a member only their own."""
     seats = Seat.objects.select_related("entitlement").filter(
         entitlement__organization_id=membership.organization_id, assigned_at__isnull=False
     )

@@ -1,4 +1,4 @@
-"""Months of seats that no invoice has been made for."""
+"""Queries for months of seats without an invoice."""
 
 from datetime import datetime
 
@@ -25,8 +25,9 @@ SELECT DISTINCT m.starts_at, e.organization_id
 
 
 def months(*, before: datetime) -> list[tuple[datetime, str]]:
-    """List the months that ended by `before` with a product that costs something and that is billed here, each with its
-    organization, the oldest first."""
+    """Return the months that ended by `before` and need an invoice, with their organizations, oldest first. Such a
+    month has a product with a price that is not billed externally.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS, {"before": before})
         return list(cursor.fetchall())

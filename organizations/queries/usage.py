@@ -1,4 +1,4 @@
-"""An organization's use of a month."""
+"""Queries for an organization's usage in a month."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from organizations.rules.usage_summary import Summary, summarize
 
 
 def summary(org_id: str, *, previous: bool, now: datetime) -> Summary:
-    """Sum up the current or the previous UTC month, or raise OrgReportLimit."""
+    """Summarize the current or the previous UTC month, or raise OrgReportLimit."""
     owner = ("organization", org_id)
     month = month_before(now) if previous else month_around(now)
     with one_snapshot():

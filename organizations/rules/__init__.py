@@ -1,1 +1,1 @@
-"""Decisions about organizations that need no database."""
+"""Rules of organizations that need no database."""

@@ -1,4 +1,4 @@
-"""The access decision: may this person use this organization, and a product of it, right now."""
+"""The result of an access decision: whether a person may now use an organization and one of its products."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ ALLOWED = "allowed"
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Integers that grow with every change of the thing they name; None where the caller may not know it."""
+    """Version numbers that increase with every change; None if the caller may not know them."""
 
     organization: int | None
     membership: int | None
@@ -33,7 +33,7 @@ class Decision:
 
 
 def denial(reason: str) -> ApiError:
-    """Return the error for a denial on other routes than the access route: always 403."""
+    """Return the error (403) for a denial on routes other than the access route."""
     match reason:
         case "product_disabled":
             return ProductDisabled(status=403)

@@ -1,10 +1,10 @@
-"""The roles of a membership, and which of them may do what. SPEC: Organizations, seats, shared billing."""
+"""The roles of memberships and their permissions. SPEC: Organizations, seats, shared billing."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a person is in an organization. A role never consumes a seat."""
+    """A person's role in an organization. A role never consumes a seat."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -20,11 +20,10 @@ SEES_ALL_SEATS = (Role.OWNER, Role.ADMIN, Role.BILLING)
 
 
 def may_touch(actor: Role, *roles: Role) -> bool:
-    """Return whether the actor may grant, change or remove these roles: only an owner may grant, change or remove the
-    role owner."""
+    """Return whether the actor may grant, change or remove these roles. Only an owner may do so with the role owner."""
     return actor is Role.OWNER or Role.OWNER not in roles
 
 
 def may_invite(actor: Role, role: Role) -> bool:
-    """Return whether the actor may invite people to a role."""
+    """Return whether the actor may invite people with this role."""
     return actor in PEOPLE_MANAGERS and may_touch(actor, role)

@@ -1,7 +1,8 @@
-"""What seats cost: seat-days of a UTC month, and the one rounding. SPEC: Organization-related resources, Seat billing.
+"""Computes the cost of seats from the seat-days of a UTC month, rounded once. SPEC: Organization-related resources,
+Seat billing.
 
-Times are whole microseconds since EPOCH: a month may have 10,000 intervals, and integers are compared, sorted and read
-from the database much faster than datetimes, and as exactly.
+Times are integers, microseconds since EPOCH. A month may have 10,000 intervals, and integers are as exact as datetimes
+but much faster to compare, sort and read.
 """
 
 import calendar
@@ -19,9 +20,9 @@ DAY = 24 * 60 * 60 * 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Half-open intervals `[start, end)`: all starts and all ends, each in ascending order.
+    """Half-open intervals `[start, end)`, as all starts and all ends, each in ascending order.
 
-    An interval that is still open has no end. Which end belongs to which start makes no difference to a count.
+    An open interval has no end. Counting does not need to know which end belongs to which start.
     """
 
     starts: Sequence[int] = ()
@@ -32,7 +33,9 @@ class Intervals:
         return bisect_right(self.starts, at) - bisect_right(self.ends, at)
 
     def peak(self, start: int, end: int) -> int:
-        """Return the most intervals that contain one instant of `[start, end)`; the count only rises where one starts."""
+        """Return the largest number of intervals that contain one instant of `[start, end)`. It only rises at a
+        start.
+        """
         begun = self.starts[bisect_right(self.starts, start) : bisect_left(self.starts, end)]
         return max(map(self.count, (start, *begun)))
 
@@ -51,7 +54,8 @@ def days_of_month(month: date) -> list[date]:
 def billable_seats(enabled: Intervals, seats: Intervals, days: Iterable[date]) -> dict[date, int]:
     """Return the billable seats of each of some days.
 
-    A day on which the product was enabled at any time counts max(1, the most seats assigned at once); others nothing.
+    A day on which the product was enabled at any time counts max(1, the most seats assigned at once); other days count
+    0.
     """
     return {day: _seats_of(enabled, seats, day) for day in days}
 
@@ -63,15 +67,15 @@ def _seats_of(enabled: Intervals, seats: Intervals, day: date) -> int:
 
 
 def month_cost_microusd(price_microusd: int, seat_days: int, days_in_month: int) -> int:
-    """Price a product's month: multiplied first, divided once, rounded half up once."""
+    """Compute the price of seat-days: multiply first, divide once, and round half up once."""
     return (2 * price_microusd * seat_days + days_in_month) // (2 * days_in_month)
 
 
 @dataclass(frozen=True)
 class SeatMonth:
-    """A product that an organization had enabled in a month, and everything that determines its cost.
+    """A product that an organization had enabled in a month, and all that determines its cost.
 
-    The estimate and the invoice both ask it, so what is accrued and projected is what the invoice will say.
+    Estimate and invoice both use it, so that their amounts agree.
     """
 
     product: str
@@ -83,15 +87,15 @@ class SeatMonth:
 
     @cached_property
     def billable_seats(self) -> dict[date, int]:
-        """Return the number of seats that each day of the month is billed for."""
+        """Return the billable seats of each day of the month."""
         return billable_seats(self.enabled, self.seats, self.days)
 
     def seat_days(self, until: date | None = None) -> int:
-        """Count the billable seat-days of the month, or of its days up to and with `until`."""
+        """Count the billable seat-days of the month, or of its days up to and including `until`."""
         return sum(count for day, count in self.billable_seats.items() if until is None or day <= until)
 
     def cost_microusd(self, until: date | None = None) -> int:
-        """Return what these seat-days cost; nothing where an outside provider bills them."""
+        """Return the cost of these seat-days; 0 if they are billed externally."""
         if self.is_externally_billed:
             return 0
         return month_cost_microusd(self.price_microusd, self.seat_days(until), len(self.days))

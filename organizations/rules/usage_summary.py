@@ -10,7 +10,7 @@ from billing.rules.reports import Held, Subject, Used
 
 @dataclass(slots=True)
 class Tally:
-    """One row: counts and tokens of the calls begun in the month, what was charged in it, what is held now."""
+    """One row: counts and tokens of the calls begun in the month, charges in the month, and current holds."""
 
     requests: int = 0
     input_tokens: int = 0
@@ -35,7 +35,7 @@ class Summary:
 
 
 def summarize(month: tuple[datetime, datetime], used: Iterable[Used], holds: Iterable[Held]) -> Summary:
-    """Sum a month up."""
+    """Return the summary of a month."""
     summary = Summary(*month)
     for one in used:
         for row in summary.rows_of(one.subject):

@@ -1,4 +1,4 @@
-"""An organization's wallet, budgets and seat estimate on the wire. Amounts are in micro-USD."""
+"""Wire formats of an organization's wallet, budgets and seat estimate. Amounts are in micro-USD."""
 
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,9 @@ OF_MEMBER = (BudgetScope.MEMBER, BudgetScope.MEMBER_PRODUCT)
 
 
 class BudgetRequest(StrictSerializer):
-    """The body of PUT …/budgets. `product` and `membershipId` are for the scopes that name them, and only for those."""
+    """The body of PUT …/budgets. `product` and `membershipId` are required for scopes that name them, and refused for
+    others.
+    """
 
     scope = serializers.ChoiceField(SCOPES)
     limitMicrousd = StrictIntegerField(min_value=0, max_value=LIMIT_MAX_MICROUSD)
@@ -36,7 +38,7 @@ class BudgetRequest(StrictSerializer):
 
 
 class BudgetResponse(serializers.Serializer[Any]):
-    """A budget of a UTC calendar month; the context's `now` says which one."""
+    """A budget in the UTC calendar month of the context's `now`."""
 
     budgetId = serializers.CharField(source="id")
     scope = serializers.CharField()
@@ -49,7 +51,7 @@ class BudgetResponse(serializers.Serializer[Any]):
     status = serializers.SerializerMethodField()
 
     def get_spent(self, budget: Any) -> int:
-        """Return what this month has spent."""
+        """Return the amount spent this month."""
         return spent_microusd(budget.spent_microusd, budget.period_start, self.context["now"])
 
     def get_status(self, budget: Any) -> str:
@@ -69,7 +71,7 @@ class OrganizationWalletResponse(serializers.Serializer[Any]):
 
 
 class OrganizationCreditResponse(serializers.Serializer[Any]):
-    """A credit of the organization; one with a product pays for that product alone."""
+    """A credit of the organization. One with a product pays only for that product."""
 
     creditId = serializers.CharField(source="credit_id")
     product = serializers.CharField(allow_null=True)
@@ -91,7 +93,7 @@ class ProductEstimateResponse(serializers.Serializer[Any]):
 
 
 class SeatEstimateResponse(serializers.Serializer[Any]):
-    """What seats cost this month: so far, and if today's assignments stay."""
+    """The cost of seats this month: so far, and with today's assignments unchanged."""
 
     month = serializers.DateField(format="%Y-%m")
     accruedMicrousd = serializers.IntegerField(source="accrued_microusd")
@@ -108,7 +110,9 @@ class InvoiceLineResponse(serializers.Serializer[Any]):
 
 
 class InvoiceResponse(serializers.Serializer[Any]):
-    """Seats of one month; metered calls are paid from the wallet and never invoiced. A draft has no number yet."""
+    """An invoice for one month's seats. Metered calls are paid from the wallet and never invoiced. A draft has no
+    number.
+    """
 
     invoiceId = serializers.CharField(source="id")
     number = serializers.CharField(allow_null=True)
@@ -120,7 +124,7 @@ class InvoiceResponse(serializers.Serializer[Any]):
 
 
 class OrganizationBillingResponse(serializers.Serializer[Any]):
-    """The organization's money."""
+    """The organization's billing overview."""
 
     orgId = serializers.CharField(source="organization.id")
     wallet = OrganizationWalletResponse()
@@ -132,7 +136,9 @@ class OrganizationBillingResponse(serializers.Serializer[Any]):
 
 
 def render_billing(found: OrganizationBilling, now: datetime) -> dict[str, Any]:
-    """Render an organization's money. Credits and invoices by hand: a serializer takes 30 times as long for each row."""
+    """Render an organization's billing overview. Credits and invoices do not use serializers, which take 30 times as
+    long per row.
+    """
     return {
         "orgId": found.organization.pk,
         "wallet": OrganizationWalletResponse(found.wallet).data,

@@ -1,4 +1,4 @@
-"""Bodies that ask a payment provider for something."""
+"""Wire formats of requests that involve the payment provider."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class CheckoutRequest(StrictSerializer):
     idempotencyKey = IdempotencyKeyField()
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check that the kind has what it needs, and no more."""
+        """Check that the members fit the kind."""
         if attrs["kind"] == TOP_UP and "amountMicros" not in attrs:
             raise serializers.ValidationError({"amountMicros": ["A top-up needs an amount."]})
         if attrs["kind"] == PAYMENT_METHOD:
@@ -29,7 +29,7 @@ class CheckoutRequest(StrictSerializer):
 
 
 class OrganizationCheckoutResponse(serializers.Serializer[Any]):
-    """The page to pay on."""
+    """The provider's payment page."""
 
     provider = serializers.CharField()
     transactionId = serializers.CharField(source="id")
@@ -48,7 +48,7 @@ class ExternalMappingRequest(StrictSerializer):
 
 
 class ExternalMappingResponse(serializers.Serializer[Any]):
-    """A product whose seats another provider bills."""
+    """A product whose seats are billed externally."""
 
     product = serializers.CharField()
     provider = serializers.CharField()

@@ -1,4 +1,4 @@
-"""Context tokens on the wire."""
+"""Wire format of context tokens."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class ContextRequest(StrictSerializer):
 
 
 class ContextResponse(serializers.Serializer[Any]):
-    """A token that acts for an organization; `expires_in` is what is left of the source token."""
+    """A token that acts for an organization. `expires_in` is the remaining lifetime of the source token."""
 
     access_token = serializers.CharField()
     token_type = serializers.CharField(default="DPoP")

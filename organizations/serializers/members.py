@@ -1,4 +1,4 @@
-"""Members and invitations on the wire."""
+"""Wire formats of members and invitations."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -51,7 +51,7 @@ MemberList = listing(MemberResponse)
 
 
 def render_member(member: ListedMember) -> dict[str, Any]:
-    """Render a membership. By hand: there may be a thousand, and a serializer takes 10 times as long for each."""
+    """Render a membership, without a serializer: there may be a thousand, and a serializer takes 10 times as long."""
     return {
         "membershipId": member.membership_id,
         "did": member.did,
@@ -69,7 +69,7 @@ def render_members(members: Iterable[ListedMember]) -> dict[str, Any]:
 
 
 class InvitationResponse(serializers.Serializer[Any]):
-    """An invitation; its token is shown by the answer that creates it alone."""
+    """An invitation. Only the response that creates it contains the token."""
 
     invitationId = serializers.CharField(source="id")
     role = serializers.CharField()
@@ -82,22 +82,22 @@ InvitationList = listing(InvitationResponse)
 
 
 class NewInvitationResponse(InvitationResponse):
-    """The one answer that carries the token, and the portal's link with it in the fragment."""
+    """The only response with the token, and with the portal's link, which has the token in its fragment."""
 
     token = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField()
 
     def get_token(self, invitation: Any) -> str:
-        """Show the token, once."""
+        """Return the token."""
         return str(self.context["token"])
 
     def get_url(self, invitation: Any) -> str:
-        """Make the link that a person can open; a fragment never reaches a server's log."""
+        """Return the link for the invited person. The token is in the fragment, which never reaches a server's log."""
         return f"{settings.PORTAL_URL}/organizations/invitation#token={self.context['token']}"
 
 
 class AcceptanceResponse(serializers.Serializer[Any]):
-    """The answer of an accepted invitation; the instance is the new membership."""
+    """The response to an accepted invitation. The instance is the new membership."""
 
     orgId = serializers.CharField(source="organization_id")
     membershipId = serializers.CharField(source="id")

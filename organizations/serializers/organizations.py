@@ -1,4 +1,4 @@
-"""Organizations, their products and the caller's place in them, on the wire."""
+"""Wire formats of organizations, their products and the caller's membership."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ class ProductResponse(serializers.Serializer[Any]):
 
 
 class OrganizationResponse(serializers.Serializer[Any]):
-    """An organization as one of its members sees it; the instance is the caller's membership."""
+    """An organization as one of its members sees it. The instance is the caller's membership."""
 
     orgId = serializers.CharField(source="organization_id")
     name = serializers.CharField(source="organization.name")
@@ -42,7 +42,7 @@ class OrganizationResponse(serializers.Serializer[Any]):
     products = serializers.SerializerMethodField()
 
     def get_products(self, membership: Any) -> list[dict[str, Any]]:
-        """Render the products that the view read for this organization."""
+        """Render the organization's products, which the view has read."""
         products = self.context["products"][membership.organization_id]
         return list(ProductResponse(products, many=True).data)
 

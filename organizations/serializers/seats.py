@@ -1,4 +1,4 @@
-"""Seats and access decisions on the wire."""
+"""Wire formats of seats and access decisions."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from gateway.core.api.serializers import listing
 
 
 class SeatResponse(serializers.Serializer[Any]):
-    """A seat, taken or not."""
+    """A seat, assigned or revoked."""
 
     product = serializers.CharField(source="entitlement.product_id")
     membershipId = serializers.CharField(source="membership_id")
@@ -20,7 +20,7 @@ SeatList = listing(SeatResponse)
 
 
 class VersionsResponse(serializers.Serializer[Any]):
-    """Versions that grow with every change; null where the caller may not know."""
+    """Versions that increase with every change; null if the caller may not know them."""
 
     organization = serializers.IntegerField(allow_null=True)
     membership = serializers.IntegerField(allow_null=True)

@@ -1,4 +1,4 @@
-"""An organization's usage summary on the wire."""
+"""Wire format of an organization's usage summary."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from organizations.rules.usage_summary import Summary, Tally
 
 
 class TallyResponse(serializers.Serializer[Any]):
-    """Requests and tokens of the calls begun in the month, charges posted in it, and what is held now."""
+    """Requests and tokens of the calls begun in the month, charges posted in it, and current holds."""
 
     requests = serializers.IntegerField()
     inputTokens = serializers.IntegerField()
@@ -20,7 +20,7 @@ class TallyResponse(serializers.Serializer[Any]):
 
 
 class ProductTallyResponse(TallyResponse):
-    """One product's row; null: calls for none."""
+    """One product's row. Null stands for calls without a product."""
 
     product = serializers.CharField(allow_null=True)
 
@@ -32,7 +32,7 @@ class MemberTallyResponse(TallyResponse):
 
 
 class UsageSummaryResponse(serializers.Serializer[Any]):
-    """A UTC month, half-open, by product and by member."""
+    """The summary of a half-open UTC month, by product and by member."""
 
     orgId = serializers.CharField()
     month = serializers.CharField()
@@ -44,7 +44,7 @@ class UsageSummaryResponse(serializers.Serializer[Any]):
 
 
 def render_summary(org_id: str, summary: Summary) -> dict[str, Any]:
-    """Render a month; what has no product or member comes last."""
+    """Render a month. Rows without a product or member come last."""
     return {
         "orgId": org_id,
         "month": f"{summary.start:%Y-%m}",

@@ -1,7 +1,7 @@
 -- organizations_access(p_org_id, p_did, p_product): the live access decision, in one statement.
 --
 -- Returns exactly one row. reason is 'allowed', 'not_member', 'product_disabled' or 'no_seat'; without a product only
--- membership is asked. A stranger learns nothing: every other column is null, whether or not the organization exists.
+-- membership is checked. For other people all other columns are null, whether or not the organization exists.
 CREATE OR REPLACE FUNCTION organizations_access(p_org_id text, p_did text, p_product text DEFAULT NULL)
 RETURNS TABLE (
     reason text,

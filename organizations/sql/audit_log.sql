@@ -1,4 +1,4 @@
--- The audit log only grows, but for entries older than a year, which AUDIT_DAYS may have purged.
+-- The audit log is append-only, except that entries older than a year can be purged (AUDIT_DAYS).
 CREATE OR REPLACE FUNCTION organizations_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' AND OLD.created_at < clock_timestamp() - interval '365 days' THEN

@@ -1,1 +1,1 @@
-"""The organization routes, as thin as they can be."""
+"""Views of the organization routes."""

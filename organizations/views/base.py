@@ -1,4 +1,4 @@
-"""What the routes of one organization share: the caller's live membership comes before anything else."""
+"""Base class of the routes below one organization, which checks the caller's membership first."""
 
 from typing import Any
 
@@ -15,14 +15,16 @@ from organizations.rules.roles import ANY
 
 
 class OrganizationViewSet(ApiViewSet):
-    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, in a role that the action
-    takes."""
+    """A viewset below /v1/organizations/<org_id>; `self.membership` is the caller's, with a role that the action
+    allows.
+    """
 
     membership: Membership
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Check token and capability, then that an organization's token is used for that organization only, then the
-        role."""
+        """Check the token and its capability, then that an organization's token is used only for that organization,
+        then the role.
+        """
         super().initial(request, *args, **kwargs)
         if not self.action:
             return
@@ -47,5 +49,5 @@ def account_of(request: Request) -> Account:
 
 
 def product_of(request: Request) -> str | None:
-    """Read the optional query `product`; empty is none."""
+    """Return the optional query parameter `product`, or None if it is empty."""
     return request.query_params.get("product") or None

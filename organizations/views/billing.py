@@ -1,4 +1,4 @@
-"""An organization's money, and the budgets that limit it."""
+"""Billing, budgets and usage of an organization."""
 
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
@@ -53,7 +53,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
     )
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def retrieve(self, request: Request, org_id: str) -> Response:
-        """Show wallet, credits, budgets, invoices and what this month's seats cost."""
+        """Show wallet, credits, budgets, invoices and the cost of this month's seats."""
         now = timezone.now()
         found = billing.view(self.membership.organization, now)
         return Response(render_billing(found, now))
@@ -61,7 +61,7 @@ class OrganizationBillingViewSet(OrganizationViewSet):
     @extend_schema(operation_id="list_billing_members", summary="List members for budgets", responses=MemberList)
     @requires(Capability.WALLET_READ, roles=MONEY_MANAGERS)
     def members(self, request: Request, org_id: str) -> Response:
-        """List the memberships that a budget can name, removed ones included."""
+        """List the memberships that a budget can name, including removed ones."""
         return Response(render_members(memberships.listed(org_id)))
 
 
@@ -87,7 +87,7 @@ class BudgetsViewSet(OrganizationViewSet):
     @extend_schema(operation_id="disable_budget", summary="Disable a budget", responses=BudgetResponse)
     @requires(Capability.BUDGETS_MANAGE, roles=MONEY_MANAGERS)
     def destroy(self, request: Request, org_id: str, budget_id: str) -> Response:
-        """Disable a budget; amounts that open calls hold stay held."""
+        """Disable a budget. Holds of open calls remain."""
         return _answer(budgets.disable(org_id=org_id, budget_id=budget_id, actor_did=actor(request)))
 
 
@@ -103,7 +103,7 @@ class OrganizationUsageViewSet(OrganizationViewSet):
     )
     @requires(Capability.USAGE_READ, roles=MONEY_MANAGERS)
     def retrieve(self, request: Request, org_id: str) -> Response:
-        """Sum up the current or the previous month by product and by member."""
+        """Summarize the current or the previous month by product and by member."""
         month = request.query_params.get("month", MONTHS[0])
         if month not in MONTHS:
             raise InvalidRequest("month must be current or previous.", param="month")
@@ -150,7 +150,8 @@ class PaymentsViewSet(OrganizationViewSet):
     )
     @requires(Capability.BILLING_CHECKOUT, roles=OWNERS)
     def map(self, request: Request, org_id: str) -> Response:
-        """Allow a partner to bill a product's seats, once the payment provider confirms its account. Repeating asks again.
+        """Let an external account bill a product's seats, once the payment provider confirms it. Repeating verifies it
+        again.
 
         `externalOrgId` is an account connected at the provider, whose metadata names this organization as `org_id`,
         with its details submitted and charges enabled, in the `mode` of the gateway's own key.

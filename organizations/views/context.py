@@ -15,7 +15,7 @@ from organizations.serializers.context import ContextRequest, ContextResponse
 
 
 class ContextViewSet(ApiViewSet):
-    """Exchange a person's token for one that acts for an organization."""
+    """Exchanges a person's token for one that acts for an organization."""
 
     @refuses(NotMember, NoSeat, ProductDisabled, Forbidden, status=403)
     @extend_schema(

@@ -1,4 +1,4 @@
-"""Invite, list, take back, accept."""
+"""Creates, lists, revokes and accepts invitations."""
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
@@ -42,7 +42,7 @@ class InvitationsViewSet(OrganizationViewSet):
     )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def create(self, request: Request, org_id: str) -> Response:
-        """Create an invitation; the token is shown once, and no email is sent."""
+        """Create an invitation. The token is returned once, and no email is sent."""
         body = InvitationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         role, email = Role(body.validated_data["role"]), body.validated_data.get("email")

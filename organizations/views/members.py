@@ -1,4 +1,4 @@
-"""List, change and remove members."""
+"""Lists, changes and removes members."""
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -22,7 +22,7 @@ class MembersViewSet(OrganizationViewSet):
     @extend_schema(operation_id="list_members", summary="List members", responses=MemberList)
     @requires(Capability.ORGS_READ, roles=PEOPLE_MANAGERS)
     def list(self, request: Request, org_id: str) -> Response:
-        """List all memberships, removed ones included, newest first."""
+        """List all memberships, including removed ones, newest first."""
         return Response(render_members(memberships.listed(org_id)))
 
     @refuses(LastOwner)
@@ -34,7 +34,7 @@ class MembersViewSet(OrganizationViewSet):
     )
     @requires(Capability.MEMBERS_MANAGE, roles=PEOPLE_MANAGERS)
     def update(self, request: Request, org_id: str, membership_id: str) -> Response:
-        """Change a member's role; an organization must have at least one owner."""
+        """Change a member's role. An organization must have at least one owner."""
         body = RoleRequest(data=request.data)
         body.is_valid(raise_exception=True)
         role = Role(body.validated_data["role"])

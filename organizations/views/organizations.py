@@ -1,4 +1,4 @@
-"""List, create, show and rename organizations."""
+"""Lists, creates, shows and renames organizations."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ class OrganizationsViewSet(ApiViewSet):
     )
     @requires(Capability.ORGS_MANAGE, roles=ANY)
     def create(self, request: Request) -> Response:
-        """Found an organization, with the caller as its owner, a billing account and a wallet."""
+        """Create an organization, with the caller as its owner, a billing account and a wallet."""
         if caller(request).org_id:
             raise Forbidden("An organization's token cannot create another organization.")
         body = OrganizationRequest(data=request.data)
@@ -53,7 +53,7 @@ class OrganizationsViewSet(ApiViewSet):
 
 
 class OrganizationDetailViewSet(OrganizationViewSet):
-    """GET /v1/organizations/<org_id>, and in the portal alone, PUT /api/organizations/<org_id>."""
+    """GET /v1/organizations/<org_id> and, only in the portal, PUT /api/organizations/<org_id>."""
 
     @extend_schema(operation_id="get_organization", summary="Show an organization", responses=OrganizationResponse)
     @requires(Capability.ORGS_READ, roles=ANY)
@@ -64,7 +64,7 @@ class OrganizationDetailViewSet(OrganizationViewSet):
     @extend_schema(exclude=True)
     @requires(Capability.ORGS_MANAGE, roles=OWNERS)
     def rename(self, request: Request, org_id: str) -> Response:
-        """Rename an organization, for scripts of the portal; the same name again changes nothing."""
+        """Rename an organization, for the portal's scripts. Setting the same name again changes nothing."""
         body = OrganizationRequest(data=request.data)
         body.is_valid(raise_exception=True)
         organizations.rename(org_id=org_id, name=body.validated_data["name"], actor_did=actor(request))

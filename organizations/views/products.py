@@ -48,7 +48,7 @@ class MaxSeatsViewSet(OrganizationViewSet):
     )
     @requires(Capability.PRODUCTS_MANAGE, roles=MONEY_MANAGERS)
     def update(self, request: Request, org_id: str, product: str) -> Response:
-        """Set the cap; lowering it removes no assigned seats."""
+        """Set the cap. Lowering it removes no assigned seats."""
         body = MaxSeatsRequest(data=request.data)
         body.is_valid(raise_exception=True)
         cap = body.validated_data["maxSeats"]

@@ -58,7 +58,7 @@ class AccessViewSet(ApiViewSet):
     )
     @requires(Capability.ORGS_READ, roles=ANY)
     def retrieve(self, request: Request, org_id: str) -> Response:
-        """Return whether the caller may use the organization (and product) right now; a denial is also a 200."""
+        """Return whether the caller may use the organization (and product) now. A denial also has status 200."""
         if caller(request).org_id not in (None, org_id):
             raise Forbidden("A token for one organization cannot ask about another.")
         return Response(DecisionResponse(access.decide(org_id, actor(request), product_of(request))).data)

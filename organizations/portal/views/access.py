@@ -1,4 +1,4 @@
-"""What the person can use here right now."""
+"""The page that shows what a person can use in an organization."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET
@@ -16,7 +16,7 @@ TAB = "organization_access"
 @require_GET
 @member_page()
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Show the live decision for every product of the catalogue."""
+    """Show the live access decision for every product."""
     org_id, did = membership.organization_id, person(request).did
     decisions = [(product, access.decide(org_id, did, product.slug)) for product in Product.objects.order_by("name")]
     rows = [(product, decision.allowed, words.REASONS[decision.reason]) for product, decision in decisions]

@@ -1,4 +1,4 @@
-"""Budgets: what has been spent of each, set one, switch one off."""
+"""Pages for budgets: list, set, turn off."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from gateway.core.contract.amounts import decimals_of
 from organizations.models import Membership
 from organizations.operations import budgets as operations
 from organizations.portal.forms import BudgetForm
-from organizations.portal.pages import back_to, member_page, name_of, product_choices, show, told
+from organizations.portal.pages import back_to, member_page, name_of, product_choices, report_outcome, show
 from organizations.queries import memberships
 from organizations.rules.roles import MONEY_MANAGERS
 
@@ -24,7 +24,7 @@ MEMBERS_OFFERED = 500
 
 
 class Row(NamedTuple):
-    """A budget as the page shows it; amounts are micro-USD, `what` is empty for everything."""
+    """A budget for display. Amounts are in micro-USD. `what` is empty for the whole organization."""
 
     id: str
     what: str
@@ -35,18 +35,20 @@ class Row(NamedTuple):
 
     @property
     def bar(self) -> bars.Bar:
-        """Return how much of the limit is used."""
+        """Return the used percentage of the limit."""
         return bars.of_limit(self.limit, self.spent, self.held)
 
 
 @require_http_methods(["GET", "POST"])
 @member_page(*MONEY_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """List the budgets, and set one."""
+    """List the budgets. A form sets one."""
     form = _form(membership, request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _page(request, membership, form, 400 if form.is_bound else 200)
-    with told(request, "The budget was set. Money that was already spent this month counts toward it.") as outcome:
+    with report_outcome(
+        request, "The budget was set. Money that was already spent this month counts toward it."
+    ) as outcome:
         _put(membership, form, person(request).did)
     return _page(request, membership, form, outcome.error.status) if outcome.error else back_to(TAB, membership)
 
@@ -54,8 +56,10 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_POST
 @member_page(*MONEY_MANAGERS)
 def disable(request: HttpRequest, membership: Membership, budget_id: str) -> HttpResponse:
-    """Switch a budget off; it can be set again."""
-    with told(request, "The budget was turned off. If you set it again, it continues from the amount already counted."):
+    """Turn a budget off. It can be set again."""
+    with report_outcome(
+        request, "The budget was turned off. If you set it again, it continues from the amount already counted."
+    ):
         operations.disable(org_id=membership.organization_id, budget_id=budget_id, actor_did=person(request).did)
     return back_to(TAB, membership)
 

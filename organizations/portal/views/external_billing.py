@@ -1,4 +1,4 @@
-"""Leave the billing of a product's seats to an account at the payment provider that does it already."""
+"""The page that assigns the billing of a product's seats to an external account at the payment provider."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -23,7 +23,7 @@ TAB = "organization_products"
 @require_http_methods(["GET", "POST"])
 @member_page(Role.OWNER)
 def index(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Explain what must be true of the account, and have the provider confirm it."""
+    """Explain the conditions for the account, and have the provider confirm them."""
     found = get_object_or_404(Product, slug=product)
     if request.method == "GET":
         return _page(request, membership, found, ExternalBillingForm(), 200)
@@ -42,14 +42,14 @@ def index(request: HttpRequest, membership: Membership, product: str) -> HttpRes
 def _page(
     request: HttpRequest, membership: Membership, product: Product, form: ExternalBillingForm, status: int
 ) -> HttpResponse:
-    about = {
+    context = {
         "product": product,
         "form": form,
         "mapping": queries.of(membership.organization_id, product.slug),
         "can_verify": payment_pages.are_configured(),
         "mode": payment_pages.mode(),
     }
-    response = show(request, membership, TAB, template="organization_external_billing", **about)
+    response = show(request, membership, TAB, template="organization_external_billing", **context)
     response.status_code = status
     return response
 

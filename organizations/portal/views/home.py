@@ -1,4 +1,4 @@
-"""The first page after signing in: what is in the wallet, what this month cost, and what to do next."""
+"""The home page: wallet, this month's cost, and next steps."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -14,7 +14,7 @@ from organizations.portal import next_steps
 @login_required
 @never_cache
 def home(request: HttpRequest) -> HttpResponse:
-    """Show the account at a glance."""
+    """Show an overview of the account."""
     account, now = person(request), timezone.now()
     owner = ("account", account.did)
     wallet = wallets.view(owner, now)

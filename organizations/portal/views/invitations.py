@@ -1,4 +1,4 @@
-"""Invitations: make one and show its link once, list open ones, revoke them; and the page that accepts one."""
+"""Pages for invitations: create one and show its link once, list, revoke, accept."""
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -14,7 +14,7 @@ from organizations.models import Membership
 from organizations.operations import invitations as operations
 from organizations.portal import words
 from organizations.portal.forms import InvitationForm
-from organizations.portal.pages import back_to, member_page, name_of, show, told
+from organizations.portal.pages import back_to, member_page, name_of, report_outcome, show
 from organizations.queries import invitations
 from organizations.rules.roles import PEOPLE_MANAGERS, Role
 
@@ -26,7 +26,7 @@ COOKIE_SECONDS = 60
 @require_http_methods(["GET", "POST"])
 @member_page(*PEOPLE_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """List open invitations, and make one."""
+    """List open invitations. A form creates one."""
     actor = Role(membership.role)
     form = InvitationForm(request.POST or None, actor=actor)
     if request.method == "POST" and form.is_valid():
@@ -47,7 +47,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*PEOPLE_MANAGERS)
 def revoke(request: HttpRequest, membership: Membership, invitation_id: str) -> HttpResponse:
     """Revoke an open invitation."""
-    with told(request, "The invitation was revoked. Its link no longer works."):
+    with report_outcome(request, "The invitation was revoked. Its link no longer works."):
         operations.revoke(org_id=membership.organization_id, invitation_id=invitation_id, actor_did=person(request).did)
     return back_to(TAB, membership)
 
@@ -56,7 +56,7 @@ def revoke(request: HttpRequest, membership: Membership, invitation_id: str) -> 
 @never_cache
 @ensure_csrf_cookie
 def accept(request: HttpRequest) -> HttpResponse:
-    """Ask for acceptance. The token is in the fragment, which only the person's browser knows."""
+    """Ask whether to accept. The token is in the URL's fragment, which browsers do not send."""
     return render(request, "organizations/invitation.html")
 
 
@@ -65,7 +65,7 @@ def accept(request: HttpRequest) -> HttpResponse:
 def describe(request: HttpRequest) -> HttpResponse:
     """Describe the invitation to the holder of its token: `{organization, inviter, role, meaning}`, else 404.
 
-    The token comes in the body, so that no address and no log has it.
+    The token is sent in the body, so that URLs and logs do not contain it.
     """
     try:
         invitation = operations.look_at(token=request.POST.get("token", ""), now=timezone.now())
@@ -82,9 +82,9 @@ def describe(request: HttpRequest) -> HttpResponse:
 
 
 def _invite(request: HttpRequest, membership: Membership, form: InvitationForm) -> HttpResponse:
-    """Make an invitation. Its token travels to the next page in a cookie of that page, and is nowhere else."""
+    """Create an invitation. Its token is passed to the next page in a cookie for that page, and is not stored."""
     response = back_to(TAB, membership)
-    with told(request, "The invitation is ready. Copy its link now; it is not shown again."):
+    with report_outcome(request, "The invitation is ready. Copy its link now; it is not shown again."):
         _, token = operations.invite(
             org_id=membership.organization_id,
             role=Role(form.cleaned_data["role"]),

@@ -1,4 +1,4 @@
-"""Invoices for the organization's seats: list them, see one and why it is not paid, print it, pay it now."""
+"""Pages for seat invoices: list, details with payment status, PDF, pay now."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ NOTHING_SAVED = "No payment method is saved. Save one first, and the invoice is 
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """List the invoices, the newest month first."""
+    """List the invoices, newest month first."""
     rows = Paginator(queries.of_organization(membership.organization_id), PAGE).get_page(request.GET.get("page"))
     places = decimals_of(one.total_microusd for one in rows)
     return show(request, membership, TAB, rows=rows, places=places)
@@ -87,7 +87,7 @@ def pay(request: HttpRequest, membership: Membership, invoice_id: str) -> HttpRe
     except ApiError as error:
         messages.error(request, words.of_error(error))
     else:
-        _tell(request, payment, _invoice(membership, invoice_id))
+        _report(request, payment, _invoice(membership, invoice_id))
     return back_to("organization_invoice", membership, invoice_id=invoice_id)
 
 
@@ -96,7 +96,7 @@ def _invoice(membership: Membership, invoice_id: str) -> Invoice:
 
 
 def _collection(invoice: Invoice) -> dict[str, Any]:
-    """Return what the page says about collecting an invoice: what it waits for, and what can be done now."""
+    """Return the page's context about collection: the next step, and the possible actions."""
     is_unpaid, is_scheduled = invoice.status in UNPAID, invoice.next_attempt_at is not None
     undecided = _undecided(invoice) if is_unpaid else None
     can_save = is_unpaid and payment_pages.are_configured()
@@ -109,12 +109,12 @@ def _collection(invoice: Invoice) -> dict[str, Any]:
 
 
 def _undecided(invoice: Invoice) -> str | None:
-    """Return the status of the charge whose outcome is not known; there is at most one."""
+    """Return the status of the charge with a pending outcome; there is at most one."""
     return invoice.payments.filter(status__in=PENDING).values_list("status", flat=True).first()
 
 
-def _tell(request: HttpRequest, payment: InvoicePayment | None, invoice: Invoice) -> None:
-    """Describe the outcome of an attempt; without one, why there was none. `invoice` was read after it."""
+def _report(request: HttpRequest, payment: InvoicePayment | None, invoice: Invoice) -> None:
+    """Add a message with the outcome of a charge attempt, or why there was none. `invoice` was read afterwards."""
     if invoice.status == InvoiceStatus.PAID:
         messages.success(request, PAID)
     elif payment is None and invoice.status in UNPAID:

@@ -1,4 +1,4 @@
-"""Who did what, when."""
+"""The audit log page."""
 
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET

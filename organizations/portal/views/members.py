@@ -1,4 +1,4 @@
-"""Members: find them, change their role, remove them."""
+"""Pages for members: search, change roles, remove."""
 
 from urllib.parse import urlencode
 
@@ -12,7 +12,7 @@ from gateway.core.contract.errors import NotFound
 from organizations.models import Membership
 from organizations.operations import members as operations
 from organizations.portal.forms import role_choices
-from organizations.portal.pages import back_to, member_page, name_of, paged, show, told
+from organizations.portal.pages import back_to, member_page, name_of, paged, report_outcome, show
 from organizations.queries import memberships, seats
 from organizations.rules.roles import PEOPLE_MANAGERS, Role, may_touch
 
@@ -22,7 +22,7 @@ TAB = "organization_members"
 @require_GET
 @member_page(*PEOPLE_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """List members, removed ones too, newest first."""
+    """List members, including removed ones, newest first."""
     found, sought = memberships.every(membership.organization_id), request.GET.get("q", "").strip()
     if sought:
         found = found.filter(_named(sought))
@@ -40,7 +40,7 @@ def change_role(request: HttpRequest, membership: Membership, membership_id: str
     """Change a member's role."""
     if (asked := request.POST.get("role")) not in list(Role):
         raise Http404
-    with told(request, f"The role is now {asked}.") as outcome:
+    with report_outcome(request, f"The role is now {asked}.") as outcome:
         operations.change_role(
             org_id=membership.organization_id,
             membership_id=membership_id,
@@ -48,21 +48,21 @@ def change_role(request: HttpRequest, membership: Membership, membership_id: str
             actor_did=person(request).did,
         )
     if membership_id == membership.pk and not outcome.error:
-        return back_to("organization", membership)  # the new role may not see the members
-    return back_to(TAB, membership, _where(request))
+        return back_to("organization", membership)  # the new role may not have access to the list
+    return back_to(TAB, membership, _list_query(request))
 
 
 @require_http_methods(["GET", "POST"])
 @member_page(*PEOPLE_MANAGERS)
 def remove(request: HttpRequest, membership: Membership, membership_id: str) -> HttpResponse:
-    """Ask whether to remove a member, saying what ends, and do so."""
+    """Ask for confirmation, listing the consequences, and remove a member."""
     try:
         target = memberships.active_in(membership.organization_id, membership_id)
     except NotFound:
         raise Http404 from None
     if request.method == "GET":
         return _confirm(request, membership, target)
-    with told(request, f"{name_of(target.account)} was removed.") as outcome:
+    with report_outcome(request, f"{name_of(target.account)} was removed.") as outcome:
         operations.remove(org_id=membership.organization_id, membership_id=membership_id, actor_did=person(request).did)
     if outcome.error:
         return _confirm(request, membership, target, status=outcome.error.status)
@@ -71,12 +71,12 @@ def remove(request: HttpRequest, membership: Membership, membership_id: str) -> 
 
 def _confirm(request: HttpRequest, membership: Membership, target: Membership, status: int = 200) -> HttpResponse:
     ending = seats.visible_to(target, None).filter(membership=target).select_related("entitlement__product")
-    about = {"target": target, "name": name_of(target.account), "ending": ending}
-    return show(request, membership, TAB, template="organization_member_remove", status=status, **about)
+    context = {"target": target, "name": name_of(target.account), "ending": ending}
+    return show(request, membership, TAB, template="organization_member_remove", status=status, **context)
 
 
-def _where(request: HttpRequest) -> str:
-    """Return the query of the list that a form was sent from: what was searched for, and the page."""
+def _list_query(request: HttpRequest) -> str:
+    """Return the query string of the list that a form was sent from: search text and page."""
     return urlencode({name: request.POST[name] for name in ("q", "page") if request.POST.get(name)})
 
 

@@ -1,4 +1,4 @@
-"""Find and create organizations, look at one, and rename it."""
+"""Pages for organizations: list, create, overview, rename."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,7 +13,7 @@ from organizations.models import Membership
 from organizations.operations import organizations
 from organizations.portal import words
 from organizations.portal.forms import NameForm
-from organizations.portal.pages import back_to, member_page, show, told
+from organizations.portal.pages import back_to, member_page, report_outcome, show
 from organizations.queries import entitlements, memberships
 from organizations.rules.roles import OWNERS
 
@@ -22,7 +22,7 @@ from organizations.rules.roles import OWNERS
 @never_cache
 @require_http_methods(["GET", "POST"])
 def index(request: HttpRequest) -> HttpResponse:
-    """List the person's organizations, and create one."""
+    """List the person's organizations. A form creates one."""
     form = NameForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         name = form.cleaned_data["name"]
@@ -37,7 +37,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_GET
 @member_page()
 def overview(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Show the organization, the person's part in it, and its products."""
+    """Show the organization, the person's role, and the products."""
     return _overview(request, membership, NameForm(initial={"name": membership.organization.name}))
 
 
@@ -49,7 +49,7 @@ def rename(request: HttpRequest, membership: Membership) -> HttpResponse:
     if not form.is_valid():
         return _overview(request, membership, form, 400)
     name = form.cleaned_data["name"]
-    with told(request, f"The organization is now called {name}.") as outcome:
+    with report_outcome(request, f"The organization is now called {name}.") as outcome:
         organizations.rename(org_id=membership.organization_id, name=name, actor_did=person(request).did)
     if outcome.error:
         return _overview(request, membership, form, outcome.error.status)

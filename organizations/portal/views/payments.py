@@ -1,4 +1,4 @@
-"""Payments into the organization's wallet: list them, begin one, save a payment method, see its outcome."""
+"""Pages for payments into the organization's wallet: list, top up, save a payment method, show the status."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ TAB = "organization_payments"
 @require_http_methods(["GET", "POST"])
 @member_page(*MONEY_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """List the payments; a form begins a top-up."""
+    """List the payments. A form starts a top-up."""
     if request.method == "POST":
         return _add(request, membership)
     rows = Paginator(queries.of_owner(_owner(membership)), queries.PAGE).get_page(request.GET.get("page"))
@@ -43,7 +43,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_POST
 @member_page(*MONEY_MANAGERS)
 def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Lead to the provider's page that saves a payment method, and charges nothing."""
+    """Redirect to the provider's page that saves a payment method without a charge."""
     form = OnceForm(request.POST)
     if not form.is_valid():
         return back_to(TAB, membership)
@@ -58,28 +58,28 @@ def keep_method(request: HttpRequest, membership: Membership) -> HttpResponse:
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def state(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
-    """Show the state of a payment, on the return from the provider and later."""
+    """Show a payment's status, on the return from the provider and later."""
     checkout = get_object_or_404(queries.of_owner(_owner(membership)), pk=transaction_id)
-    about = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
-    return show(request, membership, TAB, template="organization_payment", **about)
+    context = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
+    return show(request, membership, TAB, template="organization_payment", **context)
 
 
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def receipt(request: HttpRequest, membership: Membership, transaction_id: str) -> HttpResponse:
-    """Show the receipt of a payment that has arrived."""
+    """Show the receipt of a completed payment."""
     checkout = get_object_or_404(queries.paid_by(_owner(membership)), pk=transaction_id)
-    about = {
+    context = {
         "checkout": checkout,
         "organization": membership.organization,
         "payer": Account.objects.filter(did=checkout.requested_by).first(),
         "back": reverse("organization_payment", args=[membership.organization_id, checkout.pk]),
     }
-    return render(request, "billing/receipt.html", about)
+    return render(request, "billing/receipt.html", context)
 
 
 def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Begin a top-up and lead to the provider's page; the same form again leads to the same page."""
+    """Start a top-up and redirect to the provider's page. Sending the same form again redirects to the same page."""
     form = TopUpForm(request.POST).for_products(product_choices(membership.organization_id))
     if not form.is_valid():
         return wallet.page(request, membership, form, status=400)
@@ -93,7 +93,7 @@ def _add(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 
 def _method(membership: Membership) -> dict[str, Any]:
-    """Return the payment method that is saved, and the form that saves another."""
+    """Return the saved payment method, and the form that saves another."""
     if not payment_pages.are_configured():
         return {"can_pay": False}
     is_live = payment_pages.mode() == "live"

@@ -1,4 +1,4 @@
-"""Products: what there is, enable, disable, limit the seats."""
+"""Pages for products: list, enable, disable, set seat limits."""
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,7 +12,7 @@ from gateway.core.contract.amounts import usd
 from organizations.models import Entitlement, Membership
 from organizations.operations import products as operations
 from organizations.portal.forms import CapForm
-from organizations.portal.pages import back_to, member_page, name_of, show, told
+from organizations.portal.pages import back_to, member_page, name_of, report_outcome, show
 from organizations.queries import entitlements
 from organizations.rules.roles import MONEY_MANAGERS, Role
 
@@ -23,7 +23,7 @@ NAMES_SHOWN = 20
 @require_GET
 @member_page()
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """List the catalogue with what the organization has of it."""
+    """List all products, with the organization's entitlements."""
     return _page(request, membership)
 
 
@@ -31,7 +31,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 @member_page(*MONEY_MANAGERS)
 def enable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
     """Enable a product."""
-    with told(request, "The product was enabled. Now assign seats to the members who will use it."):
+    with report_outcome(request, "The product was enabled. Now assign seats to the members who will use it."):
         operations.enable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
     return back_to(TAB, membership)
 
@@ -39,11 +39,11 @@ def enable(request: HttpRequest, membership: Membership, product: str) -> HttpRe
 @require_http_methods(["GET", "POST"])
 @member_page(*MONEY_MANAGERS)
 def disable(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Ask whether to disable a product, saying whose seats end, and do so."""
+    """Ask for confirmation, listing the seats that end, and disable a product."""
     entitlement = _enabled(membership.organization_id, product)
     if request.method == "GET":
         return _confirm(request, membership, entitlement)
-    with told(request, "The product was disabled and its seats were removed.") as outcome:
+    with report_outcome(request, "The product was disabled and its seats were removed.") as outcome:
         operations.disable(org_id=membership.organization_id, product=product, actor_did=person(request).did)
     if outcome.error:
         return _confirm(request, membership, entitlement, status=outcome.error.status)
@@ -53,13 +53,13 @@ def disable(request: HttpRequest, membership: Membership, product: str) -> HttpR
 @require_POST
 @member_page(*MONEY_MANAGERS)
 def limit(request: HttpRequest, membership: Membership, product: str) -> HttpResponse:
-    """Set or clear the limit of seats."""
+    """Set or clear the seat limit."""
     form = CapForm(request.POST)
     if not form.is_valid():
         messages.error(request, "The limit must be a whole number. Leave it empty for no limit.")
         return _page(request, membership, 400, product=product, typed=request.POST.get("max_seats", ""))
     cap = form.cleaned_data["max_seats"]
-    with told(
+    with report_outcome(
         request,
         f"The seat limit is now {cap}. Nobody loses a seat." if cap is not None else "There is no seat limit now.",
     ):
@@ -70,7 +70,7 @@ def limit(request: HttpRequest, membership: Membership, product: str) -> HttpRes
 
 
 def _page(request: HttpRequest, membership: Membership, status: int = 200, **refused: str) -> HttpResponse:
-    """Render the list. A limit that was refused stays in its field: `product` and what was `typed`."""
+    """Render the list. After a refused limit, the field of `product` shows the `typed` text."""
     had = {one.product_id: one for one in entitlements.with_counts().filter(organization=membership.organization)}
     rows = [(product, had.get(product.slug), usd(product.seat_price_microusd)) for product in _catalogue()]
     rows.sort(key=lambda row: not (row[1] and row[1].is_enabled))
@@ -84,8 +84,8 @@ def _confirm(request: HttpRequest, membership: Membership, entitlement: Entitlem
     ending = entitlement.seats.filter(assigned_at__isnull=False).select_related("membership__account")
     names = [name_of(seat.membership.account) for seat in ending[:NAMES_SHOWN]]
     more = max(entitlements.assigned_seats(entitlement) - len(names), 0)
-    about = {"entitlement": entitlement, "names": names, "more": more}
-    return show(request, membership, TAB, template="organization_product_disable", status=status, **about)
+    context = {"entitlement": entitlement, "names": names, "more": more}
+    return show(request, membership, TAB, template="organization_product_disable", status=status, **context)
 
 
 def _catalogue() -> list[Product]:

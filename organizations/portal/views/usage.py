@@ -1,4 +1,4 @@
-"""What the organization used in a month, and what its seats cost."""
+"""The usage page: an organization's use in a month, and the cost of its seats."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -31,7 +31,7 @@ NO_PRODUCT, NO_MEMBER = "No product", "No member"
 @require_GET
 @member_page(*MONEY_MANAGERS)
 def index(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Show a month's use by day, by product and member and by model, and what the seats of the month cost."""
+    """Show a month's use by day, by product and member, and by model, and the cost of its seats."""
     org_id, now = membership.organization_id, timezone.now()
     choice = usage_months.choose(_owner(membership), request.GET.get("month"), now)
     if choice.month is None:
@@ -79,7 +79,7 @@ def _member_lines(org_id: str, rows: Iterable[MemberUse], products: dict[str, st
 
 
 def _estimate(org_id: str, products: dict[str, str], now: datetime) -> dict[str, Any]:
-    """Return what the seats of this month are estimated to cost."""
+    """Return the estimate for this month's seats."""
     try:
         seats = seat_estimate.estimate(org_id, now)
     except OrgReportLimit as error:
@@ -90,6 +90,6 @@ def _estimate(org_id: str, products: dict[str, str], now: datetime) -> dict[str,
 
 
 def _invoice(org_id: str, month: Month) -> dict[str, Any]:
-    """Return the invoice for the seats of a month that is over, a void one only where no other took its place."""
+    """Return the invoice for a past month's seats. A void one is returned only if it was not replaced."""
     found = invoices.of_organization(org_id).filter(period_start=month[0])
     return {"invoice": found.exclude(status=InvoiceStatus.VOID).first() or found.first()}

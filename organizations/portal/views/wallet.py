@@ -1,4 +1,4 @@
-"""The organization's wallet: what is in it, and the form that adds money."""
+"""The wallet page: balance and credits, and the form that adds money."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -23,7 +23,7 @@ def index(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 
 def page(request: HttpRequest, membership: Membership, form: TopUpForm, *, status: int = 200) -> HttpResponse:
-    """Render the wallet with a form for adding money, from which the provider's pages can be reached."""
+    """Render the wallet with a form for adding money, which may redirect to the provider."""
     org_id = membership.organization_id
     owner = ("organization", org_id)
     try:

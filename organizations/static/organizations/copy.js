@@ -1,4 +1,4 @@
-// Copies a field to the clipboard and says so.
+// Copies a field to the clipboard and confirms it.
 "use strict";
 
 for (const button of document.querySelectorAll("[data-copy]")) {

@@ -1,5 +1,5 @@
-// An invitation's token is in the fragment of its link, which browsers send nowhere. It leaves the address bar at once and
-// stays in this tab while its person signs in. It is sent in bodies alone: to learn what it invites to, and to accept.
+// An invitation's token is in the fragment of its link, which browsers do not send. It is removed from the address bar at
+// once and stored in this tab while the person signs in. It is sent only in bodies: to show the invitation, and to accept it.
 "use strict";
 
 (() => {
