@@ -1,4 +1,4 @@
-"""The console's pages of judgement: which backends the aliases select, the fallbacks, and how backends have answered."""
+"""Console pages for judgement: settings, fallbacks, and the distribution of answers."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,7 +21,7 @@ USUAL_DAYS = 30
 
 @admin.register(JudgementSettings)
 class JudgementSettingsAdmin(SingleRowAdmin):
-    """The one row of settings."""
+    """The judgement settings, a single row."""
 
     list_display = ("__str__", "text_backend", "vision_backend")
     list_select_related = ("text_backend", "vision_backend")
@@ -30,7 +30,7 @@ class JudgementSettingsAdmin(SingleRowAdmin):
 
 @admin.register(JudgementFallback)
 class JudgementFallbackAdmin(ConsoleAdmin):
-    """Where an overloaded backend's requests may go."""
+    """Fallbacks for overloaded backends."""
 
     list_display = ("source", "target")
     list_display_links = ("source",)
@@ -41,15 +41,15 @@ class JudgementFallbackAdmin(ConsoleAdmin):
 
 @admin.register(AnswerCount)
 class AnswerCountAdmin(ReadOnlyAdmin):
-    """How the recent answers of each backend and version are distributed: one page of plots in place of rows."""
+    """Distribution of the recent answers of each backend and version, as a page of plots."""
 
     ordering = ("-id",)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the distributions of the last days, of which `days` says how many."""
+        """Show the distributions of the last `days` days."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        if set(request.GET) - {"days", SEARCH_VAR}:  # a list without a search ignores the console's `q`
+        if set(request.GET) - {"days", SEARCH_VAR}:  # the list has no search, so the console's `q` is ignored
             raise SuspiciousOperation("The page has no other filter.")
         days = _days(request.GET.get("days"))
         since = timezone.now().date() - timedelta(days=days - 1)

@@ -8,7 +8,7 @@ class JudgementConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register with the catalogue which backends the operator has chosen."""
+        """Register the operator's choice of backends with the catalogue."""
         from inference.queries import catalogue
         from judgement.queries.choices import read_choices
 

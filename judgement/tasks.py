@@ -8,5 +8,5 @@ from judgement.operations import answer_counts
 
 @job("counts")
 def purge_answer_counts() -> int:
-    """Delete counts of answers that are too old to be compared."""
+    """Delete old answer counts."""
     return answer_counts.purge(now=timezone.now())

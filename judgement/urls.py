@@ -1,4 +1,4 @@
-"""The judgement route, which is served by the lean handler (`gateway.asgi`)."""
+"""URL of the judgement route, which the lean handler (`gateway.asgi`) serves."""
 
 from django.urls import URLPattern, path
 

@@ -1,4 +1,4 @@
-"""Which backends judge, which one takes over from which, and counts of their answers."""
+"""The tables of the judgement app: settings, fallbacks and answer counts."""
 
 from judgement.models.answer_count import AnswerCount
 from judgement.models.fallback import JudgementFallback

@@ -1,14 +1,14 @@
-"""How likely a backend's answers were, counted by day: what an operator sees a version shift by."""
+"""Daily counts of answers by probability, in which operators can see shifts between versions."""
 
 from django.db import models
 from django.db.models import Q
 
 
 class AnswerCount(models.Model):
-    """How many answers of one kind of question fell into one tenth, on one UTC day, from one identity.
+    """The number of answers to one kind of question in one tenth of the range, on one UTC day, from one identity.
 
-    `identity` is `<alias>/<version>`, as answers name it. `shard` keeps transactions that count at the same time out of each
-    other's way; a count is the sum over the shards. Nothing of a question, an answer or a caller is kept. Only
+    `identity` is `<alias>/<version>`, as in answers. A count is the sum over its shards, which let concurrent
+    transactions count without waiting for each other. No content of questions or answers and no caller is stored. Only
     `judgement_close_calls` writes rows.
     """
 

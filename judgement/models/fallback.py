@@ -1,11 +1,13 @@
-"""Where an overloaded backend's request may go. SPEC: Judgement rules."""
+"""Fallbacks for overloaded backends. SPEC: Judgement rules."""
 
 from django.db import models
 from django.db.models import F, Q
 
 
 class JudgementFallback(models.Model):
-    """The one fallback of a backend; it is taken only where the request allows it and the backend says overloaded."""
+    """A backend's only fallback. It is used only if the request allows it and the backend reports that it is
+    overloaded.
+    """
 
     source = models.OneToOneField(
         "inference.Alias", models.CASCADE, related_name="judgement_fallback", verbose_name="from"

@@ -1,4 +1,4 @@
-"""Which backends the aliases `judgement` and `judgement-vision` select. SPEC: Judgement rules."""
+"""Settings: the backends that the aliases `judgement` and `judgement-vision` select. SPEC: Judgement rules."""
 
 from typing import ClassVar
 
@@ -7,7 +7,7 @@ from django.db.models import Q
 
 
 class JudgementSettings(models.Model):
-    """One row. A backend that is not set makes its alias unavailable."""
+    """A single row. An alias whose backend is not set is unavailable."""
 
     ONLY: ClassVar[int] = 1
 

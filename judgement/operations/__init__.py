@@ -1,1 +1,1 @@
-"""What changes the rows of the judgement app."""
+"""Operations that change records of the judgement app."""

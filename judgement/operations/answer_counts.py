@@ -1,4 +1,4 @@
-"""Answer counts are kept for a while, so that versions can be compared."""
+"""Purges answer counts, which are retained for a while so that versions can be compared."""
 
 from datetime import datetime, timedelta
 
@@ -9,6 +9,6 @@ from judgement.models import AnswerCount
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the counts of days that were over long ago; return how many rows they had."""
+    """Delete the counts of old days; return the number of rows."""
     first = (now - timedelta(days=settings.JUDGEMENT_COUNT_DAYS)).date()
     return purge_rows(AnswerCount.objects.filter(day__lt=first).order_by("day"))

@@ -1,1 +1,1 @@
-"""Reads of the judgement app."""
+"""Queries of the judgement app."""

@@ -1,4 +1,4 @@
-"""Which backends the aliases select, and who takes an overloaded one's calls over, by their names."""
+"""Query for the operator's choice of backends and fallbacks, by name."""
 
 from inference.queries.catalogue import Choices
 from judgement.models import JudgementFallback, JudgementSettings
@@ -8,7 +8,7 @@ VISION_ALIAS = "judgement-vision"
 
 
 def read_choices() -> Choices:
-    """Read what the operator has chosen; an alias whose backend is not set selects none."""
+    """Return the operator's choices. An alias whose backend is not set selects none."""
     chosen = JudgementSettings.objects.values_list("text_backend__name", "vision_backend__name").first()
     text, vision = chosen or (None, None)
     fallbacks = JudgementFallback.objects.values_list("source__name", "target__name")

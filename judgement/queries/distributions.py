@@ -1,4 +1,4 @@
-"""How the recent answers of every identity are distributed."""
+"""Query for the distributions of recent answers."""
 
 from collections import defaultdict
 from datetime import date
@@ -11,7 +11,7 @@ from judgement.rules.shifts import Distribution, in_tenths
 
 
 def recent(since: date) -> list[Distribution]:
-    """Return the distributions of the answers from this day on: by alias and kind, the version seen last first."""
+    """Return the distributions of answers since this day, by alias and kind, the most recent version first."""
     rows = AnswerCount.objects.filter(day__gte=since).values_list("identity", "kind", "bucket")
     counted: dict[tuple[str, str], dict[int, int]] = defaultdict(dict)
     days: dict[tuple[str, str], tuple[date, date]] = {}

@@ -1,4 +1,4 @@
-"""The answer to a judgement, as every backend's is laid out."""
+"""Renders answers, in the same form for all backends."""
 
 import re
 import time
@@ -13,8 +13,9 @@ _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}", re.ASCII)
 
 
 def judgement_of(attempt: Attempt[BoundedJudgement], version: Any, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Render checked answers with our id and the identity of the backend: its alias and version. Raises MalformedAnswer
-    if the version is not a name."""
+    """Render checked answers with the call's id and the backend's identity (alias and version). Raises MalformedAnswer
+    if the version is not a valid name.
+    """
     request = attempt.request
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         raise MalformedAnswer("no version")
@@ -23,6 +24,6 @@ def judgement_of(attempt: Attempt[BoundedJudgement], version: Any, answers: Mapp
         "object": "judgement",
         "model": f"{request.backend}/{version}",
         "answers": answers,
-        "fallback": request.told_fallback,
+        "fallback": request.used_fallback,
         "created": int(time.time()),
     }

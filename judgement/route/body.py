@@ -1,4 +1,4 @@
-"""A judgement's body, and the models that it may go to."""
+"""Reads a judgement's body and selects its backend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from judgement.queries.choices import TEXT_ALIAS
 
 @dataclass(frozen=True, slots=True)
 class JudgementBody:
-    """A strictly parsed body, with the catalogue as it is when the request arrives."""
+    """A strictly parsed body, with the catalogue at the time of the request."""
 
     sent: JsonBody
     catalogue: Catalogue
@@ -26,20 +26,20 @@ class JudgementBody:
 
     @property
     def is_large(self) -> bool:
-        """Return whether checking it would keep the event loop long."""
+        """Return whether checking it would block the event loop for long."""
         return self.sent.is_large
 
     @property
     def digest(self) -> bytes:
-        """Return what a repeated request is known by."""
+        """Return the fingerprint by which a repeated request is recognized."""
         return self.sent.digest
 
     @property
     def model(self) -> str:
-        """Return the alias that is asked for: the default text backend's where none is. Raises InvalidRequest."""
+        """Return the requested alias, by default that of the default text backend. Raises InvalidRequest."""
         return TEXT_ALIAS if self.members.get("model") is None else self.sent.model
 
 
 async def read_judgement(request: MeteredRequest) -> JudgementBody:
-    """Read and parse a body. Raises the catalogue's error."""
+    """Read and parse a body. Raises the catalogue's errors."""
     return JudgementBody(await read_json_with_images(request), await catalogue.current())

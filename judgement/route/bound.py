@@ -1,4 +1,4 @@
-"""A judgement with its hold, and how its usage is read."""
+"""Judgements bound to a backend: hold, usage and answer."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -21,25 +21,25 @@ from judgement.rules.prompt import messages, output_tokens
 from judgement.rules.tally import tally
 
 FRAME_TOKENS = 1024
-"""What a backend may put around one question and its state, or a vendor around the messages of a chat."""
+"""The tokens that a backend may add to one question and its state, or a vendor to the messages of a chat."""
 
 
 @value_class(frozen=True, slots=True)
 class Valid:
-    """A valid request, and who may take it over."""
+    """A valid request, and the model and price of its fallback, if any."""
 
     asked: JudgementRequest
     fallback: tuple[ServedModel, PriceVersion] | None = None
 
     @property
     def is_large(self) -> bool:
-        """Return whether writing it would keep the event loop long."""
+        """Return whether serializing it would block the event loop for long."""
         return self.asked.is_large
 
 
 @value_class(frozen=True)
 class BoundedJudgement(BoundedJson):
-    """A judgement as it is sent to one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
+    """A judgement for one backend, whose alias is `backend`. `taken_over` is the alias that was overloaded."""
 
     asked: JudgementRequest
     prices: PriceBook
@@ -50,33 +50,33 @@ class BoundedJudgement(BoundedJson):
 
     @property
     def fallback(self) -> Fallback | None:
-        """Return the fallback for a backend that says that it is overloaded."""
+        """Return the fallback for an overloaded backend."""
         return self.other
 
     @property
-    def told_fallback(self) -> dict[str, str] | None:
-        """Return what the answer tells of a fallback."""
+    def used_fallback(self) -> dict[str, str] | None:
+        """Return the answer's `fallback` member."""
         return {"from": self.taken_over, "to": self.backend, "reason": "overloaded"} if self.taken_over else None
 
     @property
     def needs_preparing(self) -> bool:
-        """Return whether images must be fetched first."""
+        """Return whether images must be fetched before the call."""
         return any(isinstance(image, RemoteImage) for image in self.images)
 
     @property
     def image_urls(self) -> list[str]:
-        """Return the images as data URLs, once they are here."""
+        """Return the images, which must have been fetched, as data URLs."""
         return [image.url for image in self.images]
 
     def with_images(self, images: tuple[Image, ...]) -> "BoundedJudgement":
-        """Return the request with the fetched images, also for its fallback."""
+        """Return the request with the fetched images, which the fallback uses, too."""
         other = self.other
         if other is not None and isinstance(other.request, BoundedJudgement):
             other = replace(other, request=other.request.with_images(images))
         return replace(self, images=images, other=other)
 
     def usage(self, answer: Answer) -> Quantities:
-        """Read `input_tokens`, and what else a chat completion reports."""
+        """Read the usage: `input_tokens`, and for a chat completion its other counts."""
         usage = answer.usage or {}
         needed = self.prices.needs_token_usage
         return Quantities(
@@ -86,17 +86,17 @@ class BoundedJudgement(BoundedJson):
         )
 
     def content(self, answer: Answer, *, usage_is_known: bool = True) -> Content:
-        """Render the answer; its `input_tokens` is null where the backend did not say it."""
+        """Render the answer. Its `input_tokens` is null if the backend did not report it."""
         usage = {"input_tokens": (answer.usage or {}).get("input_tokens")}
         return Content(JSON_TYPE, dumps({**answer.body, "usage": usage}))
 
     def kept(self, answer: Answer) -> Mapping[str, Any]:
-        """Keep how likely the answers were, by tenths, for the operator's page."""
+        """Return the counts of the answers by tenth, for the operator's page."""
         return {"identity": answer.body["model"], "tally": tally(self.asked.questions, answer.body["answers"])}
 
 
 def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_cost_microusd: int) -> BoundedJudgement:
-    """Compute the hold: the dearer of the backend and of the one that may take the call over.
+    """Compute the hold: the higher of the costs at the backend and at its fallback.
 
     Raises MaxCostExceeded with what the request needs.
     """
@@ -112,8 +112,9 @@ def bound_judgement(valid: Valid, model: ServedModel, price: PriceVersion, max_c
 
 
 def _most(asked: JudgementRequest, model: ServedModel) -> Quantities:
-    """Bound what a backend can use, branch by branch or in one prompt. An image's size says nothing about its tokens; the
-    model's context does."""
+    """Return the most tokens that a backend can use, branch by branch or in one prompt. An image's tokens cannot be
+    computed from its size, so the model's context is the bound.
+    """
     prompt = messages(asked.state, asked.questions, ())
     one_prompt = sum(len(message["content"].encode()) for message in prompt) + FRAME_TOKENS
     tokens = max(asked.branch_tokens_max(FRAME_TOKENS), one_prompt)

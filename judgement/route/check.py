@@ -1,4 +1,4 @@
-"""Checks a judgement for the backend that it goes to, and finds the one that may take it over."""
+"""Checks a judgement for its backend, and finds the fallback."""
 
 from datetime import UTC, datetime
 
@@ -23,7 +23,9 @@ ENDPOINTS: Endpoints = {
 
 
 def check(body: JudgementBody, model: ServedModel) -> Valid:
-    """Validate a request, or raise the error that names the member at fault. Backends are aliases; a raw model is none."""
+    """Validate a request, or raise the error that names the invalid member. Backends are aliases; raw models are
+    refused.
+    """
     if model.issuers is not None:
         raise InvalidRequest(f"{model.name} is not a judgement backend.", param="model")
     takes_images = _takes_images(body.catalogue, model) or not model.is_served
@@ -38,7 +40,7 @@ def _takes_images(catalogue: Catalogue, model: ServedModel) -> bool:
 def _fallback(
     catalogue: Catalogue, model: ServedModel, asked: JudgementRequest
 ) -> tuple[ServedModel, PriceVersion] | None:
-    """Return who may take the call over, at what prices, where the operator has named one that can be called with it."""
+    """Return the fallback and its price, if the operator has set one that can serve this request."""
     other = catalogue.models.get(catalogue.choices.fallbacks.get(model.name, ""))
     price = other.price_at(datetime.now(UTC)) if other and other.is_served else None
     if other is None or price is None or not price.prices.serves(Route.JUDGEMENT):

@@ -1,4 +1,4 @@
-"""Judgements of the demo backend: it compares words, understands nothing, and says so by its version."""
+"""The demo backend, which only compares words; its version says so."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _DECIMALS = 4
 
 
 class DemoJudgement(DemoEndpoint[BoundedJudgement]):
-    """Rates a label the likelier the more words its description shares with the state."""
+    """Gives a label a higher probability the more words its description shares with the state."""
 
     async def answer(self, attempt: Attempt[BoundedJudgement]) -> Answer:
         """Judge every question."""
@@ -39,7 +39,7 @@ def _judge(question: Question, words: frozenset[str]) -> dict[str, float]:
 
 
 def _described(question: Question, label: str) -> frozenset[str]:
-    """Return the words that speak for a label; a noul's instructions speak for true."""
+    """Return the words that count for a label. A noul's instructions count for true."""
     spoken = question.instructions if question.kind is Kind.NOUL and label == "true" else label
     return _words([spoken, question.criteria.get(label, "")])
 

@@ -1,4 +1,4 @@
-"""Fetches the images that a judgement names by URL, before anything is held for it."""
+"""Fetches the images that a judgement names by URL, before the hold."""
 
 from gateway.core.contract.limits import JUDGEMENT_IMAGE_MAX_BYTES, JUDGEMENT_IMAGES_MAX
 from inference.adapters import fetched_images
@@ -11,7 +11,7 @@ TOGETHER_MAX_BYTES = JUDGEMENT_IMAGE_MAX_BYTES * JUDGEMENT_IMAGES_MAX
 
 
 async def fetch_images(http: MeteredRequest, request: BoundedJudgement) -> BoundedJudgement:
-    """Put the images in the places of their URLs. Raises ImageRejected naming the member, or NotReady."""
+    """Replace image URLs by the images. Raises ImageRejected, which names the member, or NotReady."""
     remote = [image for image in request.images if isinstance(image, RemoteImage)]
     if not remote:
         return request

@@ -16,17 +16,17 @@ OVERLOADED = "overloaded"
 
 
 class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
-    """Sends the questions as they came, and takes probabilities by question and label."""
+    """Sends the questions unchanged, and reads probabilities by question and label."""
 
     path = "/judge"
 
     def body(self, attempt: Attempt[BoundedJudgement], *, streams: bool) -> dict[str, Any]:
-        """Build the body; images go as data URLs."""
+        """Build the body, with images as data URLs."""
         images = attempt.request.image_urls
         return {**super().body(attempt, streams=streams), **({"images": images} if images else {})}
 
     def make_ours(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
-        """Check the answers, and lay them out."""
+        """Check and render the answers."""
         try:
             answers = read_answers(attempt.request.asked.questions, body.get("answers"))
             ours = judgement_of(attempt, body.get("version"), answers)
@@ -37,7 +37,7 @@ class JudgementProtocol(JsonEndpoint[BoundedJudgement]):
         body.update(ours, usage=usage)
 
     def refused(self, attempt: Attempt[BoundedJudgement], refusal: Refusal) -> Outcome:
-        """Read a refusal; only the code `overloaded` lets another backend take the call over."""
+        """Read a refusal. Only the code `overloaded` allows the fallback."""
         outcome = too_large(super().refused(attempt, refusal))
         if isinstance(outcome, Overloaded):
             code = errors.error_object(refusal.body).get("code")

@@ -1,4 +1,4 @@
-"""Judgements by text models: one chat completion, and the log-probabilities of its label tokens."""
+"""Judgements by text models, from the log-probabilities of one chat completion."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ _USAGE = {
 
 
 class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
-    """Asks for one code per question (`judgement.rules.prompt`), and reads how likely each was."""
+    """Requests one code per question (`judgement.rules.prompt`), and reads the codes' probabilities."""
 
     path = "/chat/completions"
 
@@ -41,7 +41,7 @@ class JudgementOverChat(JsonEndpoint[BoundedJudgement]):
         }
 
     def make_ours(self, attempt: Attempt[BoundedJudgement], body: dict[str, Any]) -> None:
-        """Read the labels, and lay the answers out. The version is the model that the upstream names."""
+        """Read the labels and render the answers. The version is the upstream's model name."""
         questions = attempt.request.asked.questions
         try:
             found = read_labels(questions, read_tokens(_only_choice(body)))

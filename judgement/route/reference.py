@@ -1,4 +1,4 @@
-"""Judgements in the API reference."""
+"""Shapes of judgements in the API reference."""
 
 from gateway.core.contract.limits import JUDGEMENT_IMAGES_MAX, JUDGEMENT_LABELS_MAX, JUDGEMENT_QUESTIONS_MAX
 from inference.serializers import reference as shapes
@@ -22,14 +22,14 @@ QUESTION = _closed(
     instructions=shapes.TEXT,
     criteria={
         **_map_of(shapes.TEXT, maxProperties=JUDGEMENT_LABELS_MAX),
-        "description": "A description by label. A noul's are `true` and `false`, and may be left out; a score's are "
-        "numbers; a choice and a score have two or more.",
+        "description": "Descriptions by label. A noul's labels are `true` and `false`, and may be omitted; a "
+        "score's are numbers; a choice and a score have two or more.",
     },
 )
 REQUEST = _closed(
     "state questions",
     model=shapes.optional(
-        {"type": "string", "description": "An alias; `judgement`, the default text backend, where it is left out."}
+        {"type": "string", "description": "An alias. Default: `judgement`, the default text backend."}
     ),
     state={"oneOf": [shapes.TEXT, _map_of(shapes.TEXT)]},
     questions=_map_of(QUESTION, minProperties=1, maxProperties=JUDGEMENT_QUESTIONS_MAX),

@@ -1,4 +1,4 @@
-"""What a judgement asks for. SPEC: Judgement request."""
+"""Reads and checks judgement requests. SPEC: Judgement request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _MEMBERS = frozenset({"model", "state", "questions", "images", "allow_fallback"}
 
 
 class RemoteImage(NamedTuple):
-    """An image that the gateway is to fetch, and the path of the member that names it."""
+    """An image that the gateway must fetch, and the path of the member that names it."""
 
     url: str
     param: str
@@ -29,7 +29,7 @@ class RemoteImage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgementRequest:
-    """What is to be judged. `state_bytes` are the UTF-8 bytes of the state's texts."""
+    """A valid request. `state_bytes` is the size of the state's texts in UTF-8."""
 
     state: State
     questions: tuple[Question, ...]
@@ -39,9 +39,9 @@ class JudgementRequest:
     is_large: bool
 
     def branch_tokens_max(self, frame_tokens: int) -> int:
-        """Bound the tokens of all branches: a backend reads the state once for each question, with so many tokens of its
-        own around them, but never more than its limit. No tokenizer makes more tokens of a text than it has bytes; of
-        images, only the limit is known."""
+        """Return the most tokens of all branches. A backend reads the state once for each question and adds
+        `frame_tokens`, up to its limit. A text has at most one token per byte; for images, only the limit is known.
+        """
         most = JUDGEMENT_BRANCH_MAX_TOKENS
         if self.images:
             return most * len(self.questions)
@@ -49,7 +49,9 @@ class JudgementRequest:
 
 
 def read_request(members: Mapping[str, Any], *, takes_images: bool, is_large: bool) -> JudgementRequest:
-    """Read a body. Raises InvalidRequest, ImagesUnsupported, ImageRejected or InputTooLarge, with the member at fault."""
+    """Read a body. Raises InvalidRequest, ImagesUnsupported, ImageRejected or InputTooLarge, with the invalid
+    member.
+    """
     for name in members:
         if name not in _MEMBERS:
             raise InvalidRequest(f"{name} is not a member of this request.", param=name)
@@ -65,7 +67,7 @@ def read_request(members: Mapping[str, Any], *, takes_images: bool, is_large: bo
 def _state(sent: Any) -> State:
     texts = [sent] if isinstance(sent, str) else sent.values() if isinstance(sent, dict) else [None]
     if not sent or not all(isinstance(text, str) for text in texts):
-        raise InvalidRequest("state must be a text, or an object of texts by name.", param="state")
+        raise InvalidRequest("state must be a string, or an object of strings by name.", param="state")
     state: State = sent
     return state
 
@@ -76,15 +78,15 @@ def _size_of(state: State) -> int:
 
 
 def _check_branch(state_bytes: int, question: Question) -> None:
-    """Raise InputTooLarge where the state and a question may have more tokens than a branch. Nothing is cut."""
+    """Raise InputTooLarge if the state and a question may exceed a branch's tokens. Nothing is truncated."""
     if state_bytes + question.size_bytes > JUDGEMENT_BRANCH_MAX_TOKENS:
-        told = (
-            f"The state and one question together may have {JUDGEMENT_BRANCH_MAX_TOKENS} tokens, of which every UTF-8 byte "
-            "may be one."
+        message = (
+            f"The state and one question together may have {JUDGEMENT_BRANCH_MAX_TOKENS} tokens; each UTF-8 byte "
+            "counts as one."
         )
         param = "state" if state_bytes > JUDGEMENT_BRANCH_MAX_TOKENS else f"questions.{question.name}"
         details = {"limitTokens": JUDGEMENT_BRANCH_MAX_TOKENS, "bytes": state_bytes + question.size_bytes}
-        raise InputTooLarge(told, param=param, details=details)
+        raise InputTooLarge(message, param=param, details=details)
 
 
 def _images(sent: Any, *, takes_images: bool) -> tuple[Image | RemoteImage, ...]:

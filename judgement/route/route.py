@@ -1,4 +1,4 @@
-"""What judgements tell the metering core of themselves."""
+"""Declares the judgement route for the metering core."""
 
 from gateway.core.contract.aliases import Route
 from gateway.core.contract.capabilities import Capability

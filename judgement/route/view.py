@@ -13,7 +13,7 @@ from judgement.route.route import JUDGEMENT
 
 
 class JudgementViewSet(MeteredViewSet):
-    """Judgements of a state."""
+    """Answers questions about a state."""
 
     route = JUDGEMENT
 

@@ -1,1 +1,1 @@
-"""What a question asks for, and how its answer is read."""
+"""Rules for questions, prompts and answers."""

@@ -1,4 +1,4 @@
-"""Answers as a backend's probabilities give them: checked, never corrected."""
+"""Derives answers from a backend's probabilities, which are checked but never corrected."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,24 +9,26 @@ from judgement.rules.questions import Kind, Question
 SUM_TOLERANCE = 0.01
 _ROUNDING = 1e-9
 _SCORE_DECIMALS = 9
-"""Beyond these, a mean shows how floating-point numbers add up, and nothing of the answer."""
+"""Further digits of a mean would only show rounding errors."""
 
 
 class MalformedAnswer(ValueError):
-    """What a backend answered is no answer to the questions."""
+    """A backend's response does not answer the questions."""
 
 
 def read_answers(questions: Sequence[Question], sent: Any) -> dict[str, dict[str, Any]]:
-    """Read `{name: {"probabilities": {label: p}}}` as typed answers in the order of the questions. Raises
-    MalformedAnswer."""
+    """Convert `{name: {"probabilities": {label: p}}}` to typed answers in the order of the questions. Raises
+    MalformedAnswer.
+    """
     if not isinstance(sent, Mapping) or sent.keys() != {question.name for question in questions}:
         raise MalformedAnswer("not exactly one answer per question")
     return {question.name: _read(question, sent[question.name]) for question in questions}
 
 
 def typed_answer(question: Question, probabilities: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the typed answer that probabilities give. Raises MalformedAnswer unless there is one from 0 to 1 for every
-    label, and no other, and their sum is within 0.01 of 1."""
+    """Return the typed answer for probabilities. Raises MalformedAnswer unless there is exactly one probability from 0
+    to 1 for each label, and their sum is within 0.01 of 1.
+    """
     if probabilities.keys() != set(question.labels):
         raise MalformedAnswer(f"{question.name}: not exactly one probability per label")
     given = {label: _checked(question, probabilities[label]) for label in question.labels}
@@ -44,12 +46,14 @@ def _read(question: Question, sent: Any) -> dict[str, Any]:
 
 def _checked(question: Question, value: Any) -> float:
     if type(value) not in (int, float) or not 0 <= value <= 1:  # a bool is an int to isinstance
-        raise MalformedAnswer(f"{question.name}: a probability that is none")
+        raise MalformedAnswer(f"{question.name}: a probability that is not a number from 0 to 1")
     return float(value) if isinstance(value, float) else value
 
 
 def _answer(question: Question, given: Mapping[str, float]) -> bool | str | float:
-    """Return the typed answer. Of equally likely labels, the first one wins; a noul is true only if that is likelier."""
+    """Return the typed answer. Of equally likely labels, the first wins. A noul is true only if true is more likely
+    than false.
+    """
     if question.kind is Kind.NOUL:
         return given["true"] > given["false"]
     if question.kind is Kind.CHOICE:

@@ -1,9 +1,9 @@
-"""Reads labels' probabilities from the tokens of an answer, however a tokenizer cut it.
+"""Computes the probabilities of labels from the tokens of an answer, independently of the tokenizer.
 
-The answers stand one after another. Where one begins, every alternative token either decides for a label, or for none, or
-leaves it open, as a first piece that several labels share does; then the next token decides, in as far as it is the piece
-that the model wrote. What a label got is summed up along that way. What cannot be known may not matter: if it could
-change a probability by more than 0.01, the answer is malformed.
+The answers follow one another. At the start of an answer, each alternative token decides for one label, for none, or
+for several that share it as a prefix. In the last case, the next token decides, but its alternatives are only known for
+the token that the model wrote. A label's probability is the sum along this path. If the unknown rest could change a
+probability by more than 0.01, the answer is malformed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from judgement.rules.questions import Question
 from judgement.rules.tokens import Token
 
 LABELS_SHARE_MIN = 0.5
-"""An answer of which less than this stands for labels is no answer to its question."""
+"""The least share of an answer's probability that labels must have."""
 
 _SEPARATORS = b" \t\r\n\"'`*()[].,;:"
 
@@ -24,11 +24,11 @@ Spellings = Mapping[bytes, str]
 
 
 def read_labels(questions: Sequence[Question], tokens: Sequence[Token]) -> dict[str, dict[str, float]]:
-    """Return for each question the probability of each label. Raises MalformedAnswer."""
+    """Return the probability of each label for each question. Raises MalformedAnswer."""
     text = b"".join(token.text for token in tokens)
     ends, begin, found = list(accumulate(len(token.text) for token in tokens)), 0, {}
     for question in questions:
-        reading, end = _spelled(question, text, begin)
+        reading, end = _select_reading(question, text, begin)
         first = next(at for at, token_end in enumerate(ends) if token_end > begin)
         found[question.name] = reading.read(
             tokens[first:], text[begin:], begin - (ends[first] - len(tokens[first].text))
@@ -37,8 +37,8 @@ def read_labels(questions: Sequence[Question], tokens: Sequence[Token]) -> dict[
     return found
 
 
-def _spelled(question: Question, text: bytes, begin: int) -> tuple["Reading", int]:
-    """Return how the model wrote this answer, by code or by label, and where the answer ends."""
+def _select_reading(question: Question, text: bytes, begin: int) -> tuple["Reading", int]:
+    """Return a reading of this answer by code or by label, whichever the model wrote, and the answer's end."""
     rest = text[begin:].lstrip(_SEPARATORS)
     by_code = _reading(question, codes_of(question))
     by_label = _reading(question, {label: label for label in question.labels})
@@ -50,7 +50,7 @@ def _spelled(question: Question, text: bytes, begin: int) -> tuple["Reading", in
 
 
 def _reading(question: Question, labels: Mapping[str, str]) -> "Reading":
-    """Begin to read by spellings, without regard to case, unless two of them differ in nothing else."""
+    """Create a reading by spellings. Case is ignored unless two spellings differ only in case."""
     exact = {spelling.encode(): label for spelling, label in labels.items()}
     folded = {spelling.lower(): label for spelling, label in exact.items()}
     is_folded = len(folded) == len(exact)
@@ -63,7 +63,9 @@ def _is_boundary(following: bytes) -> bool:
 
 @dataclass(slots=True)
 class Reading:
-    """One answer as it is read. `masses` are the labels' shares so far, `unknown` is what could be any label's."""
+    """One answer while it is read. `masses` are the labels' probabilities so far; `unknown` could belong to any
+    label.
+    """
 
     question: Question
     spellings: Spellings
@@ -73,7 +75,7 @@ class Reading:
     unlisted: float = 0.0
 
     def read(self, tokens: Sequence[Token], text: bytes, head_bytes: int) -> dict[str, float]:
-        """Read along the tokens, of whose first so many bytes belong to what stands before."""
+        """Read the tokens. The first `head_bytes` of their text belong to the preceding answer."""
         share, before = 1.0, b""
         for token in tokens:
             head, head_bytes = token.text[:head_bytes], 0
@@ -81,21 +83,21 @@ class Reading:
             before = (before + token.text[len(head) :]).lstrip(_SEPARATORS)
             if len(self._open(before)) < 2:
                 return self._result()
-        self.unknown += share  # the end decided, and nobody says how likely that was
+        self.unknown += share  # the answer's end decided, and its probability is unknown
         return self._result()
 
     def written(self, text: bytes) -> bytes | None:
-        """Return the longest spelling that a text begins with as a whole word, None where there is none."""
+        """Return the longest spelling that a text begins with as a whole word, or None."""
         text = self._folded(text)
         whole = [each for each in self.spellings if text.startswith(each) and _is_boundary(text[len(each) :][:1])]
         return max(whole, key=len, default=None)
 
     def _weigh(self, token: Token, head: bytes, before: bytes, share: float) -> float:
-        """Add each alternative's share to its label, and return the share of the token itself."""
+        """Add each alternative's probability to its label, and return the token's own."""
         given = {text: p for text, p in token.alternatives.items() if text.startswith(head)}
         total = sum(given.values()) if head else 1.0
         if not total:
-            raise MalformedAnswer(f"{self.question.name}: a token that was as good as impossible")
+            raise MalformedAnswer(f"{self.question.name}: a token with a probability of zero")
         self.unlisted += 0.0 if head else share * max(0.0, 1.0 - sum(given.values()))
         for text, probability in given.items():
             labels = self._open(before + text[len(head) :])
@@ -107,7 +109,7 @@ class Reading:
         return share * given[token.text] / total
 
     def _open(self, text: bytes) -> set[str]:
-        """Return the labels that a text may still become, or has become."""
+        """Return the labels that a text has become or can still become."""
         written, begun = self.written(text), self._folded(text)
         longer = {label for spelling, label in self.spellings.items() if spelling.startswith(begun)}
         return longer | ({self.spellings[written]} if written is not None else set())
@@ -117,9 +119,10 @@ class Reading:
         return text.lower() if self.is_folded else text
 
     def _result(self) -> dict[str, float]:
-        """Return the labels' shares of what stands for labels."""
+        """Return the labels' probabilities, normalized to their sum."""
         known, labels = sum(self.masses.values()), self.question.labels
         unknown = self.unknown + (self.unlisted if len(self.masses) < len(labels) else 0.0)
         if known < LABELS_SHARE_MIN or unknown > SUM_TOLERANCE:
-            raise MalformedAnswer(f"{self.question.name}: {known:.3f} stands for labels, {unknown:.3f} is not known")
+            name = self.question.name
+            raise MalformedAnswer(f"{name}: labels have {known:.3f} of the probability, {unknown:.3f} is unknown")
         return {label: self.masses.get(label, 0.0) / known for label in labels}

@@ -1,5 +1,4 @@
-"""Builds the prompt with which a text model judges: one short code per label, so that an answer is one token, whatever
-the labels are."""
+"""Builds the prompt for a text model. Each label gets a short code, so that an answer is one token."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from judgement.rules.questions import Kind, Question
 
 CODES = string.ascii_uppercase
 ANSWER_TOKENS = 16
-"""An answer has a code and a line's end, or, of a model that will not do with the code, the label itself."""
+"""An answer is a code and a line feed; some models write the label instead."""
 
 INSTRUCTIONS = (
     "You judge a state. The user message is a JSON object: the state, and a list of questions with options by code. "
@@ -21,7 +20,7 @@ INSTRUCTIONS = (
 
 
 def codes_of(question: Question) -> dict[str, str]:
-    """Return the labels by code: labels of one ASCII letter or digit are their own codes, others get a letter each."""
+    """Return the labels by code. Labels of one ASCII letter or digit are their own codes; others get a letter."""
     if all(len(label) == 1 and label.isascii() and label.isalnum() for label in question.labels):
         return {label: label for label in question.labels}
     return dict(zip(CODES, question.labels, strict=False))
@@ -31,7 +30,7 @@ def messages(
     state: str | Mapping[str, str], questions: Sequence[Question], images: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Build the chat messages. `images` are data URLs."""
-    text = orjson.dumps({"state": state, "questions": [_asked(question) for question in questions]}).decode()
+    text = orjson.dumps({"state": state, "questions": [_question(question) for question in questions]}).decode()
     content: Any = text
     if images:
         pictures = [{"type": "image_url", "image_url": {"url": url}} for url in images]
@@ -44,7 +43,7 @@ def output_tokens(questions: Sequence[Question]) -> int:
     return ANSWER_TOKENS * len(questions)
 
 
-def _asked(question: Question) -> dict[str, Any]:
+def _question(question: Question) -> dict[str, Any]:
     options = {code: _option(question, label) for code, label in codes_of(question).items()}
     scale = {"scale": "a number"} if question.kind is Kind.SCORE else {}
     return {"instructions": question.instructions, **scale, "options": options}

@@ -1,4 +1,4 @@
-"""Questions as callers ask them. SPEC: Judgement request."""
+"""Reads and checks questions. SPEC: Judgement request."""
 
 import re
 from collections.abc import Mapping
@@ -30,8 +30,9 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `labels` are its possible answers, in the caller's order; `criteria` describe them, or some of a
-    noul's."""
+    """One question. `labels` are its possible answers in the caller's order. `criteria` describe them; a noul's may be
+    incomplete.
+    """
 
     name: str
     kind: Kind
@@ -47,16 +48,16 @@ class Question:
 
     @property
     def size_bytes(self) -> int:
-        """Return the UTF-8 bytes of its texts."""
+        """Return the size of its texts in UTF-8 bytes."""
         texts = (self.name, self.kind, self.instructions, *self.labels, *self.criteria.values())
         return sum(len(text.encode()) for text in texts)
 
 
 def read_questions(sent: Any) -> tuple[Question, ...]:
-    """Read the map of questions, or raise InvalidRequest naming the member at fault."""
+    """Read the map of questions, or raise InvalidRequest, which names the invalid member."""
     if not isinstance(sent, dict) or not 1 <= len(sent) <= JUDGEMENT_QUESTIONS_MAX:
-        told = f"questions must be an object of 1 to {JUDGEMENT_QUESTIONS_MAX} questions by name."
-        raise InvalidRequest(told, param="questions")
+        message = f"questions must be an object of 1 to {JUDGEMENT_QUESTIONS_MAX} questions by name."
+        raise InvalidRequest(message, param="questions")
     return tuple(_question(name, question) for name, question in sent.items())
 
 
@@ -73,7 +74,7 @@ def _question(name: str, sent: Any) -> Question:
     if not isinstance(kind, str) or kind not in set(Kind):
         raise InvalidRequest("type must be noul, choice or score.", param=f"{param}.type")
     if not isinstance(instructions, str) or not instructions.strip():
-        raise InvalidRequest("instructions must be a text.", param=f"{param}.instructions")
+        raise InvalidRequest("instructions must be a string.", param=f"{param}.instructions")
     criteria = _criteria(Kind(kind), sent.get("criteria"), f"{param}.criteria")
     labels = NOUL_LABELS if kind == Kind.NOUL else tuple(criteria)
     return Question(name, Kind(kind), instructions, labels, criteria)
@@ -94,11 +95,11 @@ def _criteria(kind: Kind, sent: Any, param: str) -> dict[str, str]:
 
 
 def _check_label(kind: Kind, label: str, param: str) -> None:
-    """Raise InvalidRequest unless a label is one that this kind of question can have."""
+    """Raise InvalidRequest unless a label is valid for this kind of question."""
     if kind is Kind.NOUL and label not in NOUL_LABELS:
         raise InvalidRequest("The labels of a noul are true and false.", param=f"{param}.{label}")
     if kind is Kind.SCORE and not NUMBER.fullmatch(label):
         raise InvalidRequest("A label of a score must be a number, such as 3 or 2.5.", param=f"{param}.{label}")
     if not label.strip() or len(label) > JUDGEMENT_LABEL_MAX_CHARACTERS or not label.isprintable():
-        told = f"A label must have 1 to {JUDGEMENT_LABEL_MAX_CHARACTERS} printable characters."
-        raise InvalidRequest(told, param=param)
+        message = f"A label must have 1 to {JUDGEMENT_LABEL_MAX_CHARACTERS} printable characters."
+        raise InvalidRequest(message, param=param)

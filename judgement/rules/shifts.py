@@ -1,4 +1,4 @@
-"""How the answers of one identity are distributed, for an operator to compare."""
+"""Distributions of answers, for operators to compare versions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,9 @@ PERCENT = 100
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One tenth of a distribution. `height` is its share of the largest one, in percent; `share` that of all answers."""
+    """One tenth of a distribution. `height` is in percent of the largest one; `share` is the fraction of all
+    answers.
+    """
 
     label: str
     count: int
@@ -22,7 +24,7 @@ class Bar:
 
     @property
     def top(self) -> float:
-        """Return where the bar begins, from above."""
+        """Return the bar's distance from the top of the plot, in percent."""
         return PERCENT - self.height
 
 
@@ -38,17 +40,17 @@ class Distribution:
 
     @property
     def total(self) -> int:
-        """Return how many answers there are."""
+        """Return the number of answers."""
         return sum(self.counts)
 
     @property
     def measure(self) -> str:
-        """Describe what the tenths are of."""
+        """Return the name of the measured quantity."""
         return MEASURES[self.kind]
 
     @property
     def mean(self) -> float:
-        """Return the mean, as far as tenths tell it."""
+        """Return the approximate mean, from the middles of the tenths."""
         middles = ((tenth + 0.5) / BUCKETS for tenth in range(BUCKETS))
         return sum(middle * count for middle, count in zip(middles, self.counts, strict=True)) / self.total
 
@@ -69,17 +71,17 @@ class Distribution:
 
 
 def label_of(tenth: int) -> str:
-    """Name a tenth by its bounds."""
+    """Return a tenth's label: its bounds."""
     return f"{tenth / BUCKETS:.1f} to {(tenth + 1) / BUCKETS:.1f}"
 
 
 def in_tenths(counts: Mapping[int, int]) -> tuple[int, ...]:
-    """Return counts by tenth as all ten of them."""
+    """Return the counts of all ten tenths."""
     return tuple(counts.get(tenth, 0) for tenth in range(BUCKETS))
 
 
 def by_alias_and_kind(distributions: Sequence[Distribution]) -> dict[str, dict[Kind, list[Distribution]]]:
-    """Group distributions so that those that one would compare stand together: an alias's versions, kind by kind."""
+    """Group distributions for comparison: an alias's versions, by kind."""
     grouped: dict[str, dict[Kind, list[Distribution]]] = {}
     for each in distributions:
         grouped.setdefault(each.identity.partition("/")[0], {}).setdefault(each.kind, []).append(each)

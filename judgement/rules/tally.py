@@ -1,4 +1,6 @@
-"""Counts answers, without content, so that an operator sees when a backend's version judges differently."""
+"""Classifies answers by probability, without content, so that operators can see if a backend's version judges
+differently.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,14 +17,14 @@ MEASURES = {
 
 
 def tally(questions: Iterable[Question], answers: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each answer the `kind` of its question and the `bucket`, a tenth from 0 to 9, that its measure falls in."""
+    """Return for each answer the `kind` of its question and its `bucket`: the tenth, from 0 to 9, of its measure."""
     return [
         {"kind": question.kind.value, "bucket": bucket_of(question, answers[question.name])} for question in questions
     ]
 
 
 def bucket_of(question: Question, answer: Mapping[str, Any]) -> int:
-    """Return the tenth that the measure of an answer falls in; 1 belongs to the last one."""
+    """Return the tenth of an answer's measure. 1 belongs to the last tenth."""
     return min(int(_measure(question, answer) * BUCKETS), BUCKETS - 1)
 
 

@@ -1,4 +1,6 @@
-"""The tokens of a chat completion with their log-probabilities, as bytes: a token may end within a character."""
+"""Reads the tokens and log-probabilities of a chat completion. Tokens are bytes, because one may end within a
+character.
+"""
 
 import math
 import re
@@ -11,17 +13,19 @@ from judgement.rules.answers import MalformedAnswer
 TOKENS_MAX = 1024
 TEXT_MAX_BYTES = 16 * 1024
 ALTERNATIVES_MAX = 40
-"""Twice what the answers to all questions may take, and what is asked for: each token's alternatives are compared with every
-label, on the event loop."""
-_LOGPROB_MAX = 1e-3  # a little above 0, as rounding makes it
+"""Limits on a response, because each token's alternatives are compared with every label on the event loop: twice what
+the answers to all questions may take, and twice the alternatives requested.
+"""
+_LOGPROB_MAX = 1e-3  # slightly above 0, to allow for rounding
 _RAW = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _MARKERS = str.maketrans({"▁": " ", "Ġ": " ", "Ċ": "\n"})
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of an answer. `alternatives` are the likeliest tokens in its place with their probabilities, itself
-    among them."""
+    """One token of an answer. `alternatives` maps the most likely tokens at its position, itself included, to their
+    probabilities.
+    """
 
     text: bytes
     alternatives: Mapping[bytes, float]
@@ -35,7 +39,7 @@ def read_tokens(choice: Any) -> list[Token]:
         raise MalformedAnswer("no log-probabilities")
     tokens = [_token(each) for each in content]
     if sum(len(token.text) for token in tokens) > TEXT_MAX_BYTES:
-        raise MalformedAnswer("more text than was asked for")
+        raise MalformedAnswer("more text than was requested")
     return tokens
 
 
@@ -43,7 +47,7 @@ def _token(sent: Any) -> Token:
     text, probability = _read(sent)
     others = sent.get("top_logprobs")
     if not isinstance(others, list) or len(others) > ALTERNATIVES_MAX:
-        raise MalformedAnswer("a token without alternatives, or with more than were asked for")
+        raise MalformedAnswer("a token without alternatives, or with more than were requested")
     alternatives = {text: probability, **dict(map(_read, others))}
     if sum(alternatives.values()) > 1.01:
         raise MalformedAnswer("probabilities of more than 1 at one token")
@@ -61,8 +65,9 @@ def _read(sent: Any) -> tuple[bytes, float]:
 
 
 def _bytes_of(sent: Mapping[str, Any]) -> bytes:
-    """Return what a token stands for: the vendor's `bytes`, or its text, in which some servers leave their tokenizer's
-    marks (SentencePiece's `▁` and `<0x0A>`, byte-level BPE's `Ġ` and `Ċ`)."""
+    """Return a token's bytes: the vendor's `bytes`, or else its text, in which some servers leave their tokenizer's
+    markers (SentencePiece's `▁` and `<0x0A>`, byte-level BPE's `Ġ` and `Ċ`).
+    """
     given, text = sent.get("bytes"), sent.get("token")
     if isinstance(given, list) and all(type(each) is int and 0 <= each <= 255 for each in given):
         return bytes(given)

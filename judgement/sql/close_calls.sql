@@ -1,13 +1,13 @@
 -- judgement_close_calls(p_closings json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- Closes calls as billing_close_calls does, and counts in the same transaction the answers that clients got, by what `kept`
--- of a closing holds:
+-- Closes calls as billing_close_calls does, and in the same transaction counts the answers that clients received. `kept`
+-- of a closing contains:
 --
 --   identity: the alias and version that answered
---   tally: a list of objects, for each answer the `kind` of its question and the `bucket` that it fell into
+--   tally: a list with the `kind` of the question and the `bucket` of each answer
 --
--- A closing that changes nothing counts nothing. Counts are written after everything else, in one order, so that no two
--- transactions can wait for each other, and in a shard of the server's process, so that few wait at all.
+-- A closing that changes nothing counts nothing. Counts are written last and in a fixed order, so that transactions cannot
+-- deadlock, and in a shard of the server's process, so that few have to wait.
 CREATE OR REPLACE FUNCTION judgement_close_calls(p_closings json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -31,8 +31,8 @@ BEGIN
 END $$;
 
 
--- Adds the tallies of several answers. A day has at most 100 identities: where a backend names more versions, the others
--- are counted together, under its alias and `*`.
+-- Adds the tallies of several answers. A day has at most 100 identities. If a backend reports more versions, the others are
+-- counted together, under its alias and `*`.
 CREATE OR REPLACE FUNCTION judgement_count(p_kept json[], p_day date) RETURNS void LANGUAGE sql AS $$
   WITH known AS (
     SELECT DISTINCT c.identity FROM judgement_answercount c WHERE c.day = p_day
