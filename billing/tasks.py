@@ -1,4 +1,4 @@
-"""Billing's jobs. Each may run twice, at once, or late, and changes nothing that another run has done."""
+"""Billing's jobs. Each may run twice, concurrently or late, without repeating another run's effect."""
 
 import logging
 from collections.abc import Sequence
@@ -31,12 +31,12 @@ log = logging.getLogger("billing.tasks")
 BATCH = 100
 
 AUDITED = timedelta(hours=1)
-"""How far back the frequent audit looks: several of its intervals, so that one that was missed leaves no gap."""
+"""The period that the frequent audit covers: several of its intervals, so that a missed run leaves no gap."""
 
 
 @job("calls")
 def reap() -> int:
-    """Put calls past their deadline in review."""
+    """Move calls past their deadline to review."""
     reaped = 0
     while rows := ledger.reap(limit=BATCH).rows():
         for usage_id, outcome in rows:
@@ -65,13 +65,13 @@ def reconcile_payments() -> dict[str, int]:
 
 @job("days")
 def match_payments() -> dict[str, int]:
-    """Match the days of the payment provider's balance that are over with our payments; an alarm names what differs."""
+    """Match past days of the payment provider's balance with our payments; raise the alarm for each difference."""
     return payment_matching.match(now=timezone.now())
 
 
 @job("invoice payments")
 def collect_invoices() -> dict[str, int]:
-    """Follow up charges whose outcome is not known; where collection is on, issue what is drafted and charge it."""
+    """Follow up charges with an unknown outcome; if collection is enabled, issue drafts and charge them."""
     now, since = timezone.now(), settings.SEAT_COLLECTION_FROM
     followed = {"followed": invoice_payments.follow(now=now)}
     if since is None:
@@ -86,7 +86,7 @@ def collect_invoices() -> dict[str, int]:
 
 @shared_task
 def handle_event(event_pk: int) -> None:
-    """Look into a payment provider's event at once; what cannot be done now is done by `reconcile_payments`."""
+    """Process a payment provider's event now; `reconcile_payments` retries it if that fails."""
     event = ProviderEvent.objects.get(pk=event_pk)
     if event.handled_at is not None:
         return
@@ -97,20 +97,20 @@ def handle_event(event_pk: int) -> None:
 
 
 def hand_over(event: ProviderEvent) -> None:
-    """Send an event to a worker as soon as it is committed; if none can be notified, the schedule finds it."""
+    """Send an event to a worker once it is committed; if no worker can be notified, the schedule finds it."""
 
-    def tell() -> None:
+    def notify() -> None:
         try:
             handle_event.apply_async((event.pk,), retry=False)
         except Exception:
             log.exception("event %s is left to the scheduled job", event.event_id)
 
-    transaction.on_commit(tell)
+    transaction.on_commit(notify)
 
 
 @job("credits")
 def sweep_lots() -> int:
-    """Book what is left of expired credits."""
+    """Post the remainder of expired credits."""
     swept = 0
     while rows := ledger.sweep_lots(limit=BATCH).rows():
         swept += len(rows)
@@ -119,7 +119,7 @@ def sweep_lots() -> int:
 
 @job("credits")
 def merge_lots() -> int:
-    """Merge credits of the same terms where a wallet has more of them than a call may hold."""
+    """Merge credits of the same terms if a wallet has more of them than a call may hold."""
     merged = 0
     while rows := ledger.merge_lots(lot_id=new_id("crd")).rows():
         [(wallet_id, lots, amount_microusd)] = rows
@@ -130,13 +130,13 @@ def merge_lots() -> int:
 
 @job("answers")
 def purge_replays() -> int:
-    """Delete stored answers whose time is over."""
+    """Delete expired stored responses."""
     return replays.purge(now=timezone.now())
 
 
 @job("events")
 def purge_events() -> int:
-    """Delete the payment provider's events that are of no more use."""
+    """Delete the payment provider's events that are no longer needed."""
     return events.purge(now=timezone.now())
 
 
@@ -148,7 +148,7 @@ def seal_ledger() -> int:
 
 @job("calls")
 def roll_up_usage() -> int:
-    """Add the calls that closed since the last run to the days of use, from which reports are read."""
+    """Add the calls that closed since the last run to the days of use that reports read."""
     return usage_days.roll_up()
 
 

@@ -1,7 +1,7 @@
 """The interface of a payment provider's adapter.
 
-Amounts are micro-USD, times aware UTC. What an adapter returns is the provider's record at that moment, checked for
-shape; whether it is what was asked is decided by `billing.rules.checkouts` and `billing.rules.invoices`.
+Amounts are micro-USD, times aware UTC. An adapter returns the provider's current record, checked for shape only;
+`billing.rules.checkouts` and `billing.rules.invoices` compare it with the request.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,9 +30,9 @@ class SignatureInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionRequest:
-    """What a hosted session asks of the customer; `amount_microusd` None means to save a payment method.
+    """The request for a hosted session; `amount_microusd` None means to save a payment method.
 
-    The transaction's id is also the key under which the provider makes at most one session of it.
+    The transaction's id is also the idempotency key: the provider creates at most one session for it.
     """
 
     transaction_id: str
@@ -43,9 +43,9 @@ class SessionRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChargeRequest:
-    """What to charge a saved payment method, with nobody present.
+    """The request for an off-session charge of a saved payment method.
 
-    The payment's id is also the key under which the provider makes at most one charge of it.
+    The payment's id is also the idempotency key: the provider makes at most one charge for it.
     """
 
     payment_id: str
@@ -57,7 +57,7 @@ class ChargeRequest:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A signed event: which object something happened to. `is_relevant`: it may concern a checkout or an invoice."""
+    """A signed event: the object that it is about. `is_relevant`: it may concern a checkout or an invoice."""
 
     event_id: str
     type: str
@@ -72,46 +72,46 @@ class PaymentProvider(Protocol):
 
     name: str
     is_live: bool
-    """The mode of the configured key: every object that it makes lives there."""
+    """The mode of the configured key: every object that it creates belongs to that mode."""
 
     def create_session(self, request: SessionRequest) -> Session:
-        """Make the transaction's session, or give the one that was made for it before."""
+        """Create the transaction's session, or return the one that was created for it before."""
 
     def session(self, ref: str) -> Session:
         """Read a session."""
 
     def kept_method(self, ref: str) -> KeptMethod | None:
-        """Read the payment method that a session saved; None where it saved none."""
+        """Read the payment method that a session saved; None if it saved none."""
 
     def charge(self, request: ChargeRequest) -> Payment:
-        """Charge a saved payment method, or give the charge that was made for this payment before.
+        """Charge a saved payment method, or return the charge that was made for this payment before.
 
-        A charge that the bank refuses is a record like any other.
+        A charge refused by the bank is a record like any other.
         """
 
     def payment(self, ref: str) -> Payment:
         """Read a charge."""
 
     def find_payment(self, customer_ref: str, payment_id: str) -> Payment | None:
-        """Find the charge of a customer that was made for this payment; None where there is none."""
+        """Find a customer's charge that was made for this payment; None if there is none."""
 
     def taken_back(self, payment_ref: str) -> TakenBack:
-        """Read what was refunded and disputed of a payment."""
+        """Read the refunds and disputes of a payment."""
 
     def transaction_of(self, payment_ref: str) -> str | None:
-        """Name the transaction that a payment was made for; None where it is none of ours."""
+        """Return the transaction that a payment was made for; None if it is not one of ours."""
 
     def movements(self, start: datetime, end: datetime) -> Iterator[Movement]:
-        """Read every movement of the balance in `[start, end)` that belongs to a payment, whoever's it is.
+        """Read every movement of the balance in `[start, end)` that belongs to a payment, ours or not.
 
-        Raises ProviderUnavailable or ProviderRejected, maybe after some, where not all could be read.
+        Raises ProviderUnavailable or ProviderRejected, possibly after yielding some, if not all could be read.
         """
 
     def connected_account(self, ref: str) -> ConnectedAccount | None:
-        """Read a connected account; None where this key reaches none of that name."""
+        """Read a connected account; None if this key cannot access one with this id."""
 
     def event(self, payload: bytes, signature: str, secrets: Sequence[str]) -> Event:
-        """Verify a webhook's signature by any of the secrets, and its time, and read it. Makes no request.
+        """Verify a webhook's time, and its signature with any of the secrets, and read it. Makes no request.
 
         Raises SignatureInvalid.
         """

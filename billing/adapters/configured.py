@@ -1,4 +1,4 @@
-"""Which payment provider is configured."""
+"""Returns the configured payment provider."""
 
 from functools import lru_cache
 
@@ -26,7 +26,7 @@ def require() -> PaymentProvider:
 
 
 def unavailable(words: str) -> IntegrationUnavailable:
-    """Make the error of a provider that does not answer just now."""
+    """Build the error for a provider that is not responding."""
     return IntegrationUnavailable(words, headers={"Retry-After": str(RETRY_AFTER_SECONDS)})
 
 

@@ -1,7 +1,7 @@
-"""Stripe: hosted Checkout sessions, charges of saved payment methods, and what became of their payments.
+"""Stripe: hosted Checkout sessions, charges of saved payment methods, and the state of their payments.
 
-Related objects may come as ids or whole, whatever was asked for, so an id is followed by a request of its own where its
-object is needed. Amounts there are whole cents.
+Stripe may return related objects as ids or expanded, whatever was requested, so an id is followed by another request if
+its object is needed. Amounts are whole cents.
 """
 
 import json
@@ -56,7 +56,7 @@ PAGES_MAX = 20
 LIVE_KEY = re.compile(r"[a-z]+_live_")
 DESCRIPTION = "Wallet top-up"
 
-# A refund that failed gave the money back; one in any other state has taken it or is about to.
+# A failed refund returned the money; in any other state it has taken it or will.
 RETURNED_REFUNDS = ("failed", "canceled")
 # These end a payment, although its session says `complete`.
 FAILED_PAYMENTS = ("canceled", "requires_payment_method")
@@ -80,12 +80,12 @@ class Stripe:
         )
 
     def create_session(self, request: SessionRequest) -> Session:
-        """Make the transaction's session; Stripe makes it once per idempotency key, which is the transaction's id."""
+        """Create the transaction's session; Stripe creates one per idempotency key, which is the transaction's id."""
         made = self._ask("post", "/v1/checkout/sessions", **_wanted(request), idempotency_key=request.transaction_id)
         return read(session_of, made)
 
     def session(self, ref: str) -> Session:
-        """Read a session; one whose payment was refused for good counts as expired."""
+        """Read a session; one whose payment was finally refused counts as expired."""
         record = self._get("/v1/checkout/sessions/", ref)
         found = read(session_of, record)
         waits = found.status == "complete" and found.payment_status == "unpaid" and found.payment_ref
@@ -103,7 +103,7 @@ class Stripe:
     def charge(self, request: ChargeRequest) -> Payment:
         """Make and confirm a payment intent off-session; Stripe makes one per idempotency key, the payment's id.
 
-        A refusal by the bank is an error of HTTP that names the intent, whose record then says the rest.
+        The bank's refusal is an HTTP error that names the payment intent; the intent's record contains the details.
         """
         try:
             made = self._ask("post", "/v1/payment_intents", **_charged(request), idempotency_key=request.payment_id)
@@ -119,14 +119,14 @@ class Stripe:
         return read(payment_of, self._payment(ref))
 
     def find_payment(self, customer_ref: str, payment_id: str) -> Payment | None:
-        """Look through the customer's payment intents, the newest first."""
+        """Search the customer's payment intents, newest first."""
         found = self._listed("/v1/payment_intents", customer=customer_ref)
         made = (intent for intent in found if read(transaction_of, intent) == payment_id)
         intent = next(made, None)
         return None if intent is None else read(payment_of, intent)
 
     def taken_back(self, payment_ref: str) -> TakenBack:
-        """Read what was refunded and disputed of a payment intent."""
+        """Read the refunds and disputes of a payment intent."""
         charge = self._payment(payment_ref).get("latest_charge")
         if isinstance(charge, str):
             charge = self._get("/v1/charges/", charge)
@@ -135,19 +135,19 @@ class Stripe:
         return TakenBack(read(self._refunded, charge), read(self._disputed, charge))
 
     def transaction_of(self, payment_ref: str) -> str | None:
-        """Read the transaction's id from the metadata that its session put on the payment."""
+        """Read the transaction's id from the metadata that its session set on the payment."""
         try:
             return read(transaction_of, self._payment(payment_ref))
         except ProviderRejected:
             return None
 
     def movements(self, start: datetime, end: datetime) -> Iterator[Movement]:
-        """Read the balance transactions of charges, refunds and disputes; with a restricted key, by the right to read
-        the balance."""
+        """Read the balance transactions of charges, refunds and disputes. A restricted key needs permission to read the
+        balance."""
         return stripe_balance.movements(self._ask, self._get, start, end)
 
     def connected_account(self, ref: str) -> ConnectedAccount | None:
-        """Read a connected account; Stripe refuses those that the platform is not connected with."""
+        """Read a connected account; Stripe refuses access to accounts that are not connected with the platform."""
         try:
             return read(account_of, self._get("/v1/accounts/", ref))
         except ProviderRejected:
@@ -165,7 +165,7 @@ class Stripe:
         return self._get("/v1/payment_intents/", payment_ref)
 
     def _refunded(self, charge: Record) -> int:
-        """Sum up the refunds that are valid; if they cannot be listed, use the charge's own sum."""
+        """Sum the valid refunds; if they cannot be listed, use the charge's own total."""
         told = microusd(charge.get("amount_refunded") or 0)
         if not told:
             return 0
@@ -184,8 +184,8 @@ class Stripe:
         return sum(microusd(one["amount"]) for one in disputes if has_taken(one))
 
     def _all_of(self, charge: Record, path: str) -> list[Record]:
-        """List all that belongs to a charge; what is listed until a page is refused, and nothing where no such list is
-        offered."""
+        """List all objects that belong to a charge: those listed before a page is refused, or none if Stripe offers no
+        such list."""
         found: list[Record] = []
         with suppress(ProviderRejected):
             for one in self._listed(path, charge=charge["id"]):
@@ -193,7 +193,7 @@ class Stripe:
         return found
 
     def _listed(self, path: str, **params: Any) -> Iterator[Record]:
-        """Go through a list, page by page."""
+        """Iterate over a list, page by page."""
         for _ in range(PAGES_MAX):
             page = self._ask("get", path, **params, limit=PAGE_SIZE)
             yield from page["data"]
@@ -207,7 +207,7 @@ class Stripe:
         return self._ask("get", path + ref)
 
     def _ask(self, method: str, path: str, **params: Any) -> dict[str, Any]:
-        """Make a request and give the object of its answer, or say by the error's class whether to ask again."""
+        """Make a request and return the object in its response; the error's class says whether it may be repeated."""
         try:
             answer = self._client.raw_request(method, path, **params).data
         except stripe.StripeError as error:
@@ -217,7 +217,7 @@ class Stripe:
             if _may_pass(error):
                 raise ProviderUnavailable(told) from error
             raise ProviderRejected(told) from error
-        except UNREADABLE as error:  # the library met an error without a shape
+        except UNREADABLE as error:  # the library cannot parse a malformed error
             raise ProviderUnavailable(f"{method} {path}: invalid answer: {type(error).__name__}") from error
         if not isinstance(answer, dict):
             raise ProviderUnavailable(f"{method} {path}: the answer is not an object")
@@ -225,19 +225,20 @@ class Stripe:
 
 
 def _may_pass(error: stripe.StripeError) -> bool:
-    """Return whether repeating the request may help: there was no answer, Stripe failed, or there were too many
+    """Return whether repeating the request may help: there was no response, Stripe failed, or there were too many
     requests.
 
-    A key that is not accepted says nothing about what was asked for.
+    A rejected key says nothing about the requested object.
     """
     if isinstance(error, stripe.IdempotencyError):
-        return error.http_status == 409  # the same request is in progress; else the key was used for another
+        # 409: the same request is in progress. Otherwise the key was used for another request.
+        return error.http_status == 409
     status = error.http_status
     return status is None or not 400 <= status < 500 or status in (401, 409, 429)
 
 
 def _refused_intent(error: BaseException | None) -> str | None:
-    """Name the payment intent of a card's refusal."""
+    """Return the payment intent that a card error refers to."""
     if not isinstance(error, stripe.CardError) or not isinstance(error.json_body, dict):
         return None
     intent = (error.json_body.get("error") or {}).get("payment_intent")
@@ -246,7 +247,7 @@ def _refused_intent(error: BaseException | None) -> str | None:
 
 
 def _charged(request: ChargeRequest) -> dict[str, Any]:
-    """Write a charge's parameters, the same at every repetition."""
+    """Build a charge's parameters, the same at every repetition."""
     return {
         "amount": request.amount_microusd // CENT_MICROUSD,
         "currency": CURRENCY,
@@ -260,7 +261,7 @@ def _charged(request: ChargeRequest) -> dict[str, Any]:
 
 
 def _wanted(request: SessionRequest) -> dict[str, Any]:
-    """Write the session's parameters. They are the same at every repetition, as the idempotency key demands."""
+    """Build the session's parameters, the same at every repetition, as the idempotency key requires."""
     metadata = {TRANSACTION: request.transaction_id}
     common = {
         "client_reference_id": request.transaction_id,

@@ -1,8 +1,8 @@
-"""The platform's balance at Stripe: what each balance transaction says of a payment.
+"""Reads the platform's balance at Stripe: the balance transactions of payments.
 
-Its source is what moved the money: a charge, a refund or a dispute. Fees, payouts, transfers and top-ups of the balance
-have another source, or none, and concern no payment. Amounts are those of the balance; where it is kept in another
-currency than the payment's, those of the source.
+A balance transaction's source is the object that moved the money: a charge, a refund or a dispute. Fees, payouts,
+transfers and top-ups of the balance have another source, or none, and concern no payment. Amounts are in the balance's
+currency; if that differs from the payment's, they are the source's.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,14 +24,14 @@ SOURCES = {
     "du": "/v1/disputes/",
     "dp": "/v1/disputes/",
 }
-"""Where the source of an id of this prefix is read."""
+"""The API path of a source by the prefix of its id."""
 MOVERS = ("charge", "refund", "dispute")
 
 Ask = Callable[..., dict[str, Any]]
 
 
 def movements(ask: Ask, get: Ask, start: datetime, end: datetime) -> Iterator[Movement]:
-    """Read all that moved in `[start, end)`; never a part as if it were all."""
+    """Read all movements in `[start, end)`; raise rather than return a part."""
     within = {"gte": int(start.timestamp()), "lt": int(end.timestamp())}
     for record in _whole(ask, created=within, expand=["data.source"]):
         source = read(lambda one: one["source"], record)
@@ -43,7 +43,7 @@ def movements(ask: Ask, get: Ask, start: datetime, end: datetime) -> Iterator[Mo
 
 
 def _whole(ask: Ask, **params: Any) -> Iterator[Record]:
-    """Go through the list to its end, or raise ProviderUnavailable."""
+    """Iterate over the whole list, or raise ProviderUnavailable."""
     last = None
     while True:
         page = ask("get", LIST, **params, limit=PAGE_SIZE)

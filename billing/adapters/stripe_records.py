@@ -1,4 +1,4 @@
-"""What Stripe's objects say. Reading one that is not of the shape that every honest one has raises an error of
+"""Reads Stripe's objects. Reading an object without the shape that every valid one has raises an error of
 `UNREADABLE`."""
 
 import re
@@ -16,13 +16,13 @@ LINE_MAX_CHARACTERS = 255
 REASON_MAX_CHARACTERS = 500
 TRANSACTION = "transaction_id"
 
-# The events, by the beginning of their type, that may concern a checkout; disputes are `charge.dispute.…`.
+# The types, by prefix, of the events that may concern a checkout; disputes are `charge.dispute.…`.
 RELEVANT = ("checkout.session.", "payment_intent.", "charge.", "refund.")
-# A won dispute gave the money back, one that ended in a refund is counted as a refund, and an inquiry has taken nothing yet.
+# A won dispute returned the money, one that ended in a refund counts as a refund, and an inquiry has taken nothing yet.
 HARMLESS_DISPUTES = ("won", "charge_refunded")
 INQUIRY = "warning_"
 PREVENTED = "prevented"
-# Whether a session of this mode keeps a payment method; no other mode is ever asked for.
+# Whether a session of this mode saves a payment method; no other mode is ever requested.
 MODES = {"payment": False, "setup": True}
 
 UNREADABLE = (AttributeError, KeyError, TypeError, ValueError, OverflowError)
@@ -60,7 +60,7 @@ def session_of(record: Record) -> Session:
 
 
 def payment_of(record: Record) -> Payment:
-    """Read a payment intent. The code is the bank's reason where it gave one, else Stripe's own."""
+    """Read a payment intent. The code is the bank's reason if it gave one, otherwise Stripe's."""
     error = record.get("last_payment_error") or {}
     code, reason = error.get("decline_code") or error.get("code"), error.get("message")
     return Payment(
@@ -77,7 +77,7 @@ def payment_of(record: Record) -> Payment:
 
 
 def method_of(record: Record) -> KeptMethod | None:
-    """Read the payment method that a setup intent saved; None where it has not succeeded."""
+    """Read the payment method that a setup intent saved; None if it has not succeeded."""
     customer, method = ref_of(record.get("customer")), ref_of(record.get("payment_method"))
     if record["status"] != "succeeded" or customer is None or method is None:
         return None
@@ -85,8 +85,8 @@ def method_of(record: Record) -> KeptMethod | None:
 
 
 def event_of(record: Record, *, is_live: bool) -> Event:
-    """Read what an event is about; of what it names, only what may be ours. An event of a connected account (`account`),
-    or of the other mode, concerns nobody here.
+    """Read which object an event is about, with only the references that may be ours. An event of a connected account
+    (`account`), or of the other mode, is not relevant.
     """
     about, kind = record["data"]["object"], _line(record["type"])
     ref = _own(text(about.get("id") or "-")) or "-"
@@ -103,14 +103,14 @@ def event_of(record: Record, *, is_live: bool) -> Event:
 
 
 def _line(value: Any) -> str:
-    """Read a short line of text, as a log may show it."""
+    """Read a short line of text that is safe to log."""
     if not shows_as_written(text(value)) or not 0 < len(value) <= LINE_MAX_CHARACTERS:
         raise TypeError("not a short line of text")
     return str(value)
 
 
 def _own(ref: str | None) -> str | None:
-    """Return a reference that may be one of ours; what else the account sells may be named in any way."""
+    """Return a reference that may be one of ours; other objects of the account may have any name."""
     return ref if ref is not None and ID.fullmatch(ref) else None
 
 
@@ -136,19 +136,19 @@ def has_taken(dispute: Record) -> bool:
 
 
 def transaction_of(record: Record) -> str | None:
-    """Read the transaction's id that a session put on the object."""
+    """Read the transaction's id that a session set on the object."""
     return ref_of((record.get("metadata") or {}).get(TRANSACTION))
 
 
 def ref_of(value: Any) -> str | None:
-    """Read a reference, which is an id, or the object itself where it came expanded."""
+    """Read a reference: an id, or an expanded object's id."""
     if value is None or value == "":
         return None
     return text(value["id"] if isinstance(value, Mapping) else value)
 
 
 def text(value: Any) -> str:
-    """Read text that the database takes."""
+    """Read text that the database accepts."""
     if not isinstance(value, str) or "\x00" in value:
         raise TypeError("text expected")
     return value

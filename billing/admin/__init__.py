@@ -1,4 +1,4 @@
-"""The console's pages of the ledger. Nothing here writes a balance: actions call operations and leave a log entry."""
+"""Console pages of the ledger. They never write a balance: actions call operations and write a log entry."""
 
 from billing.admin import calls, credits, differences, invoices, payments, usage, wallets
 

@@ -1,4 +1,4 @@
-"""Metered calls, the review queue among them."""
+"""Metered calls, including the review queue."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ STATE_COLOURS = {
 
 
 class ChargeForm(ReasonForm):
-    """Asks how much, at most the hold."""
+    """Asks for the amount to charge, at most the hold."""
 
     amount_microusd = forms.IntegerField(
         label="Charge in micro-USD",
@@ -59,7 +59,7 @@ class RouteFilter(WordFilter):
 
 @admin.register(Reservation)
 class ReservationAdmin(ReadOnlyAdmin):
-    """Calls. One in review is charged or released here, once."""
+    """Calls. A call in review can be charged or released here, once."""
 
     owner = OWNER
     actor = PartyColumn("Called by", "actor_did")
@@ -104,7 +104,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         ),
     )
     def charge(self, request: HttpRequest, form: ChargeForm, object_id: str) -> HttpResponse:
-        """Settle by the operator's word."""
+        """Settle the call as the operator decided."""
         amount = form.cleaned_data["amount_microusd"]
         is_done = reviews.charge(object_id, cost_microusd=amount)
         return self._finish(request, form, object_id, is_done, f"Charged {usd(amount)}")
@@ -121,7 +121,7 @@ class ReservationAdmin(ReadOnlyAdmin):
         ),
     )
     def release(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Release the hold by an operator's decision."""
+        """Release the hold as the operator decided."""
         return self._finish(request, form, object_id, reviews.release(object_id), "Released")
 
     def _finish(self, request: HttpRequest, form: Any, object_id: str, is_done: bool, done: str) -> HttpResponse:
@@ -136,7 +136,7 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     @display(description="Paid from credits")
     def credits(self, call: Reservation) -> str:
-        """List what was charged to which credits; of a call that is still open, what it holds of them."""
+        """List the credits charged, or for an open call the credits held, with the amounts."""
         if call.closed_at is None:
             held = zip(call.lot_ids or (), call.lot_amounts_microusd or (), strict=True)
             return ", ".join(f"{usd(amount)} of {lot_id} held" for lot_id, amount in held) or "none"
@@ -145,7 +145,7 @@ class ReservationAdmin(ReadOnlyAdmin):
 
     @display(description="Price")
     def price(self, call: Reservation) -> str:
-        """Render the prices that the call was held and charged at; another model's, where that one took the call over."""
+        """Render the prices that the call was held and charged at; those of another model if it took the call over."""
         takeover = Takeover.objects.filter(pk=call.pk).select_related("price_version").first()
         if takeover is None:
             return show(call.price_version.components)

@@ -26,7 +26,7 @@ SOURCE_KIND = "console"
 
 
 class GrantForm(forms.ModelForm):
-    """A credit to grant. The hidden key makes a form that is sent twice grant once."""
+    """A credit to grant. The hidden key makes a form that is submitted twice grant once."""
 
     owner = forms.CharField(
         label="Owner",
@@ -55,14 +55,15 @@ class GrantForm(forms.ModelForm):
         fields = ("expires_at",)
 
     def clean_expires_at(self) -> Any:
-        """Refuse a credit that nobody could spend."""
+        """Refuse a credit that has already expired."""
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= timezone.now():
             raise ValidationError("This time is in the past.")
         return expires_at
 
     def clean_owner(self) -> tuple[str, str]:
-        """Return the owner's kind and key. Somebody who does not exist is a typing error: the credit would be nobody's."""
+        """Return the owner's kind and key. An unknown owner is refused as a typo, because nobody could spend the
+        credit."""
         typed: str = self.cleaned_data["owner"].strip()
         if "@" in typed and not typed.startswith("did:"):
             return OwnerKind.ACCOUNT, _holder_of(typed).did
@@ -73,7 +74,7 @@ class GrantForm(forms.ModelForm):
 
 
 class LotAmounts:
-    """The amounts of a credit, in its own table and below its wallet."""
+    """The amounts of a credit, in its own list and on its wallet's page."""
 
     granted = money("Granted", "granted_microusd")
     remaining = money("Remaining", "remaining_microusd")
@@ -112,7 +113,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
         return bool(request.user.has_perm("billing.add_creditlot"))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        """Show the form anew where one that was sent before comes again and says something else."""
+        """Show a new form if a submitted form was already used for a different credit."""
         try:
             return super().changeform_view(request, *args, **kwargs)
         except GrantConflict:
@@ -122,7 +123,7 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
             return redirect("admin:billing_creditlot_add")
 
     def save_model(self, request: HttpRequest, obj: CreditLot, form: Any, change: bool) -> None:
-        """Grant by the operation, and show the lot that it made."""
+        """Grant the credit with the operation, and show its lot."""
         values = form.cleaned_data
         obj.pk, form.is_new = grant(
             *values["owner"],
@@ -135,19 +136,19 @@ class CreditLotAdmin(LotAmounts, ReadOnlyAdmin):
         obj.refresh_from_db()
 
     def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: bool = False) -> Any:
-        """Log why, and whether this was the form's first time."""
+        """Log the reason, and whether the form was submitted for the first time."""
         done = "Granted" if form.is_new else "Already granted"
         amount, reason = usd(form.cleaned_data["amount_microusd"]), form.cleaned_data["reason"]
         return f"{done} {amount} to {parties.one(*form.cleaned_data['owner'])}: {reason}"
 
     @display(description="Source")
     def source(self, lot: CreditLot) -> str:
-        """Describe where it came from."""
+        """Describe the credit's source."""
         return f"{lot.source_kind}: {lot.source_key}"
 
 
 def _holder_of(email: str) -> Account:
-    """Return the account that an email address belongs to. A claim that nobody has confirmed gets no money."""
+    """Return the account that has verified an email address. An unverified address gets no money."""
     account = addresses.holder(email)
     if account is None:
         raise ValidationError("No account has verified this address. Enter the DID instead.")

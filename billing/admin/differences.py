@@ -29,7 +29,7 @@ class StateFilter(admin.SimpleListFilter):
         return [("open", OPEN), ("closed", CLOSED)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[PaymentDifference]) -> QuerySet[PaymentDifference]:
-        """Keep the chosen ones."""
+        """Filter by the chosen state."""
         if self.value() == "open":
             return queryset.filter(closing=None)
         return queryset.exclude(closing=None) if self.value() == "closed" else queryset
@@ -37,7 +37,7 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(PaymentDifference)
 class PaymentDifferenceAdmin(ReadOnlyAdmin):
-    """Differences. One is closed by the match once both sides agree, or by an operator, with a reason, once."""
+    """Differences. The match closes one once both sides agree; an operator can close one with a reason, once."""
 
     their_paid = money("Paid at the provider", "their_paid_microusd")
     their_kept = money("Kept at the provider", "their_kept_microusd")
@@ -68,14 +68,14 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
         permissions=["resolve"],
         dialog=dialog(
             "Resolve this difference",
-            "This only records that somebody has looked into it, and why it stands. Nothing is booked. A change of the "
+            "This only records that someone has investigated it, and why it remains. Nothing is booked. A change of the "
             "amounts raises the alarm again.",
             "Resolve",
             ReasonForm,
         ),
     )
     def resolve(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Close the difference by the operator's word."""
+        """Close the difference as the operator decided."""
         reason, actor = form.cleaned_data["reason"], request.user.get_username()
         if not payment_differences.resolve(int(object_id), reason=reason, actor=actor, now=timezone.now()):
             return self.leave_dialog(request, object_id, TOO_LATE, messages.WARNING)
@@ -83,7 +83,7 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="State", label=COLOURS)
     def stage(self, difference: PaymentDifference) -> str:
-        """Return whether it is open."""
+        """Describe its state."""
         return CLOSED if hasattr(difference, "closing") else OPEN
 
     @display(description="Look at")
@@ -99,7 +99,7 @@ class PaymentDifferenceAdmin(ReadOnlyAdmin):
 
     @display(description="Closed by")
     def closed_by(self, difference: PaymentDifference) -> str:
-        """Name the operator, or the job."""
+        """Name the operator or the job that closed it."""
         return (difference.closing.closed_by or "The match") if hasattr(difference, "closing") else ""
 
     @display(description="Reason")

@@ -1,4 +1,4 @@
-"""Dialogs that several of billing's console pages open."""
+"""Dialog forms shared by billing's console pages."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from gateway.core.api.names import validate_name
 
 
 class ReasonField(forms.CharField):
-    """Why an operator does something: a line that shows in the log as it was written."""
+    """The reason for an operator's action, one line that is logged as written."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("widget", UnfoldAdminTextInputWidget)

@@ -1,4 +1,4 @@
-"""The dialogs that return part of an invoice."""
+"""Dialog forms for crediting or refunding an invoice."""
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -12,7 +12,7 @@ from gateway.core.contract.limits import CENT_MICROUSD
 
 
 class CreditForm(BaseDialogForm):
-    """How much of an invoice to give back, and why. The hidden key makes a form that is sent twice credit once."""
+    """The amount to return and the reason. The hidden key makes a form that is submitted twice credit once."""
 
     amount_microusd = forms.IntegerField(
         label="Amount in micro-USD",
@@ -25,10 +25,10 @@ class CreditForm(BaseDialogForm):
 
 
 class RefundForm(CreditForm):
-    """How much of a charge was refunded, in whole cents, and why."""
+    """The amount that was refunded, in whole cents, and the reason."""
 
     def clean_amount_microusd(self) -> int:
-        """Refuse what the provider cannot refund."""
+        """Refuse an amount that the provider cannot refund."""
         amount: int = self.cleaned_data["amount_microusd"]
         if amount % CENT_MICROUSD:
             raise ValidationError(invoices.WHOLE_CENTS)

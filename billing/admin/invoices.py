@@ -1,4 +1,4 @@
-"""Invoices of seats: what they say, why one is not paid, and how one is corrected."""
+"""Invoices of seats, their payments and corrections."""
 
 import re
 from collections.abc import Callable
@@ -43,7 +43,7 @@ NOTHING_TO_CHARGE = "Nothing was charged: no payment method is saved, or a charg
 
 
 class LineInline(ReadOnlyInline):
-    """What was invoiced."""
+    """The invoiced products."""
 
     price = money("Price per month", "price_microusd")
     amount = money("Amount", "amount_microusd")
@@ -79,7 +79,7 @@ class PaymentInline(ReadOnlyInline):
 
 
 class CreditNoteInline(ReadOnlyInline):
-    """What was given back."""
+    """The credit notes."""
 
     amount = money("Amount", "amount_microusd")
 
@@ -92,13 +92,13 @@ class CreditNoteInline(ReadOnlyInline):
 
     @display(description="Returned to")
     def given_to(self, note: CreditNote) -> str:
-        """Return where the money went."""
+        """Return the recipient of the money."""
         return "The payment method" if note.is_refund else "The wallet"
 
 
 @admin.register(Invoice)
 class InvoiceAdmin(ReadOnlyAdmin):
-    """Invoices. One that was not paid is made void here, and one that was is credited."""
+    """Invoices. An unpaid one can be made void here, a paid one can be credited."""
 
     organization = PartyColumn("Organization", "org_id", kind="organization")
     total = money("Total", "total_microusd")
@@ -124,7 +124,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find an invoice by its number, too."""
+        """Find invoices by number as well."""
         if number := NUMBER.fullmatch(search_term.strip()):
             return queryset.filter(serial=int(number[1])), False
         return super().get_search_results(request, queryset, search_term)
@@ -134,11 +134,11 @@ class InvoiceAdmin(ReadOnlyAdmin):
         return may_act(request, RIGHT, Invoice.objects.filter(status__in=UNPAID), object_id)
 
     def has_void_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to end an invoice that is not paid, or a draft."""
+        """Allow operators with that permission to void an unpaid invoice or a draft."""
         return may_act(request, RIGHT, Invoice.objects.filter(status__in=(*UNPAID, InvoiceStatus.DRAFT)), object_id)
 
     def has_credit_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to credit an invoice of which something was collected."""
+        """Allow operators with that permission to credit an invoice that was at least partly collected."""
         paid = Invoice.objects.filter(status=InvoiceStatus.PAID, due_microusd__gt=0)
         return may_act(request, RIGHT, paid, object_id)
 
@@ -200,7 +200,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
     def _give_back(
         self, request: HttpRequest, form: CreditForm, object_id: str, give: Callable[..., CreditNote], verb: str
     ) -> HttpResponse:
-        """Write a credit note, once for each form, and say so."""
+        """Write a credit note, once per form, and report it."""
         asked = form.cleaned_data
         is_new = not CreditNote.objects.filter(pk=asked["key"]).exists()
         try:
@@ -229,7 +229,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
         ),
     )
     def void(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """End an invoice that nobody paid."""
+        """Void an unpaid invoice."""
         try:
             invoices.void(object_id, reason=form.cleaned_data["reason"], now=timezone.now())
         except invoices.NotCorrectable as refusal:
@@ -238,12 +238,12 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     @display(description="Invoice", ordering="serial")
     def title(self, invoice: Invoice) -> str:
-        """Name it by its number, once it has one."""
+        """Return its number, if it has one."""
         return format_html('<span class="whitespace-nowrap">{}</span>', invoice)
 
     @display(description="Returned")
     def returned(self, invoice: Invoice) -> str:
-        """Return how much of it was credited or refunded, and how much of a paid one can still be."""
+        """Return how much was credited or refunded, and how much still can be."""
         if invoice.status != InvoiceStatus.PAID:
             return ""
         gone = invoices.returned_microusd(invoice)
@@ -251,7 +251,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
     @display(description="Month", ordering="period_start")
     def month(self, invoice: Invoice) -> str:
-        """Name its month."""
+        """Return its month."""
         return f"{invoice.period_start:%B %Y}"
 
     @display(description="Status", label=STATUS_COLOURS)
@@ -262,7 +262,7 @@ class InvoiceAdmin(ReadOnlyAdmin):
 
 @admin.register(SeatPrice)
 class SeatPriceAdmin(ReadOnlyAdmin):
-    """What seats cost, and since when. The catalogue's pages set it."""
+    """Seat prices and the times from which they apply. They are set on the catalogue's pages."""
 
     price = money("Price per month", "price_microusd")
 

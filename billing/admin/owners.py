@@ -1,4 +1,4 @@
-"""Whose money it is, in lists and on pages that belong to a wallet."""
+"""Owners of money, in lists and on pages of a wallet."""
 
 from gateway.core.console import PartyColumn
 

@@ -1,4 +1,4 @@
-"""Checkouts, those in review among them, what the provider told us, and who bills seats elsewhere."""
+"""Checkouts, including those in review, provider events, and external billing of seats."""
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
@@ -30,7 +30,7 @@ TOO_LATE = "Someone else has resolved this checkout, or it has changed. Check it
 
 @admin.register(Checkout)
 class CheckoutAdmin(ReadOnlyAdmin):
-    """Checkouts. One in review is credited or dismissed here, once."""
+    """Checkouts. A checkout in review can be credited or dismissed here, once."""
 
     owner = PartyColumn("Owner", "owner_key", kind_path="owner_kind")
     payer = PartyColumn("Requested by", "requested_by")
@@ -61,7 +61,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
     )
 
     def has_ask_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
-        """Allow operators with that permission to have the provider asked about a checkout that exists."""
+        """Allow operators with that permission to check an existing checkout at the provider."""
         return may_act(request, RIGHT, Checkout.objects.all(), object_id)
 
     def has_resolve_permission(self, request: HttpRequest, object_id: str | None = None) -> bool:
@@ -104,7 +104,7 @@ class CheckoutAdmin(ReadOnlyAdmin):
         ),
     )
     def credit(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Book the payment by the operator's word."""
+        """Post the payment as the operator decided."""
         try:
             credited = checkout_reviews.credit(object_id, now=timezone.now())
         except checkout_reviews.NotCreditable as refusal:
@@ -139,13 +139,13 @@ class CheckoutAdmin(ReadOnlyAdmin):
 
     @display(description="Refunded or disputed")
     def refunded(self, checkout: Checkout) -> str:
-        """Render what refunds and disputes took of it."""
+        """Return the amount that refunds and disputes took."""
         return usd(checkout.taken_back_microusd or None)
 
 
 @admin.register(ProviderEvent)
 class ProviderEventAdmin(ReadOnlyAdmin):
-    """Signed events: that something happened, and which checkout was then looked into."""
+    """Signed webhook events, and the checkouts that they referred to."""
 
     list_display = ("event_id", "type", "object_ref", "checkout_id", "received_at", "handled_at")
     list_filter = (("handled_at", admin.EmptyFieldListFilter), "received_at")
@@ -156,7 +156,7 @@ class ProviderEventAdmin(ReadOnlyAdmin):
 
 @admin.register(ExternalMapping)
 class ExternalMappingAdmin(ReadOnlyAdmin):
-    """Products whose seats an account at a provider bills."""
+    """Products whose seats are billed by an account at a provider."""
 
     organization = PartyColumn("Organization", "org_id", kind="organization", is_linked=False)
     verifier = PartyColumn("Verified by", "verified_by")

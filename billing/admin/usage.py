@@ -1,4 +1,4 @@
-"""What settled calls used."""
+"""Usage of settled calls."""
 
 from django.contrib import admin
 from unfold.decorators import display
@@ -10,7 +10,7 @@ from gateway.core.console import PartyColumn, ReadOnlyAdmin, money
 
 @admin.register(UsageRecord)
 class UsageRecordAdmin(ReadOnlyAdmin):
-    """What settled calls used: model, quantities, charge."""
+    """Usage of settled calls: model, quantities, charge."""
 
     owner = PartyColumn("Owner", "reservation.wallet.owner_key", kind_path="reservation.wallet.owner_kind")
     charge = money("Charge", "charge_microusd")
@@ -47,7 +47,7 @@ class UsageRecordAdmin(ReadOnlyAdmin):
 
     @display(description="Model")
     def called_model(self, record: UsageRecord) -> str:
-        """Name the alias or raw model. `model` would be the table's own class."""
+        """Return the alias or raw model. The name `model` is taken by the admin class."""
         return record.reservation.model
 
     @display(description="Route")

@@ -1,4 +1,4 @@
-"""Wallets, the ledger's transfers, budgets and losses: to look at."""
+"""Read-only pages of wallets, the ledger's transfers, budgets and losses."""
 
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery, Sum
@@ -49,7 +49,7 @@ class WalletAdmin(ReadOnlyAdmin):
 
     @display(description="See also")
     def related(self, wallet: Wallet) -> str:
-        """Link to what happened with the wallet's money."""
+        """Link to the wallet's activity."""
         return links(
             [
                 ("Calls", "billing_reservation", wallet.owner_key),
@@ -61,12 +61,12 @@ class WalletAdmin(ReadOnlyAdmin):
 
     @display(description="Credits")
     def credits(self, wallet: Wallet) -> str:
-        """Render what is left of its credits, expired ones included until they are swept."""
+        """Return what is left of its credits, expired ones included until they are swept."""
         return usd(getattr(wallet, "credits_microusd", 0) or 0)
 
 
 class TransferKindFilter(WordFilter):
-    """Filters by the kinds that the ledger posts."""
+    """Filters by the kinds of transfers."""
 
     title = parameter_name = "kind"
     words = ("charge", "expiry", "grant", "merge", "payment", "refund", "refund_return", "repayment")
@@ -103,7 +103,7 @@ class TransferAdmin(ReadOnlyAdmin):
 
 @admin.register(Budget)
 class BudgetAdmin(ReadOnlyAdmin):
-    """The monthly limits of organizations; their own people set them."""
+    """Monthly limits that organizations have set for themselves."""
 
     limit = money("Limit", "limit_microusd")
     spent = money("Spent", "spent_microusd")
@@ -123,7 +123,7 @@ class BudgetAdmin(ReadOnlyAdmin):
 
 @admin.register(Loss)
 class LossAdmin(ReadOnlyAdmin):
-    """What no customer was billed for."""
+    """Amounts that no customer was billed for."""
 
     amount = money("Amount", "amount_microusd")
 

@@ -11,9 +11,9 @@ from billing.rules.budgets import BudgetScope
 class Budget(models.Model):
     """One subject's limit for a UTC calendar month. SPEC: Organization-related resources.
 
-    `spent` is of the month that begins at `period_start`; an older month counts as nothing spent. A disabled budget
-    refuses nothing but goes on counting, so that it is correct when it is enabled again. A subject has one row for
-    ever.
+    `spent` is for the month that begins at `period_start`; for an older month it means 0. A disabled budget refuses no
+    calls but keeps counting, so that it is correct when it is enabled again. A subject has exactly one row, which is
+    never deleted.
     """
 
     id = KeyField(primary_key=True)

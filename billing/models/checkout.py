@@ -9,16 +9,16 @@ from billing.models.wallet import OwnerKind
 
 
 class CheckoutKind(models.TextChoices):
-    """`top_up` brings money into the wallet; `payment_method` keeps one for later and moves none."""
+    """`top_up` brings money into the wallet; `payment_method` saves one for later charges and moves no money."""
 
     TOP_UP = "top_up"
     PAYMENT_METHOD = "payment_method"
 
 
 class CheckoutStatus(models.TextChoices):
-    """creating → open → paid | completed | expired | review; expired and review → paid where it was paid as asked.
+    """creating → open → paid | completed | expired | review; expired and review → paid if it was paid as requested.
 
-    `paid`: a top-up's money is in the ledger. `completed`: a payment method is kept. `review`: the provider's record
+    `paid`: a top-up's money is in the ledger. `completed`: a payment method is saved. `review`: the provider's record
     differs from the request, nothing was credited, and an operator decides.
     """
 
@@ -31,13 +31,13 @@ class CheckoutStatus(models.TextChoices):
 
 
 class Checkout(models.Model):
-    """A transaction (its id is the public `transactionId`) and what is known about it at the provider.
+    """A checkout (its id is the public `transactionId`) and its state at the provider.
 
-    The provider's session is the truth; `billing.operations.checkouts` makes this row and the ledger match it.
-    `taken_back` is what refunds and disputes have taken of a paid amount so far, `movements` counts how often that
-    changed and names each change in the ledger. `is_live` is the mode of the key that the session was asked with.
-    `checks` counts how often the provider's record was applied: read it before asking, and apply the answer only if it
-    has not changed. `next_check_at` is when the provider is asked again, null when there is nothing more to learn.
+    The provider's session is authoritative; `billing.operations.checkouts` makes this row and the ledger match it.
+    `taken_back` is the total taken by refunds and disputes of a paid amount so far; `movements` counts its changes and
+    names each change in the ledger. `is_live` is the mode of the key that the session was created with. `checks` counts
+    the applied provider records: read it before calling the provider, and apply the response only if it has not
+    changed. `next_check_at` is when the provider is asked again, null if nothing more can change.
     """
 
     id = KeyField(primary_key=True)
@@ -120,5 +120,5 @@ class Checkout(models.Model):
 
     @property
     def owner(self) -> tuple[str, str]:
-        """Return the owner of the wallet it is for."""
+        """Return the owner of the checkout's wallet."""
         return self.owner_kind, self.owner_key

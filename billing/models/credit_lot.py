@@ -1,4 +1,4 @@
-"""A credit: money with a source, perhaps with an expiry and a product that it is for."""
+"""A credit: money with a source, and optionally an expiry and a product."""
 
 from django.db import models
 from django.db.models import ExpressionWrapper, F, Q
@@ -11,7 +11,7 @@ from billing.models.wallet import Wallet
 class CreditLot(models.Model):
     """One grant of credit; `remaining` = granted - spent - expired, `held` is the part that open calls may spend.
 
-    An expired lot is not spendable from that instant, but what was held before still pays for its call. `closed_at`
+    An expired lot cannot be spent from that instant on, but amounts held earlier still pay for their calls. `closed_at`
     is set once nothing remains. `(source_kind, source_key)` makes a grant happen once.
     """
 
@@ -32,7 +32,7 @@ class CreditLot(models.Model):
         verbose_name = "credit"
         constraints = [models.UniqueConstraint(fields=["source_kind", "source_key"], name="lot_one_per_source")]
         indexes = [
-            # In the order of spending, so that a hold reads no more of many credits than it takes.
+            # In spending order, so that a hold reads no more credits than it takes.
             models.Index(
                 F("wallet"),
                 ExpressionWrapper(Q(product__isnull=True), models.BooleanField()),

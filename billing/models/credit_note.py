@@ -1,4 +1,4 @@
-"""Corrections of invoices that were paid."""
+"""Credit notes: corrections of paid invoices."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,10 +10,10 @@ from billing.rules.invoices import credit_number_of
 
 
 class CreditNote(models.Model):
-    """Gives part or all of a paid invoice back; never changed. Notes have numbers of their own, without gaps.
+    """Returns part or all of a paid invoice; never changed. Notes have a number series of their own, without gaps.
 
-    A refund (`is_refund`) goes to the payment method that was charged: an operator makes it at the provider. Any other
-    note is a credit in the organization's wallet, whose source in the ledger is this note's id.
+    A refund (`is_refund`) goes to the payment method that was charged, and an operator makes it at the provider. Any
+    other note is a credit in the organization's wallet, whose ledger source is this note's id.
     """
 
     id = KeyField(primary_key=True)

@@ -1,4 +1,4 @@
-"""A product of an organization that an outside provider bills."""
+"""Products of an organization that an external provider bills."""
 
 from django.db import models
 from django.db.models import Q
@@ -17,7 +17,7 @@ class MappingMode(models.TextChoices):
 class ExternalMapping(models.Model):
     """A verified statement that `external_org_id` at `provider` bills the organization's seats of `product`.
 
-    `created_at` is when that was first confirmed: months that end later are not invoiced here.
+    `created_at` is the time of the first confirmation: months that end later are not invoiced here.
     """
 
     id = models.BigAutoField(primary_key=True)

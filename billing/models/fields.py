@@ -8,8 +8,8 @@ from django.db import models
 class KeyField(models.TextField):
     """An opaque key: text compared byte by byte.
 
-    The type's qualified name keeps Django from adding its second (LIKE) index to every unique text column, which the
-    hot tables would pay for on every insert and never use.
+    The type's qualified name keeps Django from adding a second (LIKE) index to every unique text column; the hot
+    tables would pay for it on every insert and never use it.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What an organization owes for its seats of a month."""
+"""Invoices of an organization's seats for a month."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -9,9 +9,9 @@ from billing.rules.invoices import number_of
 
 
 class InvoiceStatus(models.TextChoices):
-    """draft → open | paid | void; open → paid | past_due | void; past_due → paid | void. Paid and void are for good.
+    """draft → open | paid | void; open → paid | past_due | void; past_due → paid | void. Paid and void are final.
 
-    A draft has no number and nobody owes it.
+    A draft has no number and is not owed.
     """
 
     DRAFT = "draft"
@@ -25,12 +25,12 @@ UNPAID = (InvoiceStatus.OPEN, InvoiceStatus.PAST_DUE)
 
 
 class Invoice(models.Model):
-    """The seats of one UTC month, `[period_start, period_end)`. What it says never changes; only its status goes on.
+    """The seats of one UTC month, `[period_start, period_end)`. Its content never changes; only its status advances.
 
-    `total_microusd` is the sum of its lines, `due_microusd` the whole cents of it that are collected. `serial` is given
-    in the transaction that issues it, one after another without gaps. `next_attempt_at` is when the stored payment
-    method is charged (again), null where nothing is to be tried by itself. `issue_recorded_at` and `end_recorded_at` are
-    when the database was told that it is issued, and paid or void; triggers set them.
+    `total_microusd` is the sum of its lines, `due_microusd` the whole cents of it that are collected. `serial` is
+    assigned in the transaction that issues the invoice, consecutively without gaps. `next_attempt_at` is when the saved
+    payment method is charged next, null if no automatic attempt is planned. `issue_recorded_at` and `end_recorded_at`
+    are the database's times of issue, and of payment or voiding; triggers set them.
     """
 
     id = KeyField(primary_key=True)
@@ -95,7 +95,7 @@ class Invoice(models.Model):
 
     @property
     def number(self) -> str | None:
-        """Return the number under which it was issued; None for what never was."""
+        """Return the number under which it was issued; None if it never was."""
         return None if self.serial is None else number_of(self.serial)
 
 

@@ -9,10 +9,10 @@ from billing.models.invoice import Invoice
 
 
 class InvoicePaymentStatus(models.TextChoices):
-    """creating → processing | succeeded | failed | review, and processing and review likewise. Succeeded and failed are
-    for good.
+    """creating → processing | succeeded | failed | review; processing and review may change likewise. Succeeded and
+    failed are final.
 
-    `review`: the provider's record is of another amount, currency, mode or payment than was asked for.
+    `review`: the provider's record has another amount, currency, mode or payment than requested.
     """
 
     CREATING = "creating"
@@ -26,12 +26,12 @@ PENDING = (InvoicePaymentStatus.CREATING, InvoicePaymentStatus.PROCESSING, Invoi
 
 
 class InvoicePayment(models.Model):
-    """One charge of a stored payment method, with nobody present. Its id is the provider's idempotency key.
+    """One off-session charge of a saved payment method. Its id is the provider's idempotency key.
 
-    The row is committed before the provider is asked, with all that the request says, so that it can be repeated word
-    for word. `failure_code` is the provider's (`card_declined`, `authentication_required`). `requested_by` is who asked
-    for the attempt, null for the schedule. `next_check_at` is when the provider is asked again.
-    `end_recorded_at` is when the database was told how it ended; a trigger sets it.
+    The row is committed with the whole request before the provider is called, so that the request can be repeated
+    exactly. `failure_code` is the provider's (`card_declined`, `authentication_required`). `requested_by` is the person
+    who requested the attempt, null for the schedule. `next_check_at` is when the provider is asked again.
+    `end_recorded_at` is the database's time of its end; a trigger sets it.
     """
 
     id = KeyField(primary_key=True)

@@ -1,14 +1,14 @@
-"""Which old months of the ledger have tables of their own."""
+"""Old months of the ledger that have tables of their own."""
 
 from django.db import models
 from django.db.models.functions import Now
 
 
 class LedgerMonth(models.Model):
-    """A UTC month, named by its first day, that `billing_reservation`, `billing_usage_record` and `billing_transfer` have tables for.
+    """A UTC month, identified by its first day, with its own tables for calls, usage records and transfers.
 
-    Those tables inherit from these models' own, so a query of the models reads them too (`billing/sql/months.sql`). The audit
-    looks for the tables of each month; triggers refuse UPDATE and DELETE.
+    Those tables inherit from the models' tables, so queries of the models read them too (`billing/sql/months.sql`). The
+    audit checks the tables of each month; triggers refuse UPDATE and DELETE.
     """
 
     month = models.DateField(primary_key=True)

@@ -1,4 +1,4 @@
-"""What the operator may have paid for without being able to bill it."""
+"""Costs that the operator may have paid without being able to bill them."""
 
 from django.db import models
 from django.db.models import Q

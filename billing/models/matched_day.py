@@ -1,4 +1,4 @@
-"""Days of the payment provider's balance that were matched."""
+"""Days of the payment provider's balance that were read and matched."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,10 +7,10 @@ from billing.models.fields import KeyField
 
 
 class MatchedDay(models.Model):
-    """A UTC day whose movements were read to the end. `reading` is 1, or 2 where late entries were read as well.
+    """A UTC day whose movements were read completely. `reading` is 1, or 2 if late entries were read as well.
 
-    `matched_at` is set once the payments of the day were compared with ours, and the row never changes again.
-    `recorded_at` is when the database was told so; a trigger sets it.
+    `matched_at` is set once the day's payments were compared with ours; the row never changes again. `recorded_at` is
+    the database's time of that; a trigger sets it.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -18,10 +18,10 @@ class DifferenceKind(models.TextChoices):
 
 
 class PaymentDifference(models.Model):
-    """What the match found of one payment; never changed. It is open until it has a closing.
+    """A difference that the match found for one payment; never changed. It is open until it has a closing.
 
-    `paid` is what came in, `kept` what is left of it after refunds and disputes: of the provider (`their_`) and of the
-    checkout or the invoice's payment here (`our_`). `recorded_at` is when the database was told; a trigger sets it.
+    `paid` is the amount paid in, `kept` what is left after refunds and disputes: at the provider (`their_`) and in our
+    checkout or invoice payment (`our_`). `recorded_at` is the database's time of recording; a trigger sets it.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -46,9 +46,9 @@ class PaymentDifference(models.Model):
 
 
 class DifferenceClosing(models.Model):
-    """How a difference ended, once: by itself (`closed_by` null), or by an operator, with a reason. Never changed.
+    """How a difference ended, once: automatically (`closed_by` null) or by an operator with a reason. Never changed.
 
-    `recorded_at` is when the database was told; a trigger sets it.
+    `recorded_at` is the database's time of recording; a trigger sets it.
     """
 
     id = models.BigAutoField(primary_key=True)

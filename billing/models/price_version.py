@@ -7,7 +7,7 @@ from billing.models.fields import KeyField
 
 
 class PriceVersion(models.Model):
-    """The prices of one alias (or raw model) from an instant on; a row is never edited, triggers refuse it.
+    """The prices of one alias (or raw model) from an instant on. Rows are never edited; triggers refuse it.
 
     `components` is the operator's map of component to decimal string, as `billing.rules.prices` reads it.
     """

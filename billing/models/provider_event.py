@@ -1,4 +1,4 @@
-"""What payment providers told us."""
+"""Webhook events of payment providers."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,11 +8,11 @@ from billing.models.fields import KeyField
 
 
 class ProviderEvent(models.Model):
-    """A signed webhook event: only that something happened to an object, never what. No personal data is kept.
+    """A signed webhook event. It records only that something happened to an object. No personal data is stored.
 
-    `object_ref` is the provider's id of the object, `payment_ref` and `transaction_id` are what the event says it
-    belongs to, where it says so. `handled_at` is set once the checkout that it may be about was compared with the
-    provider's own record, or none of ours was found; `checkout_id` is that checkout.
+    `object_ref` is the provider's id of the object; `payment_ref` and `transaction_id` are the ids that the event
+    itself gives, if any. `handled_at` is set once the event's checkout was compared with the provider's record, or was
+    found not to exist here; `checkout_id` is that checkout.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -1,4 +1,4 @@
-"""What moved the payment provider's balance."""
+"""Movements of the payment provider's balance."""
 
 from django.db import models
 
@@ -6,12 +6,12 @@ from billing.models.fields import KeyField, MicrousdField
 
 
 class ProviderMovement(models.Model):
-    """One movement of the balance by a payment of ours: paid in (`is_payment`), taken back
-    (negative), or given back after all. Never changed.
+    """One movement of the balance for one of our payments: paid in (`is_payment`), taken back (negative), or returned.
+    Never changed.
 
-    `ref` is the provider's id of it, `transaction_id` the checkout or the attempt to collect an invoice that the
-    provider keeps with the payment, whether or not there is such a row here. `recorded_at` is when the database was told;
-    a trigger sets it.
+    `ref` is the provider's id of it; `transaction_id` the checkout or invoice payment that the provider stores with the
+    payment, whether or not such a row exists here. `recorded_at` is the database's time of recording; a trigger sets
+    it.
     """
 
     id = models.BigAutoField(primary_key=True)

@@ -1,4 +1,4 @@
-"""One metered call's hold on money, and the call's state."""
+"""The hold and the state of a metered call."""
 
 from datetime import UTC, datetime
 
@@ -13,10 +13,10 @@ from billing.models.price_version import PriceVersion
 from billing.models.wallet import Wallet
 
 IN_REVIEW = Q(closed_at__isnull=True, review_reason__isnull=False)
-"""Asking for calls in review with this lets a query use their index."""
+"""A query for calls in review needs this condition to use their index."""
 
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
-"""Before any call; asking for calls after it lets a query use the index of a wallet's calls by time."""
+"""A time before any call. A query needs this lower bound to use the index of a wallet's calls by time."""
 
 
 class State(models.TextChoices):
@@ -31,15 +31,15 @@ class State(models.TextChoices):
 class Reservation(models.Model):
     """A hold placed before the upstream is called; its id is the call's usage id.
 
-    `cash_held` is the part of the hold that the balance covers; the rest is `lot_amounts` of the credits `lot_ids`, in the
-    order of spending (null where there is none). While a call is open its hold stands; once closed it is settled with a
-    charge within the hold, or released. `replayable` says that the idempotency key is taken. A call counts as sent with its hold;
-    `dispatched_at` and `deadline_at` are null only where an older version released a hold that it had never sent. `evidence` is
-    what is known to have been delivered: quantities and `charge_microusd`; and `generation_id`, by which the upstream's own
-    record is found, where it has one. `next_look_up_at` is when the upstream's own record of a call in
-    review is asked for again, null before the first time. Only the functions of `billing/sql` write this table. The
-    hot tables have no foreign keys in the database; nothing that they name is ever deleted (triggers refuse it), and the
-    audit looks for orphans. What their rows may say stands in `billing/sql/soundness.sql`.
+    `cash_held` is the part of the hold that the balance covers; the rest is `lot_amounts` of the credits `lot_ids`, in
+    spending order (null if there is none). The hold stays while the call is open. A closed call is settled with a
+    charge within the hold, or released. `replayable` says that the idempotency key is taken. A call counts as sent once
+    it has its hold; `dispatched_at` and `deadline_at` are null only if an older version released a hold that it had
+    never sent. `evidence` is what is known to have been delivered: quantities and `charge_microusd`; and
+    `generation_id`, the id of the upstream's own record, if it has one. `next_look_up_at` is when that record is
+    requested again for a call in review, null before the first time. Only the functions of `billing/sql` write this
+    table. The hot tables have no foreign keys in the database: the rows they reference are never deleted (triggers
+    refuse it), and the audit looks for orphans. `billing/sql/soundness.sql` constrains the values of their rows.
     """
 
     id = KeyField(primary_key=True)
@@ -85,13 +85,13 @@ class Reservation(models.Model):
             ),
         ]
         indexes = [
-            # Partial only so that no look-up of an idempotency key can be planned on it. While statistics are missing,
-            # or are those of many small wallets, the planner would take it for as good as the unique index, and read
-            # every call of a busy wallet.
+            # Partial only so that no look-up of an idempotency key can use it. Without statistics, or with those of
+            # many small wallets, the planner would consider it as good as the unique index, and read every call of a
+            # busy wallet.
             models.Index(
                 fields=["wallet", "created_at"], name="reservation_of_wallet", condition=Q(created_at__gt=BEGINNING)
             ),
-            # Of organizations' calls alone: a person's own wallet has no other's calls among them.
+            # Only for calls of organizations: a personal wallet has only its owner's calls.
             models.Index(
                 fields=["membership_id", "created_at"],
                 name="reservation_of_member",
@@ -99,11 +99,12 @@ class Reservation(models.Model):
             ),
             # `closed_at` changes once in a call's life, so the other transitions stay heap-only updates.
             models.Index(fields=["created_at"], name="reservation_open", condition=Q(closed_at__isnull=True)),
-            # By the reason, which is set once and for a few calls alone: an index by state would cost every other
-            # transition its heap-only update.
+            # By the reason, which is set once and only for few calls: an index by state would prevent heap-only updates
+            # in all other transitions.
             models.Index(fields=["created_at", "id"], name="reservation_in_review", condition=IN_REVIEW),
-            # Seals, reports and the audit read what closed lately; an insert into its last pages costs next to nothing.
-            # A range without a summary is read by every look-up, so the server is to summarize each as it fills.
+            # Seals, reports and the audit read recently closed calls; inserting into its last pages costs almost
+            # nothing. Every look-up reads page ranges without a summary, so the server summarizes each range as it
+            # fills.
             BrinIndex(fields=["closed_at"], name="reservation_closed", pages_per_range=32, autosummarize=True),
         ]
 

@@ -1,4 +1,4 @@
-"""What closed rows said when they were sealed."""
+"""Seals over closed rows."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -7,9 +7,9 @@ from django.db.models.functions import Now
 class Seal(models.Model):
     """A hash over all rows that became final in [begins_at, ends_at), chained to the seal before; never changed.
 
-    `contents` maps a noun of the views `billing_sealable` and `billing_sealable_later` to how many `rows` it had and their
-    SHA-256 `digest`. `chain` is the SHA-256 over the chain before and this seal, so that no earlier seal can be changed
-    alone.
+    `contents` maps each noun of the views `billing_sealable` and `billing_sealable_later` to its number of `rows` and
+    their SHA-256 `digest`. `chain` is the SHA-256 over the previous chain and this seal, so that no earlier seal can be
+    changed unnoticed.
     """
 
     id = models.BigIntegerField(primary_key=True)

@@ -7,10 +7,10 @@ from billing.models.fields import KeyField, MicrousdField
 
 
 class SeatPrice(models.Model):
-    """What a seat of a product costs a month from an instant on; a row is never edited.
+    """The monthly price of a product's seat from an instant on. Rows are never edited.
 
-    A trigger on the catalogue (`billing/sql/seat_prices.sql`) writes a row for every price that a product gets,
-    whoever sets it.
+    A trigger on the catalogue (`billing/sql/seat_prices.sql`) adds a row whenever a product's price is set, by any
+    statement.
     """
 
     id = models.BigAutoField(primary_key=True)

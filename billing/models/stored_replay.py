@@ -1,4 +1,4 @@
-"""The answer that a repeated request gets."""
+"""Stored responses for repeated requests."""
 
 from django.db import models
 
@@ -6,9 +6,9 @@ from billing.models.reservation import Reservation
 
 
 class StoredReplay(models.Model):
-    """Status, headers and encrypted body of a call's answer, kept for 24 h after its settlement (`operations/replays.py`).
+    """Status, headers and encrypted body of a call's response, for 24 h after its settlement (`operations/replays.py`).
 
-    `expires_at` is null while the call is in review: its answer is not given out before its charge is known.
+    `expires_at` is null while the call is in review: the response is not replayed before the charge is known.
     """
 
     reservation = models.OneToOneField(

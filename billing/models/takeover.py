@@ -1,4 +1,4 @@
-"""A call that another model took over from the one that was asked."""
+"""Calls that another model took over from the requested one."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -9,9 +9,9 @@ from billing.models.reservation import Reservation
 
 
 class Takeover(models.Model):
-    """Which model took a call over, and the price version that the call is charged at in place of its own.
+    """The model that took a call over, and the price version that replaces the call's own.
 
-    The call's hold covers both prices. Rows are never changed; the audit prices their calls by them.
+    The call's hold covers both prices. Rows never change; the audit prices their calls by them.
     """
 
     reservation = models.OneToOneField(

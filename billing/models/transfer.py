@@ -9,7 +9,7 @@ from billing.models.wallet import Wallet
 
 
 class Transfer(models.Model):
-    """Moves an amount out of one account into another, once and for ever.
+    """Moves an amount from one account to another. Never changed.
 
     Money leaves `debit_account` and enters `credit_account`. Accounts are `wallet:<id>`, `debt:<wallet id>`,
     `lot:<id>` and the platform's own: `platform:payments`, `platform:grants`, `platform:revenue`, `platform:expired`.

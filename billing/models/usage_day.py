@@ -1,4 +1,4 @@
-"""What closed calls add up to, day by day."""
+"""Daily sums of closed calls."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -9,7 +9,7 @@ from billing.models.wallet import Wallet
 
 
 class UsageSubject(models.Model):
-    """Whose calls of which model a row of days is about; `product` and `membership_id` are null as in the calls."""
+    """The caller and model that a day's row is about; `product` and `membership_id` are null as in the calls."""
 
     id = models.BigAutoField(primary_key=True)
     wallet = models.ForeignKey(Wallet, models.PROTECT, related_name="+", db_index=False, db_constraint=False)
@@ -33,11 +33,11 @@ class UsageSubject(models.Model):
 
 
 class UsageDay(models.Model):
-    """The settled calls of a subject that closed on one UTC day and were begun on one: how many, their tokens, and the
-    ledger's charges for them.
+    """The settled calls of a subject that began on one UTC day and closed on one: their number, their tokens, and their
+    charges in the ledger.
 
-    Derived from closed calls alone, by `billing_roll_up_usage`, which can make it again at any time. Both days, because
-    calls and tokens count on the day they were begun, and charges on the day they were posted.
+    Derived only from closed calls, by `billing_roll_up_usage`, which can recompute it. Both days are needed, because
+    calls and tokens count on the day they began, and charges on the day they were posted.
     """
 
     pk = models.CompositePrimaryKey("subject_id", "closed_on", "begun_on")
@@ -53,7 +53,7 @@ class UsageDay(models.Model):
     class Meta:
         db_table = "billing_usage_day"
         indexes = [
-            # The few calls that were closed on a later day, so that a month finds those that outlasted it.
+            # The few calls that closed on a later day, so that a month finds the calls that extended beyond it.
             models.Index(
                 fields=["subject", "begun_on"], name="usage_day_of_late_calls", condition=Q(closed_on__gt=F("begun_on"))
             )
@@ -64,7 +64,7 @@ class UsageDay(models.Model):
 
 
 class UsageHorizon(models.Model):
-    """Up to when calls have been added to the days: every settled call that closed before `ends_at`, and none since.
+    """The end of the calls included in the days: every settled call that closed before `ends_at`, and no later one.
 
     There is one row, and none before the first run.
     """

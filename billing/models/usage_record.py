@@ -1,4 +1,4 @@
-"""What a settled call used."""
+"""Usage of settled calls."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -8,9 +8,9 @@ from billing.models.reservation import Reservation
 
 
 class UsageRecord(models.Model):
-    """The metered quantities and the charge of one settled call; null where a quantity was not metered.
+    """The metered quantities and the charge of one settled call; null if a quantity was not metered.
 
-    `basis` says whose count it is: the upstream's own, what was delivered before a stream broke, or the operator's.
+    `basis` says whose count it is: the upstream's own, the part delivered before a stream broke, or the operator's.
     """
 
     reservation = models.OneToOneField(

@@ -7,17 +7,17 @@ from billing.models.fields import KeyField, MicrousdField
 
 
 class OwnerKind(models.TextChoices):
-    """Who can own a wallet. Billing identifies an owner by this kind and an opaque key."""
+    """The kinds of wallet owners. Billing identifies an owner by this kind and an opaque key."""
 
     ACCOUNT = "account"
     ORGANIZATION = "organization"
 
 
 class Wallet(models.Model):
-    """Money of one owner: `balance` is what is there, `held` is the part of it that open calls may still spend.
+    """Money of one owner: `balance` is the amount in it, `held` the part of it that open calls may still spend.
 
-    Its row lock guards everything that belongs to it: lots, budgets, and the money of open reservations. Credits are
-    lots of their own. Debt (a refund of money already spent) blocks spending until a payment repays it.
+    Its row lock guards everything that belongs to it: lots, budgets and holds. Credits are separate lots. Debt (a
+    refund of money already spent) blocks spending until a payment repays it.
     """
 
     id = KeyField(primary_key=True)

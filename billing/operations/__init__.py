@@ -1,1 +1,1 @@
-"""The actions of billing: each implements one rule, step by step, inside its own transaction."""
+"""The actions of billing. Each implements one rule in its own transaction."""

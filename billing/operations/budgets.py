@@ -22,11 +22,11 @@ def put(
     membership_id: str | None = None,
     now: datetime | None = None,
 ) -> Budget:
-    """Set the limit of the subject's budget, enabling it where it was disabled.
+    """Set the limit of the subject's budget, and enable the budget if it was disabled.
 
-    A subject's first budget begins with what the month has already spent and what open calls hold, so that a limit
-    refuses the same calls no matter when in the month it is set. Calls continue while the month is added up. Unless
-    `now` is given, the month is that of the database's clock, as everywhere in the ledger.
+    A subject's first budget starts with the month's spending so far and the current holds, so that a limit refuses
+    the same calls whenever it is set. Calls continue while the month's spending is summed. Unless `now` is given, the
+    database's clock determines the month, as everywhere in the ledger.
     """
     owner = ("organization", org_id)
     budget = None
@@ -39,14 +39,14 @@ def put(
 
 
 def _put(subject: Subject, past: Past | None, limit_microusd: int, now: datetime | None) -> Budget | None:
-    """Set the limit; None where the subject's month ended before its first budget could begin."""
+    """Set the limit. Return None if the subject's month ended before its first budget could be created."""
     with transaction.atomic():
         wallet = locked.wallet(subject.owner)
         budget = _of(subject).first()
         if budget is None:
             if month_of(now or locked.clock()) != subject.month:
                 return None
-            assert past is not None, "a subject keeps its budget for ever"
+            assert past is not None, "budgets are never deleted"
             budget = _open(wallet, subject, past)
         budget.limit_microusd = limit_microusd
         budget.disabled_at = None
@@ -56,7 +56,7 @@ def _put(subject: Subject, past: Past | None, limit_microusd: int, now: datetime
 
 @transaction.atomic
 def disable(org_id: str, budget_id: str, *, now: datetime) -> Budget | None:
-    """Stop a budget from refusing calls; it goes on counting. None where the organization has no such budget."""
+    """Disable a budget. It keeps counting but refuses no calls. Return None if the organization has no such budget."""
     wallet = locked.wallet(("organization", org_id))
     budget = Budget.objects.filter(wallet=wallet, id=budget_id).first()
     if budget is not None and budget.disabled_at is None:

@@ -1,4 +1,4 @@
-"""Resolve checkouts whose provider record differs from the request: each once, by whichever operator is first."""
+"""Resolve checkouts whose provider record differs from the request. Each is resolved once."""
 
 from datetime import datetime, timedelta
 
@@ -14,14 +14,14 @@ from billing.rules.provider_records import Session
 
 
 class NotCreditable(Exception):
-    """Nothing was paid that could be credited; the text says why, to the operator."""
+    """No payment can be credited. The text tells the operator why."""
 
 
 def credit(checkout_id: str, *, now: datetime) -> int | None:
-    """Credit what the provider says was paid, instead of what was requested, and return it in micro-USD. None if the
-    checkout is no longer in review, or changed while the provider was asked. Raises NotCreditable unless it was paid in
-    US dollars and in the mode that it was asked in, and what `billing.operations.checkouts.converge` raises where the
-    provider does not answer.
+    """Credit the amount that the provider says was paid, not the requested one, and return it in micro-USD. Return None
+    if the checkout is no longer in review, or changed while the provider was asked. Raises NotCreditable unless the
+    payment was made in US dollars and in the requested mode, and the same errors as
+    `billing.operations.checkouts.converge` if the provider does not respond.
     """
     checkout = Checkout.objects.get(pk=checkout_id)
     if checkout.status != CheckoutStatus.REVIEW:

@@ -1,7 +1,7 @@
 """Start hosted checkouts, and make them and the ledger match the provider's record.
 
-An event is a hint; the session that is fetched from the provider is the truth. The provider is never asked while a
-transaction or a lock is held, and what it said is applied under the checkout's lock, only if no other answer was
+An event is only a hint; the session fetched from the provider is authoritative. The provider is never called within a
+transaction or under a lock. Its response is applied under the checkout's lock, and only if no other response was
 applied in the meantime.
 """
 
@@ -28,12 +28,12 @@ from gateway.core.database.turns import take_turn
 log = logging.getLogger("billing.checkouts")
 
 NOT_RESPONDING = "The payment provider is not responding. Repeat the request with the same idempotencyKey."
-RETRY_UNPAID_MAX_SECONDS = 3600  # one may be paid, or end, before the oldest runs out
+RETRY_UNPAID_MAX_SECONDS = 3600  # a checkout may be paid or end before the oldest expires
 RACES_MAX = 5
 
 
 class Seen(NamedTuple):
-    """What the provider said, and the count of answers applied before it was asked; None: not asked."""
+    """The provider's session, and the number of responses applied before the request; None: not asked."""
 
     checks: int
     session: Session | None
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 
 
 class NewCheckout(TypedDict):
-    """The request for a checkout, who made it, and the key with which repeating it returns the same checkout."""
+    """A checkout request, who made it, and the key that makes a repeated request return the same checkout."""
 
     kind: str
     amount_microusd: int | None
@@ -52,11 +52,11 @@ class NewCheckout(TypedDict):
 
 @transaction.atomic
 def begin(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> tuple[Checkout, bool]:
-    """Write down what is asked for; return the transaction and whether it is new. Joins the caller's transaction.
+    """Record a requested checkout; return it and whether it is new. Joins the caller's transaction.
 
-    The same key with the same request gives the same transaction. Raises IdempotencyKeyReused where the request is
-    another, RateLimited where the owner has too many unpaid ones, and IntegrationUnavailable without a provider.
-    `place` is the next step, outside of any transaction.
+    The same key with the same request returns the same checkout. Raises IdempotencyKeyReused if the request differs,
+    RateLimited if the owner has too many unpaid checkouts, and IntegrationUnavailable without a provider. Call `place`
+    next, outside any transaction.
     """
     provider = configured.require()
     terms = {name: asked[name] for name in ("kind", "amount_microusd", "product")}
@@ -83,16 +83,16 @@ def begin(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> tuple
 
 
 def begin_and_place(owner: Owner, *, now: datetime, **asked: Unpack[NewCheckout]) -> Checkout:
-    """Do both steps, for callers that have no transaction of their own to join."""
+    """Call `begin` in a transaction of its own, then `place`."""
     checkout, _ = begin(owner, now=now, **asked)
     return place(checkout, now=now)
 
 
 def place(checkout: Checkout, *, now: datetime) -> Checkout:
-    """Create the transaction's session at the provider, once no matter how often it is asked, and return it with its
-    `url`.
+    """Create the checkout's session at the provider, at most once however often this is called, and return the checkout
+    with its `url`.
 
-    Raises IntegrationUnavailable where the provider does not answer; the same request may then be made again.
+    Raises IntegrationUnavailable if the provider does not respond; the request may then be repeated.
     """
     if checkout.session_ref is not None:
         return checkout
@@ -102,7 +102,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
         return _open(checkout, provider, session, now)
     except ProviderError as error:
         placed = Checkout.objects.get(pk=checkout.id)
-        if placed.session_ref is not None:  # a simultaneous request has the answer
+        if placed.session_ref is not None:  # a concurrent request stored the session
             return placed
         log.error("checkout %s: the provider did not create a session: %s", checkout.id, error)
         raise configured.unavailable(NOT_RESPONDING) from error
@@ -111,7 +111,7 @@ def place(checkout: Checkout, *, now: datetime) -> Checkout:
 def converge(checkout: Checkout, *, now: datetime) -> Checkout:
     """Make the checkout and the ledger match the provider's record; repeating changes nothing.
 
-    Raises IntegrationUnavailable or a ProviderError where the provider cannot be asked; nothing is changed then.
+    Raises IntegrationUnavailable or a ProviderError if the provider does not respond; nothing is changed then.
     """
     provider = configured.require()
     for _ in range(RACES_MAX):
@@ -124,7 +124,7 @@ def converge(checkout: Checkout, *, now: datetime) -> Checkout:
 
 
 def look(provider: PaymentProvider, checkout: Checkout) -> Seen:
-    """Ask the provider for its record of a placed checkout. Touches no database."""
+    """Fetch the provider's record of a placed checkout. Does not access the database."""
     taken_back = None
     session = None
     if checkout.status != CheckoutStatus.PAID:
@@ -138,7 +138,7 @@ def look(provider: PaymentProvider, checkout: Checkout) -> Seen:
 
 @transaction.atomic
 def apply(checkout_id: str, seen: Seen, *, now: datetime) -> Checkout | None:
-    """Apply what the provider said, or return None where another answer was applied since it was asked."""
+    """Apply the provider's record, or return None if another one was applied since it was requested."""
     checkout = locked.checkout(checkout_id)
     if checkout.checks != seen.checks:
         return None
@@ -154,7 +154,7 @@ def apply(checkout_id: str, seen: Seen, *, now: datetime) -> Checkout | None:
 
 
 def postpone(checkout_id: str, *, now: datetime) -> None:
-    """Ask later about a checkout that the provider gave no answer for, less and less often; give up eventually."""
+    """Reschedule the check of a checkout after the provider gave no answer, with growing delays up to a limit."""
     with transaction.atomic():
         checkout = locked.checkout(checkout_id)
         _schedule(checkout, now)
@@ -175,7 +175,7 @@ def dismiss(checkout_id: str, *, now: datetime) -> bool:
 
 
 def _check_open(owner: Owner, now: datetime) -> None:
-    """Raise RateLimited where a new checkout is one too many; others of the owner wait for it."""
+    """Raise RateLimited if the owner has too many unpaid checkouts; serialize the owner's checkouts."""
     take_turn("checkouts of " + "/".join(owner))
     waiting = (CheckoutStatus.CREATING, CheckoutStatus.OPEN)
     begun = Checkout.objects.filter(owner_kind=owner[0], owner_key=owner[1], status__in=waiting)
@@ -217,7 +217,7 @@ def _open(checkout: Checkout, provider: PaymentProvider, session: Session, now: 
 
 
 def _taken_back(provider: PaymentProvider, checkout: Checkout, payment_ref: str) -> TakenBack | None:
-    """Ask for refunds and disputes; a payment that was just made is credited even if they are not known yet."""
+    """Fetch refunds and disputes; a payment that was just made is credited even if they are not known yet."""
     try:
         return provider.taken_back(payment_ref)
     except ProviderError as error:

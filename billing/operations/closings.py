@@ -1,7 +1,7 @@
-"""How a metered call ends: settled, released, or left to review. Each happens at most once.
+"""Ends metered calls: settled, released, or left to review. A call ends at most once.
 
-A closing is one element of the ledger's batches (`billing_close_calls`, which documents it). Its note names the call
-and the amounts, so that recovery can close the call from it too.
+A closing is one element of the ledger's batches (`billing_close_calls`, which documents it). Its note identifies the
+call and the amounts, so that recovery can close the call from the note alone.
 """
 
 from collections.abc import Mapping
@@ -20,22 +20,21 @@ CLOSE = BatchFunction(0, "billing_close_calls")
 _AGAIN = "SELECT answer FROM billing_close_calls(%(closings)s::json, NULL, true)"
 
 Evidence = Mapping[str, int | str]
-"""What is known of a call in review: delivered quantities with their `charge_microusd`, and where its upstream's own record
-is (`generation_id`)."""
+"""What is known about a call in review: delivered quantities with their `charge_microusd`, and the id of its upstream's
+own record (`generation_id`)."""
 
 Row = TypeVar("Row")
 
 
 class Takeover(NamedTuple):
-    """The model that took a call over from the requested one, and the price version that it is charged at."""
+    """The model that took the call over, and the price version that the call is charged at."""
 
     model: str
     price_version: int
 
 
 class OpenCall(NamedTuple):
-    """The call to close: its owner, its hold, the deployment that was tried last, if any, and the takeover, if there
-    was one."""
+    """The call to close: its owner, its hold, the deployment that was tried last, if any, and the takeover, if any."""
 
     owner: Owner
     usage_id: str
@@ -45,7 +44,7 @@ class OpenCall(NamedTuple):
 
 @value_class(frozen=True, slots=True)
 class Closing(Generic[Row]):
-    """One closing. `note` is what of it fits into a journal."""
+    """One closing. `note` is the part of it that is written to a journal."""
 
     element: Element[Row]
     note: bytes
@@ -63,7 +62,7 @@ def settle(
 ) -> Closing[Settlement]:
     """Build the closing that charges a call, at most its hold.
 
-    `function` closes as `billing_close_calls` does, and may keep what `kept` says in the same transaction.
+    `function` closes as `billing_close_calls` does, and may store `kept` in the same transaction.
     """
     arguments = {"cost": min(cost_microusd, AMOUNT_MAX_MICROUSD), "basis": basis, "quantities": quantities}
     return _closing(call, "settle", arguments, _read_settlement, replay, kept, function)
@@ -83,15 +82,15 @@ def review(
     kept: Mapping[str, Any] | None = None,
     function: BatchFunction = CLOSE,
 ) -> Closing[bool]:
-    """Build the closing that leaves a call to review; it reads False where the call is not dispatched.
+    """Build the closing that leaves a call to review; it reads False if the call is not dispatched.
 
-    `kept` and `function` as for `settle`: what a client got is kept, whenever its charge becomes known.
+    `kept` and `function` as for `settle`: what a client received is stored even before its charge is known.
     """
     return _closing(call, "review", {"reason": reason, "evidence": evidence}, _read_review, replay, kept, function)
 
 
 def again(note: bytes) -> Statement[str]:
-    """Build the statement for a closing of which only the note was kept; it reads the outcome."""
+    """Build the statement that closes a call from its note alone; it reads the outcome."""
     noted = orjson.loads(note)
     closing = {name: value for name, value in noted.items() if not name.startswith("replay_")}
     return Statement(_AGAIN, {"closings": orjson.dumps([closing]).decode()}, _read_outcome)

@@ -7,7 +7,7 @@ from gateway.core.contract.ids import new_id
 
 
 class GrantConflict(Exception):
-    """The key has already granted another amount, to another owner, for another product, or with another expiry."""
+    """The key was already used to grant another amount, or to another owner, for another product or expiry."""
 
 
 def grant(
@@ -20,9 +20,9 @@ def grant(
     product: str | None = None,
     expires_at: datetime | None = None,
 ) -> tuple[str, bool]:
-    """Grant a credit, once per source; return the lot's id and whether it was granted just now.
+    """Grant a credit, once per source; return the lot's id and whether it is new.
 
-    Raises GrantConflict where the source granted something else before.
+    Raises GrantConflict if the source has already granted a different credit.
     """
     granted = ledger.grant_credit(
         lot_id=new_id("crd"),

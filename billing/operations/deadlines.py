@@ -1,10 +1,10 @@
-"""How long a job's run may take."""
+"""Time limits of jobs."""
 
 import time
 from collections.abc import Callable
 
 
 def deadline(seconds: float) -> Callable[[], bool]:
-    """Return what says whether so many seconds have passed since now."""
+    """Return a function that returns whether `seconds` have passed since now."""
     end = time.monotonic() + seconds
     return lambda: time.monotonic() > end

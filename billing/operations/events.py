@@ -18,10 +18,10 @@ log = logging.getLogger("billing.events")
 
 
 def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent | None:
-    """Store a signed event, once; None where it was stored before or cannot concern us.
+    """Store a signed event once; return None if it was stored before or cannot concern this gateway.
 
-    Raises InvalidRequest where the signature is not the provider's, too old or of the future, and
-    IntegrationUnavailable if no secret is configured: an unsigned event is never accepted.
+    Raises InvalidRequest if the signature is invalid, too old or dated in the future, and IntegrationUnavailable if no
+    secret is configured: an unsigned event is never accepted.
     """
     provider = configured.require()
     if not settings.STRIPE_WEBHOOK_SECRET:
@@ -48,10 +48,10 @@ def receive(payload: bytes, signature: str, *, now: datetime) -> ProviderEvent |
 
 
 def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
-    """Compare the checkout or the invoice's payment that an event may be about with the provider's record; return the
-    checkout, None where it is no checkout of ours.
+    """Make the checkout or invoice payment that an event refers to match the provider's record; return the checkout, or
+    None if the event refers to none.
 
-    Raises IntegrationUnavailable or a ProviderError where the provider does not answer; the event then waits.
+    Raises IntegrationUnavailable or a ProviderError if the provider does not respond; the event is retried then.
     """
     about = _about(event)
     checkout = None
@@ -68,15 +68,15 @@ def handle(event: ProviderEvent, *, now: datetime) -> Checkout | None:
 def purge(*, now: datetime) -> int:
     """Delete the events that are no longer needed; return how many there were.
 
-    The provider repeats an event for three days. What an older one was about, the schedule has compared many times.
+    The provider resends an event for three days. By then, scheduled jobs have checked its object many times.
     """
     before = now - timedelta(days=settings.PROVIDER_EVENT_DAYS)
     return purge_rows(ProviderEvent.objects.filter(received_at__lt=before).order_by("received_at"))
 
 
 def _about(event: ProviderEvent) -> Checkout | InvoicePayment | None:
-    """Find what an event is about by what it says itself, else by what the provider keeps with the payment, which knows
-    its transaction before we know it."""
+    """Find the object of an event by the event's own ids, or else by the metadata that the provider stores with the
+    payment, which may name its transaction before our records name the payment."""
     found = queries.about(event) or invoices.attempt_about(event)
     if found is not None or event.payment_ref is None:
         return found

@@ -1,5 +1,4 @@
-"""Leave the billing of a product's seats to a partner, once the payment provider has confirmed the partner's
-account."""
+"""Map a product's seats to an external biller after the payment provider has confirmed the biller's account."""
 
 import logging
 from datetime import datetime
@@ -20,7 +19,7 @@ NOT_RESPONDING = "The payment provider is not responding."
 
 
 class Verified(NamedTuple):
-    """What the provider has confirmed."""
+    """What the provider confirmed."""
 
     org_id: str
     product: str
@@ -30,10 +29,11 @@ class Verified(NamedTuple):
 
 
 def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mode: str) -> Verified:
-    """Ask the provider to confirm that its account is this organization's and may charge. Touches no database.
+    """Ask the provider to confirm that the account belongs to this organization and may charge. Does not access the
+    database.
 
-    Raises ExternalMappingUnverified where it does not, InvalidRequest for a provider that is not the configured one,
-    and IntegrationUnavailable without a provider or without its answer.
+    Raises ExternalMappingUnverified if it does not confirm, InvalidRequest for a provider that is not the configured
+    one, and IntegrationUnavailable without a provider or its response.
     """
     configured_one = configured.require()
     if provider != configured_one.name:
@@ -46,10 +46,10 @@ def verify(*, org_id: str, product: str, provider: str, external_org_id: str, mo
 
 
 def put(verified: Verified, *, verified_by: str, now: datetime) -> tuple[ExternalMapping, bool]:
-    """Store what was confirmed, replacing an earlier confirmation; return also whether anything but the time is new.
+    """Store the confirmed mapping, replacing an earlier one; return also whether anything but the time changed.
 
-    Joins the caller's transaction. Raises ExternalMappingUnverified where another organization has the account for this
-    product already.
+    Joins the caller's transaction. Raises ExternalMappingUnverified if the account is already mapped to another
+    organization for this product.
     """
     stated = {
         "provider": verified.provider,

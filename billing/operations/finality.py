@@ -1,9 +1,10 @@
-"""The time up to which everything is committed. Not on the hot path.
+"""Find the time up to which all rows are committed. Not on the hot path.
 
-A row is dated before it is committed, so whoever reads a range of time once and for all must not reach as far as any
-transaction that is still in progress. The range ends `MARGIN` before the clock was read, and is read once every
-transaction that had begun to write by then is over: what is dated earlier is then committed, or never will be. The
-margin covers rows dated by a process, before their transaction first wrote, and clocks that differ.
+A row gets its timestamp before it is committed. A reader that reads each time range only once must therefore stop
+before the timestamp of any transaction in progress. The range ends `MARGIN` before the clock was read, and is read
+after all transactions that had started writing by then have ended: every row with an earlier timestamp is then
+committed or rolled back. The margin covers differing clocks, and rows that a process timestamps before its
+transaction's first write.
 """
 
 import time
@@ -22,9 +23,9 @@ SELECT NOT EXISTS (SELECT FROM pg_snapshot_xip(pg_current_snapshot()) AS running
 
 
 def final_until(margin: timedelta = MARGIN) -> datetime | None:
-    """Wait until nothing can commit any more that is dated before `margin` ago, and return that time.
+    """Wait until no row dated earlier than `margin` ago can still commit, and return that time.
 
-    Returns None where a transaction goes on writing for more than `WAIT_SECONDS`.
+    Returns None if a transaction keeps writing for more than `WAIT_SECONDS`.
     """
     with connection.cursor() as cursor:
         cursor.execute(_OBSERVE)
@@ -33,7 +34,7 @@ def final_until(margin: timedelta = MARGIN) -> datetime | None:
 
 
 def _wait_until_over(last_id: str) -> bool:
-    """Wait until every transaction up to this one is over; False if one takes too long."""
+    """Wait until every transaction up to this one has ended; return False if one takes too long."""
     deadline = time.monotonic() + WAIT_SECONDS
     while not _is_over(last_id):
         if time.monotonic() > deadline:

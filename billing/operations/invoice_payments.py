@@ -1,9 +1,8 @@
-"""Collect invoices by the payment method that an organization saved, with nobody present.
+"""Collect invoices off-session, with the payment method that an organization saved.
 
-An attempt is committed before the provider is asked, and its id is the provider's idempotency key. Whoever finds one
-whose outcome is not known looks for its charge at the provider first, and repeats the request only where there is none.
-The provider is never asked while a transaction or a lock is held; what its record says is applied under the invoice's
-lock.
+An attempt is committed before the provider is called, and its id is the provider's idempotency key. If an attempt's
+outcome is unknown, its charge is first looked up at the provider, and the request is repeated only if there is none.
+The provider is never called within a transaction or under a lock; its record is applied under the invoice's lock.
 """
 
 import logging
@@ -36,7 +35,8 @@ NOT_RESPONDING = "The payment provider is not responding. If the charge was made
 
 
 def collect(*, now: datetime) -> int:
-    """Charge every invoice whose turn it is; return how many attempts were begun. One that fails delays no other."""
+    """Charge every invoice that is due; return how many attempts were made. A failed attempt does not delay the
+    others."""
     is_over = deadline(RUN_SECONDS)
     begun = 0
     for invoice_id in queries.to_collect(now, ROWS_MAX):
@@ -48,12 +48,12 @@ def collect(*, now: datetime) -> int:
             log.warning("invoice %s will be collected later: %s", invoice_id, error)
         except Exception:
             log.exception("invoice %s could not be collected", invoice_id)
-            _put_off(invoice_id, now)
+            _reschedule(invoice_id, now)
     return begun
 
 
 def follow(*, now: datetime) -> int:
-    """Ask the provider about every attempt whose outcome is not known; return how many were asked about."""
+    """Check every attempt whose outcome is unknown at the provider; return how many were checked."""
     provider = configured.provider()
     if provider is None:
         return 0
@@ -72,16 +72,16 @@ def follow(*, now: datetime) -> int:
 
 
 def pay(invoice_id: str, *, now: datetime, requested_by: str | None = None) -> InvoicePayment | None:
-    """Charge the saved payment method for an unpaid invoice; None where none is saved or there is nothing to charge.
+    """Charge the saved payment method for an unpaid invoice; None if none is saved or there is nothing to charge.
 
-    Raises IntegrationUnavailable or a ProviderError where the provider does not answer; the attempt, if there is one by
-    then, is followed up.
+    Raises IntegrationUnavailable or a ProviderError if the provider does not respond; an attempt that was already
+    recorded is followed up later.
     """
     provider = configured.require()
     saved = _saved_checkout(provider, Invoice.objects.get(pk=invoice_id))
     kept = _saved_method(provider, saved)
     if kept is None:
-        _rest(provider, invoice_id, saved)
+        _stop_attempts(provider, invoice_id, saved)
         return None
     payment = _begin(provider, invoice_id, kept, now, requested_by)
     return None if payment is None else _ask(provider, payment, now, is_new=True)
@@ -91,9 +91,9 @@ def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePaym
     """Charge an unpaid invoice on request; None if no payment method is saved or there is nothing to charge.
 
     Raises RateLimited within a minute of the previous attempt, so that cards cannot be tested, and
-    IntegrationUnavailable if the provider does not answer.
+    IntegrationUnavailable if the provider does not respond.
     """
-    _refuse_haste(invoice_id, now)
+    _check_interval(invoice_id, now)
     try:
         return pay(invoice_id, now=now, requested_by=requested_by)
     except ProviderError as error:
@@ -104,12 +104,12 @@ def pay_now(invoice_id: str, *, now: datetime, requested_by: str) -> InvoicePaym
 def converge(payment: InvoicePayment, *, now: datetime) -> InvoicePayment:
     """Make an attempt and its invoice match the provider's record; repeating changes nothing.
 
-    Raises IntegrationUnavailable or a ProviderError where the provider does not answer; nothing is changed then.
+    Raises IntegrationUnavailable or a ProviderError if the provider does not respond; nothing is changed then.
     """
     return _ask(configured.require(), payment, now, is_new=False)
 
 
-def _refuse_haste(invoice_id: str, now: datetime) -> None:
+def _check_interval(invoice_id: str, now: datetime) -> None:
     last = InvoicePayment.objects.filter(invoice=invoice_id).order_by("-created_at").first()
     if last is not None and now - last.created_at < rules.BETWEEN_ATTEMPTS:
         wait = rules.BETWEEN_ATTEMPTS - (now - last.created_at)
@@ -128,17 +128,17 @@ def _saved_method(provider: PaymentProvider, saved: Checkout | None) -> KeptMeth
     return provider.kept_method(saved.session_ref)
 
 
-def _put_off(invoice_id: str, now: datetime) -> None:
-    """Leave an invoice to a later run, so that invoices that cannot be collected do not delay the others."""
+def _reschedule(invoice_id: str, now: datetime) -> None:
+    """Reschedule an invoice, so that invoices that cannot be collected do not delay the others."""
     due = Invoice.objects.filter(pk=invoice_id, status__in=UNPAID, next_attempt_at__lte=now)
     due.update(next_attempt_at=now + rules.PUT_OFF)
 
 
 @transaction.atomic
-def _rest(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> None:
-    """Stop automatic attempts if there is still no payment method other than the one that was checked.
+def _stop_attempts(provider: PaymentProvider, invoice_id: str, seen: Checkout | None) -> None:
+    """Stop automatic attempts unless a different payment method was saved since the check.
 
-    The lock orders this and `invoices.hasten`: the second sees what the first did.
+    The lock serializes this with `invoices.hasten`: whichever runs second sees the other's change.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status in UNPAID and _saved_checkout(provider, invoice) == seen:
@@ -157,7 +157,7 @@ def _begin(
     if invoice.status not in UNPAID or invoice.payments.filter(status__in=PENDING).exists():
         return None
     if requested_by is not None:
-        _refuse_haste(invoice_id, now)
+        _check_interval(invoice_id, now)
     elif invoice.next_attempt_at is None or invoice.next_attempt_at > now:
         return None
     invoice.next_attempt_at = None
@@ -186,10 +186,10 @@ def _ask(provider: PaymentProvider, payment: InvoicePayment, now: datetime, *, i
 
 
 def _record(provider: PaymentProvider, payment: InvoicePayment, now: datetime, is_new: bool) -> Payment | str:
-    """Return the provider's record of an attempt, making its charge where there is none; else why there is none.
+    """Return the provider's record of an attempt, making the charge if there is none, or the failure code.
 
-    A request is repeated only while its outcome is not known and the provider keeps its key, so that no attempt is
-    charged twice, nor once it has failed.
+    A request is repeated only while its outcome is unknown and the provider stores its idempotency key, so that no
+    attempt is charged twice, and no failed attempt is charged again.
     """
     if payment.payment_ref is not None:
         return provider.payment(payment.payment_ref)
@@ -217,7 +217,7 @@ def _request_for(payment: InvoicePayment) -> ChargeRequest:
 
 @transaction.atomic
 def apply(payment_id: str, record: Payment | str, now: datetime) -> InvoicePayment:
-    """Apply the provider's record; where there is none, the attempt failed, with this code."""
+    """Apply the provider's record. If there is none, `record` is a code and the attempt failed."""
     invoice = locked.invoice(InvoicePayment.objects.values_list("invoice_id", flat=True).get(pk=payment_id))
     payment = InvoicePayment.objects.get(pk=payment_id)
     if payment.status not in PENDING:
@@ -264,10 +264,10 @@ def _judge(invoice: Invoice, payment: InvoicePayment, record: Payment, now: date
 
 
 def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | None, now: datetime) -> None:
-    """End an attempt, and the invoice's time: it is past due until it is paid.
+    """End an attempt and mark its invoice past due until it is paid.
 
-    `_begin` cleared the time of the next attempt. One that is there by now came with a payment method that was saved
-    meanwhile (`invoices.hasten`), and stays.
+    `_begin` cleared the time of the next attempt. If it is set now, a payment method was saved in the meantime
+    (`invoices.hasten`), and it stays.
     """
     payment.status, payment.failure_code, payment.failure_reason = InvoicePaymentStatus.FAILED, code, reason
     failures = invoice.payments.filter(status=InvoicePaymentStatus.FAILED).count() + 1
@@ -277,6 +277,6 @@ def _fail(invoice: Invoice, payment: InvoicePayment, code: str, reason: str | No
 
 
 def _postpone(payment: InvoicePayment, now: datetime) -> None:
-    """Ask later about an attempt that the provider gave no answer for, less and less often."""
+    """Reschedule the check of an attempt after the provider gave no answer, with growing delays."""
     later = now + rules.next_check(now - payment.created_at)
     InvoicePayment.objects.filter(pk=payment.id, status__in=PENDING).update(next_check_at=later)

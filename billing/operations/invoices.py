@@ -1,7 +1,7 @@
 """Draft, issue and correct invoices of seats.
 
-What an invoice says is fixed with its draft. Issuing gives it the next number, in one transaction; an issued invoice is
-never changed: one that was not paid can be made void, one that was paid can be credited.
+A draft fixes an invoice's content. Issuing assigns the next number in one transaction. An issued invoice never changes:
+an unpaid one can be made void, a paid one can be credited.
 """
 
 import logging
@@ -38,11 +38,12 @@ WHOLE_CENTS = "Only whole cents can be refunded. One cent is 10,000 micro-USD."
 
 
 class NotCorrectable(Exception):
-    """Why an invoice cannot be made void or credited, in a sentence for the operator."""
+    """The invoice cannot be made void or credited. The text tells the operator why."""
 
 
 def draft(org_id: str, month: tuple[datetime, datetime], items: Sequence[LineItem], *, now: datetime) -> Invoice:
-    """Write a month down, before anybody owes it. Joins the caller's transaction, which keeps two from doing it."""
+    """Create the draft of a month, which is not owed yet. Joins the caller's transaction, which prevents a second
+    draft."""
     total = sum(item.amount_microusd for item in items)
     start, end = month
     invoice = Invoice.objects.create(
@@ -59,8 +60,7 @@ def draft(org_id: str, month: tuple[datetime, datetime], items: Sequence[LineIte
 
 
 def is_billed(org_id: str, month_start: datetime) -> bool:
-    """Return whether a month has an invoice, even a void one: an invoice that an operator ended is not made again
-    automatically."""
+    """Return whether a month has an invoice, even a void one: a voided invoice is not created again automatically."""
     return Invoice.objects.filter(org_id=org_id, period_start=month_start).exists()
 
 
@@ -71,9 +71,9 @@ def issue_all(*, since: datetime, now: datetime) -> int:
 
 @transaction.atomic
 def issue(invoice_id: str, *, now: datetime) -> bool:
-    """Issue a draft: number it, and make it due; False if it is no draft any more.
+    """Issue a draft: number it and set its due date; return False if it is no longer a draft.
 
-    One of which nothing can be collected is paid with its issue.
+    An invoice with nothing to collect is paid when it is issued.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status != InvoiceStatus.DRAFT:
@@ -89,7 +89,7 @@ def issue(invoice_id: str, *, now: datetime) -> bool:
 
 
 def mark_past_due(*, now: datetime) -> int:
-    """Mark the invoices that nobody paid in time; return how many."""
+    """Mark the invoices that were not paid in time as past due; return how many."""
     return queries.unpaid_too_long(now).update(status=InvoiceStatus.PAST_DUE)
 
 
@@ -100,9 +100,9 @@ def hasten(org_id: str, *, now: datetime) -> None:
 
 @transaction.atomic
 def void(invoice_id: str, *, reason: str, now: datetime) -> None:
-    """End an invoice that nobody paid. Raises NotCorrectable where it is paid, void, or a charge is under way.
+    """Void an unpaid invoice. Raises NotCorrectable if it is paid, void, or a charge is in progress.
 
-    A charge in review does not prevent that: the operator has seen the provider's record and decides.
+    A charge in review does not prevent this: the operator has seen the provider's record and decides.
     """
     invoice = locked.invoice(invoice_id)
     if invoice.status in (InvoiceStatus.PAID, InvoiceStatus.VOID):
@@ -123,7 +123,7 @@ def credit(
 ) -> CreditNote:
     """Credit part or all of a paid invoice to the organization's wallet, once per note id.
 
-    Raises NotCorrectable where the invoice is not paid, or less than the amount is left of what was collected.
+    Raises NotCorrectable if the invoice is not paid, or if less than the amount is left of what was collected.
     """
     invoice = locked.invoice(invoice_id)
     note, is_new = _note(invoice, note_id, amount_microusd, now, reason=reason, created_by=actor, is_refund=False)
@@ -142,9 +142,9 @@ def credit(
 def record_refund(
     invoice_id: str, *, amount_microusd: int, reason: str, actor: str, note_id: str, now: datetime
 ) -> CreditNote:
-    """Write the credit note of a refund that an operator makes at the provider, once per note id. Nothing is booked.
+    """Write the credit note of a refund that an operator makes at the provider, once per note id. No money is posted.
 
-    Raises NotCorrectable as `credit` does, and where the amount is not of whole cents, which alone can be refunded.
+    Raises NotCorrectable as `credit` does, and if the amount is not whole cents: only whole cents can be refunded.
     """
     if amount_microusd % CENT_MICROUSD:
         raise NotCorrectable(WHOLE_CENTS)
@@ -178,7 +178,7 @@ def _note(
 
 
 def _next_serial(model: type[Model], series: str) -> int:
-    """Return the number after the last one. The turn lasts until the transaction ends, so that none is left out."""
+    """Return the next number. The lock lasts until the transaction ends, so that no number is skipped."""
     take_turn(series)
     last: int | None = model._default_manager.aggregate(last=Max("serial"))["last"]  # noqa: SLF001 (documented)
     return (last or 0) + 1

@@ -1,7 +1,7 @@
 """The ledger's SQL functions (`billing/sql`, which documents each) for everything except the metered routes.
 
-Every function here makes a `Statement`, to be run on Django's connection. The metered routes open and close their calls
-in batches instead (`closings.py`).
+Every function here builds a `Statement` for Django's connection. The metered routes open and close their calls in
+batches instead (`closings.py`).
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from psycopg.types.numeric import Int8
 from billing.operations.statement import Statement, call
 from billing.rules.owners import Owner
 
-# A larger number can only be a wrong report: the charge is limited to the hold anyway, and the column is a bigint.
+# A larger number must be a reporting error: the charge is limited to the hold anyway, and the column is a bigint.
 AMOUNT_MAX_MICROUSD = 10**18
 
 _IN_REVIEW = ["review"]
@@ -50,8 +50,8 @@ class CloseOutcome(StrEnum):
 
 
 class Replay(NamedTuple):
-    """An answer to give again: status, headers as (name, value) pairs, body. Stored, it is as `replays.encrypted` has it, and
-    names its call."""
+    """A stored response: status, headers as (name, value) pairs, body. Stored, it is encrypted (`replays.encrypted`)
+    and names its call."""
 
     status: int
     headers: Any
@@ -60,7 +60,7 @@ class Replay(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """`usage_id` is the call's own, or with a taken key the first call's; the rest is set where the outcome says so."""
+    """`usage_id` is the call's own, or the first call's if the key is taken; the rest depends on the outcome."""
 
     outcome: HoldOutcome
     usage_id: str | None
@@ -70,7 +70,7 @@ class Hold(NamedTuple):
 
 
 class Settlement(NamedTuple):
-    """The stored amounts of a settled call; None where it is not settled."""
+    """The stored amounts of a settled call; None if it is not settled."""
 
     outcome: CloseOutcome
     charge_microusd: int | None
@@ -79,21 +79,22 @@ class Settlement(NamedTuple):
 
 
 class Release(NamedTuple):
-    """The hold that was given back, or stands where nothing was."""
+    """The released hold, or the hold that stays if nothing was released."""
 
     outcome: CloseOutcome
     hold_microusd: int | None
 
 
 class Grant(NamedTuple):
-    """`granted`, `already` (the same before) or `conflict` (the source gave something else); the source's lot."""
+    """`granted`, `already` (the same before) or `conflict` (the source granted a different credit); the source's
+    lot."""
 
     outcome: str
     lot_id: str
 
 
 class Payment(NamedTuple):
-    """`credited`, `already` or `conflict`, and how much repaid a debt and how much became balance or credit."""
+    """`credited`, `already` or `conflict`; how much repaid a debt, and how much became balance or credit."""
 
     outcome: str
     repaid_microusd: int
@@ -111,7 +112,7 @@ class Refund(NamedTuple):
 def settle(
     *, usage_id: str, cost_microusd: int, basis: str, quantities: Mapping[str, int], resolution: str
 ) -> Statement[Settlement]:
-    """Charge a call in review once, at most its hold, and give the rest back."""
+    """Charge a call in review once, at most its hold, and release the rest."""
     return call(
         "billing_settle",
         _read_settlement,
@@ -217,7 +218,7 @@ def give_back(
     product: str | None = None,
     now: datetime | None = None,
 ) -> Statement[Payment]:
-    """Undo part of what was taken back of a payment, once per source: debt first, then where it was taken from."""
+    """Undo part of what was taken back of a payment, once per source: debt first, then if it was taken from."""
     return call(
         "billing_give_back",
         Payment._make,
@@ -233,32 +234,32 @@ def give_back(
 
 
 def reap(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
-    """Put calls past their deadline in review; rows of (usage id, "review")."""
+    """Move calls past their deadline to review; rows of (usage id, "review")."""
     return call("billing_reap", _whole, limit=limit, **_at(now))
 
 
 def sweep_lots(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
-    """Book what is left of expired credits; rows of (lot id, amount in micro-USD)."""
+    """Post the remainder of expired credits; rows of (lot id, amount in micro-USD)."""
     return call("billing_sweep_lots", _whole, limit=limit, **_at(now))
 
 
 def merge_lots(*, lot_id: str, limit: int = 256, now: datetime | None = None) -> Statement[Any]:
-    """Merge credits of the same terms into the new one `lot_id`; at most a row of (wallet id, how many, micro-USD)."""
+    """Merge credits with the same terms into the new lot `lot_id`; at most one row of (wallet id, count, micro-USD)."""
     return call("billing_merge_lots", _whole, lot_id=lot_id, limit=limit, **_at(now))
 
 
 def repay_debts(*, limit: int = 100, now: datetime | None = None) -> Statement[Any]:
-    """Repay debts from credit and balance that became free; rows of (wallet id, amount in micro-USD)."""
+    """Repay debts from released credits and balance; rows of (wallet id, amount in micro-USD)."""
     return call("billing_repay_debts", _whole, limit=limit, **_at(now))
 
 
 def read_replay(usage_id: str | None, status: int | None, headers: Any, body: bytes | None) -> Replay | None:
-    """Read a stored answer's four columns."""
+    """Read the four columns of a stored response."""
     return None if status is None or body is None else Replay(status, headers, bytes(body), usage_id)
 
 
 def _at(now: datetime | None) -> dict[str, datetime]:
-    """Return the instant as an argument; without one the function takes the database's clock."""
+    """Return the instant as an argument; without one, the function uses the database's clock."""
     return {} if now is None else {"now": now}
 
 

@@ -1,7 +1,7 @@
-"""Move old calls into tables of their month, while calls go on. Not on the hot path.
+"""Move old calls into monthly tables while new calls continue. Not on the hot path.
 
-Everything that keeps money safe is in the database (`billing/sql/months.sql`): each batch is one transaction, triggers check
-what it moves, and a call is in one place at any time. This only asks for the next batch.
+The database keeps the money safe (`billing/sql/months.sql`): each batch is one transaction, triggers check what it
+moves, and a call is in exactly one place at any time. This module only requests the next batch.
 """
 
 import json
@@ -21,24 +21,26 @@ log = logging.getLogger("billing.ledger_months")
 
 BATCH_MAX, BATCH_MIN = 1000, 50
 BATCH_SECONDS = 0.2
-"""How long a transaction is to take. A call waits for one only if it uses a key again whose first call is being moved."""
+"""The target duration of a transaction. A call waits for one only if it repeats a key whose first call is being
+moved."""
 
 ATTEMPTS, PAUSE_SECONDS = 10, 1.0
 _LIMITS = "SET LOCAL lock_timeout = '500ms'; SET LOCAL statement_timeout = '10s'"
-# Nobody who reads or writes waits behind this lock; an automatic vacuum gives way to it after a second.
+# No reader or writer waits behind this lock; an automatic vacuum yields to it after a second.
 _LIMITS_OF_TABLES = "SET LOCAL lock_timeout = '10s'"
 _TABLES = "SELECT name FROM billing_month_tables() WHERE to_regclass(name) IS NOT NULL ORDER BY name"
 
 
 class LedgerBusy(Exception):
-    """A batch met a table that somebody had locked, or took too long, again and again."""
+    """A batch repeatedly met a locked table or took too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The outcome for some calls of a month, in the order of their ids.
 
-    `calls` moved, with what belongs to them `rows` (0 in a preview); `staying` counts those that stay, by reason.
+    `calls` counts the moved calls, `rows` also their related rows (0 in a preview); `staying` counts the others by
+    reason.
     """
 
     last_id: str | None
@@ -49,9 +51,9 @@ class Batch:
 
 
 def add_tables(month: date) -> bool:
-    """Make the tables of a month, named by its first day, if they are not there; return whether they were not.
+    """Create the tables of a month, given by its first day, if they do not exist; return whether they were created.
 
-    Raises LedgerBusy where a migration or a vacuum holds the hot tables.
+    Raises LedgerBusy if a migration or a vacuum has locked the hot tables.
     """
     try:
         with transaction.atomic():
@@ -64,9 +66,9 @@ def add_tables(month: date) -> bool:
 
 
 def move(month: date, *, before: datetime) -> Iterator[Batch]:
-    """Move the calls of a month that closed `before` and can never be touched again, one batch after another.
+    """Move the calls of a month that closed `before` and can no longer change, batch by batch.
 
-    The tables must be there. Raises LedgerBusy; what was moved by then stays moved, and the next run continues.
+    The tables must exist. Raises LedgerBusy; what was moved by then stays moved, and the next run continues.
     """
     return _batches(month, before, is_trial=False)
 
@@ -77,12 +79,13 @@ def preview(month: date, *, before: datetime) -> Iterator[Batch]:
 
 
 def analyze() -> None:
-    """Renew what the planner knows of the hot tables and their months together, which nothing else does."""
+    """Update the planner's statistics of the hot tables and their monthly tables together, which autovacuum does not
+    do."""
     _execute("ANALYZE billing_reservation, billing_usage_record, billing_transfer")
 
 
 def tend() -> int:
-    """Repair indexes and guards of the months' tables after those of the hot ones; return how many differed."""
+    """Repair the indexes and triggers of the monthly tables to match the hot tables; return how many differed."""
     with connection.cursor() as cursor:
         cursor.execute(_TABLES)
         names = [name for (name,) in cursor.fetchall()]
@@ -127,12 +130,12 @@ def _read_batch(row: tuple[str | None, int, int, int | None, str]) -> Batch:
 
 
 def _next_size(size: int, seconds: float) -> int:
-    """Return how many calls the next batch has, so that it takes about BATCH_SECONDS."""
+    """Return the size of the next batch, so that it takes about BATCH_SECONDS."""
     return max(BATCH_MIN, min(BATCH_MAX, 2 * size, int(size * BATCH_SECONDS / max(seconds, 0.001))))
 
 
 def _is_busy(error: OperationalError) -> bool:
-    """Return whether a limit has passed, on the wait for a lock or on a statement."""
+    """Return whether a lock timeout or statement timeout expired."""
     return isinstance(error.__cause__, LockNotAvailable | QueryCanceled)
 
 

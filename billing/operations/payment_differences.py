@@ -1,4 +1,4 @@
-"""Differences between the provider's balance and our payments: found once, closed once."""
+"""Records differences between the provider's balance and our payments: each is opened once and closed once."""
 
 import logging
 from collections.abc import Collection
@@ -22,7 +22,7 @@ CHANGED = "The amounts have changed."
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A payment that differs, named as the columns are."""
+    """A payment that differs; members are named like the columns."""
 
     transaction_id: str
     payment_ref: str | None
@@ -34,7 +34,7 @@ class Found:
 
 
 def among(books: Books, ids: Collection[str]) -> list[Found]:
-    """Compare these payments by what is stored of both sides; return those that differ, by their ids."""
+    """Compare the stored records of both sides for these payments; return those that differ, ordered by id."""
     theirs, ours = queries.theirs(books, ids), queries.ours(books, ids)
     kinds = {one: difference_of(theirs[one], ours[one]) for one in sorted(ids)}
     return [
@@ -84,7 +84,7 @@ def close(books: Books, transaction_id: str, *, now: datetime) -> int:
 
 @transaction.atomic
 def resolve(difference_id: int, *, reason: str, actor: str, now: datetime) -> bool:
-    """Close a difference as an operator decided; False where it is closed already. Nothing is booked."""
+    """Close a difference on an operator's decision; return False if it is already closed. No money is posted."""
     difference = PaymentDifference.objects.get(pk=difference_id)
     _lock(difference.transaction_id)
     closing = {"reason": reason, "closed_by": actor, "closed_at": now}
@@ -98,5 +98,5 @@ def _close_open(books: Books, transaction_id: str, reason: str, now: datetime) -
 
 
 def _lock(transaction_id: str) -> None:
-    """Keep two from judging a payment at once, until the transaction ends."""
+    """Serialize comparisons of a payment until the transaction ends."""
     take_turn("difference of " + transaction_id)

@@ -1,7 +1,7 @@
-"""Match the provider's balance with our payments, day by day, so that money that one side lacks is found.
+"""Match the provider's balance with our payments, day by day, to find money that one side lacks.
 
-A day's movements are read to their end and stored, or the day counts as not read. They are compared once every day that
-is over was read, with everything that moved since, because our record of a payment is current. Before an alarm the
+A day's movements are read completely and stored, or the day counts as unread. Days are compared once every past day was
+read, including all later movements, because our record of a payment is always current. Before an alarm, the
 provider is asked about the payment, as the other jobs do: a payment that was only delayed by a lost event is updated
 and is not a difference.
 """
@@ -36,15 +36,15 @@ log = logging.getLogger("billing.payment_matching")
 RUN_SECONDS = 25.0
 BATCH = 500
 _UNDECIDED = Q(status__in=PENDING, invoice__status__in=UNPAID)
-# Such a charge may have been paid after it was refused: another one must not be made.
+# Such a charge may have been paid after it was refused: no other charge must be made.
 _CHARGED_AGAIN = Q(status=InvoicePaymentStatus.FAILED, invoice__next_attempt_at__isnull=False)
 LOOKS = 2
-"""How often both sides are read again before a difference is one: a refund may be made between the two."""
+"""How often both sides are read again before a difference is recorded: a refund may fall between the two reads."""
 
 
 def match(*, now: datetime) -> dict[str, int]:
-    """Read the days that are due, and compare once none is left; return what was done, and how many differences are
-    open. Raises a ProviderError where the provider does not answer; what was read until then stays.
+    """Read the days that are due, and compare them once all are read; return the counts, including open differences.
+    Raises a ProviderError if the provider does not respond; what was read until then stays.
     """
     provider = configured.provider()
     if provider is None:
@@ -55,14 +55,14 @@ def match(*, now: datetime) -> dict[str, int]:
         done["days"] += 1
         done["movements"] += _read_day(provider, books, due)
         if is_over():
-            return _told(done, books)
+            return _counts(done, books)
     for day in queries.unmatched(books):
         done["differences"] += _match_day(provider, books, day, now)
-    done["closed"] = _look_again(provider, books, now)
-    return _told(done, books)
+    done["closed"] = _close_agreed(provider, books, now)
+    return _counts(done, books)
 
 
-def _told(done: dict[str, int], books: Books) -> dict[str, int]:
+def _counts(done: dict[str, int], books: Books) -> dict[str, int]:
     return {**done, "open differences": queries.open_differences(books).count()}
 
 
@@ -74,7 +74,7 @@ def _read_day(provider: PaymentProvider, books: Books, due: DueDay) -> int:
 
 
 def _read(provider: PaymentProvider, books: Books, start: datetime, end: datetime) -> int:
-    """Store what moved in `[start, end)` by payments of ours; return how many movements that were."""
+    """Store the movements of our payments in `[start, end)`; return how many there were."""
     stored, known = 0, dict[str, str | None]()
     moved = provider.movements(start, end)
     while movements := list(islice(moved, BATCH)):
@@ -101,7 +101,7 @@ def _row(books: Books, transaction_id: str, movement: Movement) -> ProviderMovem
 def _transaction_of(
     provider: PaymentProvider, books: Books, movement: Movement, known: dict[str, str | None]
 ) -> str | None:
-    """Name our transaction of a movement; None where it is of something else that the account sells."""
+    """Return the id of a movement's payment; None if it belongs to something else that the account sells."""
     named, ref = movement.transaction_id, movement.payment_ref
     if named is not None and rules.OURS.fullmatch(named):
         return named
@@ -125,8 +125,8 @@ def _match_day(provider: PaymentProvider, books: Books, day: MatchedDay, now: da
     return found
 
 
-def _look_again(provider: PaymentProvider, books: Books, now: datetime) -> int:
-    """Close the open differences of payments that both sides agree on by now; return how many."""
+def _close_agreed(provider: PaymentProvider, books: Books, now: datetime) -> int:
+    """Close the open differences of payments on which both sides now agree; return how many."""
     ids = set(queries.open_differences(books).values_list("transaction_id", flat=True))
     differing = _differing(provider, books, ids, now)
     for one in differing:
@@ -138,7 +138,7 @@ def _look_again(provider: PaymentProvider, books: Books, now: datetime) -> int:
 def _differing(
     provider: PaymentProvider, books: Books, ids: Collection[str], now: datetime
 ) -> list[payment_differences.Found]:
-    """Return the payments that still differ after everything was asked again."""
+    """Return the payments that still differ after both sides were read again."""
     differing = payment_differences.among(books, ids)
     for _ in range(LOOKS):
         if not differing:
@@ -153,7 +153,7 @@ def _differing(
 
 
 def _converge(transaction_id: str, now: datetime) -> None:
-    """Make the payment match the provider's record; one that the provider refuses to show stays as it is."""
+    """Make the payment match the provider's record, unless the provider refuses access to it."""
     try:
         checkout = Checkout.objects.exclude(session_ref=None).filter(pk=transaction_id).first()
         if checkout is not None:

@@ -12,7 +12,7 @@ from billing.rules.prices import PriceBook
 def publish(alias: str, components: Mapping[str, Any], *, now: datetime) -> PriceVersion | None:
     """Add a version that applies from now on, or return None if the prices in force are the same.
 
-    Raises PriceError where a component cannot be read.
+    Raises PriceError if a component cannot be read.
     """
     book = PriceBook.parse(components)
     in_force = prices.in_force(alias, now)

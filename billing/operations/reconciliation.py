@@ -1,4 +1,4 @@
-"""Ask the payment provider about every open matter, whether or not it has sent an event.
+"""Check every open checkout at the payment provider, whether or not it has sent an event.
 
 Each run is limited in rows and time; one bad row does not delay the others. Runs may overlap.
 """
@@ -30,7 +30,7 @@ Row = TypeVar("Row")
 
 
 def reconcile(*, now: datetime) -> dict[str, int]:
-    """Look into events that wait, then into checkouts that are due; return how many of each were compared."""
+    """Process waiting events, then the checkouts that are due; return how many of each were checked."""
     provider = configured.provider()
     if provider is None:
         return {}
@@ -55,7 +55,7 @@ def _events(provider: PaymentProvider, now: datetime, is_over: Callable[[], bool
 
 
 def _checkouts(provider: PaymentProvider, now: datetime, is_over: Callable[[], bool]) -> int:
-    """Compare what is due, several at once: the provider is asked in threads, its answers are applied here."""
+    """Check what is due, several at once: threads call the provider, this thread applies the responses."""
     compared = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for rows in _chunks(queries.due(provider.name, provider.is_live, now, ROWS_MAX), AT_ONCE):
@@ -67,7 +67,7 @@ def _checkouts(provider: PaymentProvider, now: datetime, is_over: Callable[[], b
 
 
 def _ask(provider: PaymentProvider, checkout: Checkout) -> Seen | Exception | None:
-    """Ask about one checkout, without the database; None where it is still to be placed."""
+    """Ask about one checkout without accessing the database; None if it is not placed yet."""
     if checkout.session_ref is None:
         return None
     try:

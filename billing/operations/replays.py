@@ -1,9 +1,10 @@
-"""Stored answers of settled calls. Their bodies are what people were told, so they rest encrypted.
+"""Store the responses of settled calls for replay. They hold people's content, so they are stored encrypted.
 
-One that repeats itself, as a stream of events does, is compressed before: it is stored in a twentieth of the room.
+A repetitive body, such as an event stream, is first compressed to about a twentieth of its size.
 
-One whose headers are a list was stored by an earlier version, as it is. In an encrypted one they are within an object, and
-in a compressed one under another name, so that a process of an earlier version cannot take its body for the answer.
+If the headers are a list, an earlier version stored the response unencrypted. Encrypted responses have the headers in
+an object, and compressed ones under another name, so that a process of an earlier version cannot return the stored
+bytes.
 """
 
 import zlib
@@ -23,10 +24,10 @@ REENCRYPT_BATCH = 20
 """Rows in memory at once: a body may be megabytes long."""
 
 COMPRESSED_MIN_BYTES = 4 * 1024
-"""Nothing shorter is compressed, and whether the rest is worth it is tried on so much."""
+"""Shorter bodies are not compressed. For longer ones, this much is compressed as a sample."""
 
 _COMPRESSED_PART = 1 / 4
-"""What does not shrink to so much is stored as it is: prose, numbers and images, which take long and gain little."""
+"""A body whose sample shrinks less is stored uncompressed: prose, numbers and images take long and gain little."""
 
 _FASTEST = 1
 _ENCRYPTED = "encrypted"
@@ -34,7 +35,7 @@ _COMPRESSED = "compressed"
 
 
 def encrypted(replay: Replay, usage_id: str) -> Replay:
-    """Return an answer as it is stored, which can be read as the answer of this call alone."""
+    """Encrypt a response for storage. Only the stored row of the same call can be decrypted again."""
     name, body = _ENCRYPTED, replay.body
     if _repeats_itself(body):
         name, body = _COMPRESSED, zlib.compress(body, _FASTEST)
@@ -42,7 +43,7 @@ def encrypted(replay: Replay, usage_id: str) -> Replay:
 
 
 def decrypted(stored: Replay) -> Replay:
-    """Return a stored answer as it was given. Raises InvalidToken where no key fits, or it is another call's."""
+    """Decrypt a stored response. Raises InvalidToken if no key fits, or it belongs to another call."""
     if not isinstance(stored.headers, dict):
         return stored
     body = stored_bytes.decrypt(stored.body, _place(stored.usage_id))
@@ -52,25 +53,25 @@ def decrypted(stored: Replay) -> Replay:
 
 
 def is_compressed(stored: Replay) -> bool:
-    """Return whether an answer as it is stored is compressed, and so longer than it looks."""
+    """Return whether a stored response is compressed, so that its real size is larger."""
     return isinstance(stored.headers, dict) and _COMPRESSED in stored.headers
 
 
 def delete(usage_ids: Sequence[str]) -> None:
-    """Delete the answers of these calls. Their idempotency keys stay taken: nothing runs, or is charged, again."""
+    """Delete the responses of these calls. Their idempotency keys stay taken, so nothing runs or is charged again."""
     StoredReplay.objects.filter(pk__in=usage_ids).delete()
 
 
 def purge(*, now: datetime) -> int:
-    """Delete the answers whose 24 hours are over; return how many there were."""
+    """Delete the responses that expired, 24 hours after their settlement; return how many there were."""
     return purge_rows(StoredReplay.objects.filter(expires_at__lte=now).order_by("expires_at"))
 
 
 def reencrypt() -> int:
-    """Encrypt the stored answers with the newest key, a few rows in a transaction; return how many there were.
+    """Encrypt the stored responses with the newest key, a few rows per transaction; return how many there were.
 
-    There may be a day's calls, so that no transaction takes them all. An answer that no key can decrypt is left as it
-    is; a repeated request is told that it is gone.
+    There may be a day's calls, too many for one transaction. A response that no key can decrypt is left unchanged;
+    a repeated request is told that it is gone.
     """
     count, last = 0, ""
     while rows := _reencrypt_after(last):

@@ -1,6 +1,6 @@
-"""Resolve calls whose outcome is unknown, each exactly once. Billing knows no upstream. Other apps register a look-up
-(`register`), and reconciliation asks it first; else a call is charged by what is known to have been delivered, or waits
-for the operator.
+"""Resolve calls with an unknown outcome, each exactly once. Billing knows no upstream: other apps register a look-up
+(`register`), which reconciliation asks first. Otherwise a call is charged by what is known to have been delivered, or
+waits for the operator.
 """
 
 import logging
@@ -19,14 +19,14 @@ from billing.rules.quantities import QUANTITY_NAMES
 log = logging.getLogger("billing.reviews")
 
 STEP_SECONDS = 8.0
-"""How long each part of a run may take; all of them end before the next run begins."""
+"""The time limit of each part of a run; all parts end before the next run begins."""
 LOOK_UPS_MAX = 500
 """How many calls the upstreams are asked about in one run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What an upstream's own record says of a call: its cost and quantities, or that it took nothing (`cost` None)."""
+    """The upstream's own record of a call: its cost and quantities, or that nothing was used (`cost` None)."""
 
     cost_microusd: int | None
     quantities: Mapping[str, int] = field(default_factory=dict)
@@ -37,7 +37,7 @@ LookUp = Callable[[Reservation], Finding | None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The look-up that reconciliation uses: `look_up`, as long as there `is_any` upstream that can be asked."""
+    """A look-up that reconciliation uses: `look_up`, while `is_any` returns that an upstream can be asked."""
 
     look_up: LookUp
     is_any: Callable[[], bool]
@@ -47,17 +47,18 @@ _sources: list[Source] = []
 
 
 def register(look_up: LookUp, *, is_any: Callable[[], bool] = lambda: True) -> None:
-    """Have reconciliation ask `look_up` of every call in review; it returns None where the upstream cannot say (yet).
+    """Register `look_up`, which reconciliation calls for every call in review; it returns None if the upstream cannot
+    say (yet).
 
-    It is asked again about the same call after a minute at the soonest, and less and less often. While there is not `is_any`
-    upstream that can be asked, no call waits for its turn.
+    It is called again for the same call after a minute at the earliest, with growing delays. While `is_any` returns
+    False, calls do not wait for a look-up.
     """
     if look_up not in [source.look_up for source in _sources]:
         _sources.append(Source(look_up, is_any))
 
 
 def resolve(usage_id: str, finding: Finding) -> bool:
-    """Settle or release by the upstream's own record; False where the call was not in review any more."""
+    """Settle or release a call by the upstream's own record; return False if it was no longer in review."""
     if finding.cost_microusd is None:
         return release(usage_id, resolution="upstream")
     return charge(
@@ -77,7 +78,7 @@ def charge(
     basis: str = "operator",
     resolution: str = "operator",
 ) -> bool:
-    """Charge a call in review, at most its hold; False where it was not in review any more."""
+    """Charge a call in review, at most its hold; return False if it was no longer in review."""
     settled = ledger.settle(
         usage_id=usage_id,
         cost_microusd=cost_microusd,
@@ -89,16 +90,16 @@ def charge(
 
 
 def release(usage_id: str, *, resolution: str = "operator", book_loss: bool = False) -> bool:
-    """Release a reviewed call's hold; False where it was not in review any more."""
+    """Release the hold of a call in review; return False if it was no longer in review."""
     released = ledger.release(usage_id=usage_id, resolution=resolution, book_loss=book_loss).run()
     return released.outcome is ledger.CloseOutcome.RELEASED
 
 
 def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
-    """Resolve what can be resolved now; return how many calls were.
+    """Resolve what can be resolved now; return how many calls were resolved.
 
-    Upstreams are asked first, about a call less and less often, then calls are charged by what was delivered. Each of
-    the two ends after so many seconds; the next run goes on. A call that fails does not keep the others waiting.
+    First the upstreams are asked, with growing delays per call; then calls are charged by what was delivered. Each part
+    ends after `seconds`, and the next run continues. A call that fails does not delay the others.
     """
     look_ups = _look_ups()
     asked = partial(_look_up, look_ups, now=now)
@@ -107,10 +108,10 @@ def reconcile(*, now: datetime, seconds: float = STEP_SECONDS) -> int:
 
 
 def release_unresolved(*, now: datetime, after: timedelta, seconds: float = STEP_SECONDS) -> int:
-    """Release, in the customer's favor, calls that have had no evidence for that long, and book them as possible
+    """Release, in the customer's favor, calls without evidence for longer than `after`, and book them as possible
     losses.
 
-    Ends after that many seconds; the next run continues.
+    Ends after `seconds`; the next run continues.
     """
     calls = reviews.unresolved(now - after, looked_up=bool(_look_ups()))
     return _each(reviews.one_by_one(calls), _give_up, seconds)
@@ -137,7 +138,7 @@ def _look_up(look_ups: Iterable[LookUp], call: Reservation, *, now: datetime) ->
     findings = (_ask(look_up, call) for look_up in look_ups)
     finding = next((finding for finding in findings if finding is not None), None)
     age = now - (call.dispatched_at or call.created_at)
-    # Noted in any case: a finding that cannot be booked must not take every turn.
+    # Recorded in any case: a finding that cannot be booked must not be looked up first in every run.
     ledger.note_look_up(usage_id=call.id, next_at=now + rules.next_look_up(age)).run()
     return finding is not None and resolve(call.id, finding)
 

@@ -11,7 +11,7 @@ log = logging.getLogger("billing.seals")
 
 
 def seal(*, margin: timedelta = finality.MARGIN) -> str | None:
-    """Seal what became final until `margin` ago; return the new end of the chain in hex, None where nothing was
+    """Seal what became final until `margin` ago; return the new end of the chain in hex, or None if nothing was
     sealed."""
     ends_at = finality.final_until(margin)
     if ends_at is None:
@@ -21,7 +21,7 @@ def seal(*, margin: timedelta = finality.MARGIN) -> str | None:
 
 
 def seal_until(ends_at: datetime) -> str | None:
-    """Seal what became final before `ends_at`, all of which the caller knows to be committed; return as `seal`."""
+    """Seal what became final before `ends_at`; return as `seal`. The caller ensures that all of it is committed."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT encode(billing_seal_until(%s), 'hex')", [ends_at])
         chain: str | None = cursor.fetchone()[0]

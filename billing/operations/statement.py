@@ -1,4 +1,4 @@
-"""One call of a function in the database, ready to run on whichever connection the caller has."""
+"""A call of a database function that can run on any connection."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ Row = TypeVar("Row")
 class Statement(Generic[Row]):
     """SQL text with named placeholders, its parameters, and how to read its row.
 
-    `statement.run()` runs it on Django's connection; others take the three members as they are.
+    `statement.run()` runs it on Django's connection; other callers use the three members directly.
     """
 
     sql: str
@@ -22,18 +22,18 @@ class Statement(Generic[Row]):
     read: Callable[[Any], Row]
 
     def run(self) -> Row:
-        """Run it on Django's connection, inside the caller's transaction where there is one."""
+        """Run it on Django's connection, inside the caller's transaction if there is one, and return its row."""
         return self.read(self.rows()[0])
 
     def rows(self) -> list[Any]:
-        """Run it on Django's connection and give every row as it came."""
+        """Run it on Django's connection and return every row unread."""
         with django_connection.cursor() as cursor:
             cursor.execute(self.sql, self.parameters)
             return cursor.fetchall()
 
 
 def call(function: str, read: Callable[[Any], Row], /, **parameters: Any) -> Statement[Row]:
-    """Make the statement that calls `function` with each parameter `x` as its `p_x`."""
+    """Build the statement that calls `function`, passing each parameter `x` as `p_x`."""
     return Statement(_select(function, tuple(parameters)), parameters, read)
 
 

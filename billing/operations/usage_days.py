@@ -1,7 +1,6 @@
-"""Sum closed calls up by days, so that a report need not read them one by one. Not on the hot path.
+"""Sum closed calls by day, so that a report need not read them one by one. Not on the hot path.
 
-The days are derived: reports read what the days do not have yet from the calls themselves, and `rebuild` makes all of
-them again.
+The days are derived data: reports read calls that are not in the days yet directly, and `rebuild` recomputes all days.
 """
 
 import logging
@@ -17,7 +16,7 @@ from billing.operations.statement import call
 log = logging.getLogger("billing.usage_days")
 
 SPAN = timedelta(days=1)
-"""As much as one transaction adds: a first run over years of calls goes on from wherever it was stopped."""
+"""The time range that one transaction adds, so that an interrupted first run over years of calls can continue."""
 
 
 def roll_up(*, margin: timedelta = finality.MARGIN) -> int:
@@ -30,7 +29,8 @@ def roll_up(*, margin: timedelta = finality.MARGIN) -> int:
 
 
 def roll_up_until(ends_at: datetime, *, span: timedelta = SPAN) -> int:
-    """Add the calls that closed before `ends_at`, of which the caller knows that all are committed; return how many."""
+    """Add the calls that closed before `ends_at`; return how many. The caller ensures that all of them are
+    committed."""
     calls = 0
     while added := _step(ends_at, span):
         reached, found = added
@@ -40,9 +40,9 @@ def roll_up_until(ends_at: datetime, *, span: timedelta = SPAN) -> int:
 
 
 def rebuild(*, margin: timedelta = finality.MARGIN) -> int:
-    """Make all days again from the calls; return how many calls they add up. Reports read the calls meanwhile."""
+    """Recompute all days from the calls; return how many calls they contain. Meanwhile, reports read the calls."""
     with transaction.atomic():
-        UsageHorizon.objects.update(ends_at=BEGINNING, calls=0)  # first, so that no run adds to what is being deleted
+        UsageHorizon.objects.update(ends_at=BEGINNING, calls=0)  # first, so that no run adds to rows being deleted
         UsageDay.objects.all().delete()
         UsageSubject.objects.all().delete()
     return roll_up(margin=margin)

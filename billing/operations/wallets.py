@@ -1,4 +1,4 @@
-"""Open wallets, and bring money in and out of them."""
+"""Open wallets, and post payments, refunds and disputes to them."""
 
 from django.db import transaction
 
@@ -10,16 +10,16 @@ from gateway.core.contract.ids import new_id
 
 @transaction.atomic
 def ensure(owner_kind: str, owner_key: str) -> Wallet:
-    """Return the owner's wallet, opening it where there is none."""
+    """Return the owner's wallet, opening it if necessary."""
     return locked.wallet((owner_kind, owner_key))
 
 
 def take_payment(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, product: str | None = None
 ) -> ledger.Payment:
-    """Credit money that its provider confirmed, once per source (the transaction's id): a debt is repaid first.
+    """Credit money that its provider confirmed, once per source (the transaction's id). A debt is repaid first.
 
-    With `product` the rest becomes a credit for it that does not expire, else balance.
+    With `product`, the rest becomes a credit for that product that does not expire, otherwise balance.
     """
     return ledger.take_payment(
         owner=(owner_kind, owner_key),
@@ -33,9 +33,9 @@ def take_payment(
 def take_back(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str | None = None
 ) -> ledger.Refund:
-    """Book a refund or a dispute, once per source: what is available is taken, the rest becomes a debt.
+    """Post a refund or a dispute, once per source: available money is taken, the rest becomes a debt.
 
-    With `payment` (the transaction that brought the money) what is left of its own credit is taken before the balance.
+    With `payment` (the transaction that brought the money in), its own credit is used before the balance.
     """
     return ledger.take_back(
         owner=(owner_kind, owner_key), amount_microusd=amount_microusd, source=source, payment=payment
@@ -45,10 +45,10 @@ def take_back(
 def give_back(
     owner_kind: str, owner_key: str, *, amount_microusd: int, source: str, payment: str, product: str | None = None
 ) -> ledger.Payment:
-    """Undo part of what was taken back of a payment, once per source, because its refund failed or its dispute was won.
+    """Undo part of a refund or dispute of a payment, once per source, because the refund failed or the dispute was won.
 
-    A debt is repaid first; the rest returns to where it was taken from, to the product's credit at most what came from
-    there.
+    A debt is repaid first. The rest returns to where it was taken from; the product's credit gets at most what was
+    taken from it.
     """
     return ledger.give_back(
         owner=(owner_kind, owner_key),

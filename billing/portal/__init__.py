@@ -1,1 +1,1 @@
-"""The portal's pages about a person's own money."""
+"""The portal's pages about a person's money."""

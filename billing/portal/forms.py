@@ -1,7 +1,7 @@
-"""What people fill in to pay."""
+"""Payment forms."""
 
 from gateway.core.forms import AmountForm
 
 
 class TopUpForm(AmountForm):
-    """How much to add to one's wallet."""
+    """The amount to add to the wallet."""

@@ -1,4 +1,4 @@
-"""The frame of every page about a person's own money."""
+"""The layout of the pages about a person's money."""
 
 from typing import Any
 
@@ -13,11 +13,11 @@ TABS = (("portal_wallet", "Wallet"), ("portal_payments", "Payments"), ("portal_u
 
 
 def show(request: HttpRequest, tab: str, template: str, **context: Any) -> HttpResponse:
-    """Render the page of a tab, with the context's `status`."""
+    """Render the page of a tab with the context and `status`."""
     status = context.pop("status", 200)
     return render(request, f"billing/{template}.html", {"tabs": TABS, "tab": tab, **context}, status=status)
 
 
 def owner_of(request: HttpRequest) -> Owner:
-    """Name the signed-in person as the owner of a wallet."""
+    """Return the signed-in person as the owner of a wallet."""
     return "account", person(request).did

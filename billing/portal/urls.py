@@ -1,4 +1,4 @@
-"""The addresses of the wallet's pages."""
+"""URLs of the wallet's pages."""
 
 from django.urls import path
 

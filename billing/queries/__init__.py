@@ -1,1 +1,1 @@
-"""Reads of billing, always scoped to an owner; `locked` holds every lock taken from Python."""
+"""Reads of billing, always scoped to an owner; `locked` takes every lock that Python code takes."""

@@ -1,8 +1,8 @@
-"""Checks the ledger's invariants and reports what breaks them.
+"""Checks the ledger's invariants and reports violations.
 
-Each file of `billing/sql/audit` is one invariant: a query that gives a row (subject, detail) for whatever breaks it.
-All run against one snapshot, so calls in progress do not disturb them. What a query looks at row by row is limited to
-what closed since `%(since)s`; sums are always over everything.
+Each file of `billing/sql/audit` is one invariant: a query that returns a row (subject, detail) for each violation. All
+queries use one snapshot, so calls in progress do not affect them. Checks of single rows are limited to what closed
+since `%(since)s`; sums always include everything.
 """
 
 import re
@@ -22,13 +22,13 @@ from billing.queries.snapshots import one_snapshot
 FINDINGS_MAX = 100
 _PERCENT = re.compile(r"%(?!\(\w+\)s)")
 
-# Joins of a million calls in memory, and in as many processes as the server grants.
+# Joins of a million calls run in memory, and in as many processes as the server grants.
 _ROOM = ("SET LOCAL work_mem = '128MB'", "SET LOCAL max_parallel_workers_per_gather = 2", "SET LOCAL jit = off")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One row that breaks an invariant."""
+    """A row that violates an invariant."""
 
     invariant: str
     subject: str
@@ -39,9 +39,9 @@ class Finding:
 
 
 def findings(*, since: datetime | None = None) -> list[Finding]:
-    """Check every invariant at one snapshot; return at most 100 findings of each, none where the ledger is sound.
+    """Check every invariant at one snapshot; return at most 100 findings of each, none if the ledger is sound.
 
-    With `since`, calls that closed before and seals that end before are taken as checked; balances never are.
+    With `since`, calls that closed earlier and seals that end earlier are not checked again; balances always are.
     """
     parameters = {
         "since": since or "-infinity",

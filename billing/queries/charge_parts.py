@@ -1,4 +1,4 @@
-"""What the charge of one call consists of."""
+"""The components of a call's charge."""
 
 from billing.models import Reservation
 from billing.rules import charge_parts
@@ -7,7 +7,7 @@ from billing.rules.quantities import QUANTITY_NAMES, Quantities
 
 
 def of_call(call: Reservation) -> list[charge_parts.Part]:
-    """List the parts of a settled call's cost, at the prices that it was charged at; nothing of any other call."""
+    """List the components of a settled call's cost, at the prices it was charged at; empty for any other call."""
     used = getattr(call, "usage_record", None)
     if used is None:
         return []

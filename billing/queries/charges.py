@@ -1,4 +1,4 @@
-"""What a closed call was charged, as the ledger has it."""
+"""The charges that the ledger posted for a call."""
 
 from billing.models import Transfer
 
@@ -6,6 +6,6 @@ LOT = "lot:"
 
 
 def to_lots(usage_id: str) -> list[tuple[str, int]]:
-    """List the credits that a call was charged to, each with its micro-USD, in the order of spending."""
+    """List the credits that a call was charged to, each with its micro-USD, in spending order."""
     charges = Transfer.objects.filter(source=usage_id, kind="charge", debit_account__startswith=LOT).order_by("seq")
     return [(charge.debit_account.removeprefix(LOT), charge.amount_microusd) for charge in charges]

@@ -1,4 +1,4 @@
-"""Checkouts and what is still to be done about them."""
+"""Checkouts, and those that have to be checked."""
 
 from datetime import datetime, timedelta
 
@@ -18,18 +18,18 @@ def of_owner(owner: Owner) -> QuerySet[Checkout]:
 
 
 def paid_by(owner: Owner) -> QuerySet[Checkout]:
-    """Return an owner's payments whose money has arrived, refunded ones included."""
+    """Return an owner's payments that have arrived, refunded ones included."""
     return of_owner(owner).filter(status=CheckoutStatus.PAID)
 
 
 def due(provider: str, is_live: bool, now: datetime, limit: int) -> list[Checkout]:
-    """Return the checkouts that the provider is to be asked about with a key of this mode, the longest due first."""
+    """Return the checkouts due to be checked at the provider with a key of this mode, the longest due first."""
     rows = Checkout.objects.filter(provider=provider, is_live=is_live, next_check_at__lte=now)
     return list(rows.order_by("next_check_at")[:limit])
 
 
 def about(event: ProviderEvent) -> Checkout | None:
-    """Find the checkout that an event is about by what the event itself says."""
+    """Find the checkout of an event by the event's own ids."""
     meant = Q(session_ref=event.object_ref) | Q(payment_ref=event.object_ref)
     if event.payment_ref is not None:
         meant |= Q(payment_ref=event.payment_ref)
@@ -39,9 +39,9 @@ def about(event: ProviderEvent) -> Checkout | None:
 
 
 def unhandled(provider: str, now: datetime, limit: int) -> list[ProviderEvent]:
-    """Return events that nobody has dealt with yet, the newest first, so that one that nobody can settle is in no way.
+    """Return unhandled events, newest first, so that an event that cannot be handled does not block the others.
 
-    Those of more than three days are left: the schedule has compared what they are about many times.
+    Events older than three days are skipped: scheduled jobs have checked their objects many times by then.
     """
     rows = ProviderEvent.objects.filter(
         provider=provider, handled_at__isnull=True, received_at__lte=now, received_at__gt=now - EVENT_MAX_AGE

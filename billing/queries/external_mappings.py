@@ -1,4 +1,4 @@
-"""Which products of an organization an outside provider bills."""
+"""Products of an organization that an external provider bills."""
 
 from datetime import datetime
 
@@ -11,6 +11,6 @@ def of(org_id: str, product: str) -> ExternalMapping | None:
 
 
 def products_of(org_id: str, *, before: datetime) -> set[str]:
-    """Name the products whose billing elsewhere was confirmed before an instant: a month that ends then is not ours."""
+    """Return the products whose mapping was confirmed before an instant: a month that ends later is not billed here."""
     rows = ExternalMapping.objects.filter(org_id=org_id, created_at__lt=before)
     return set(rows.values_list("product", flat=True))

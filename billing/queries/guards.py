@@ -1,4 +1,4 @@
-"""What should guard the ledger, as `billing/sql` and the models declare it: the audit compares it with the database."""
+"""The guards of the ledger that `billing/sql` and the models declare; the audit compares them with the database."""
 
 import re
 from functools import cache
@@ -21,7 +21,7 @@ _EVENTS = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
 
 @cache
 def expected() -> dict[str, Any]:
-    """Return the parameters of the audit's look at guards: triggers, functions with their sources, unique indexes."""
+    """Return the parameters of the audit of guards: triggers, functions with their sources, unique indexes."""
     sources = "\n".join(_sources())
     names, events, tables, levels, functions = zip(*_TRIGGER.findall(sources), strict=True)
     return {

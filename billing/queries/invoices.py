@@ -1,4 +1,4 @@
-"""Invoices, and what is still to be done about them."""
+"""Invoices, and those that have to be collected or checked."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -45,8 +45,8 @@ class ReportedInvoice:
 
 
 def report_of(org_id: str) -> list[ReportedInvoice]:
-    """List all of an organization's invoices, the newest month first, or raise OrgReportLimit where there are more than
-    one report shows."""
+    """List all of an organization's invoices, newest month first, or raise OrgReportLimit if one report cannot show
+    them all."""
     columns = ("id", "serial", "status", "period_start", "period_end", "total_microusd")
     found = Invoice.objects.filter(org_id=org_id).order_by("-period_start", "-id")
     rows = bounded(found.values_list(*columns), REPORT_INVOICES_MAX)
@@ -75,30 +75,30 @@ def _lines_of(org_id: str) -> dict[str, list[tuple[str, int, int]]]:
 
 
 def drafts(since: datetime) -> list[str]:
-    """Name the drafts of the months that begin at that time or later, the oldest month first."""
+    """Return the ids of the drafts of months that begin at `since` or later, oldest month first."""
     found = Invoice.objects.filter(status=InvoiceStatus.DRAFT, period_start__gte=since)
     return list(found.order_by("period_start", "org_id").values_list("id", flat=True))
 
 
 def to_collect(now: datetime, limit: int) -> list[str]:
-    """Name the invoices whose payment is to be tried, the longest due first."""
+    """Return the ids of the invoices that are due for collection, the longest due first."""
     found = Invoice.objects.filter(~_UNDECIDED, next_attempt_at__lte=now)
     return list(found.order_by("next_attempt_at").values_list("id", flat=True)[:limit])
 
 
 def unpaid_too_long(now: datetime) -> QuerySet[Invoice]:
-    """Return the open invoices whose time to be paid is over, but those that a payment is under way for."""
+    """Return the open invoices whose time to pay has passed, except those with a payment in progress."""
     return Invoice.objects.filter(~_UNDECIDED, status=InvoiceStatus.OPEN, issued_at__lte=now - GRACE)
 
 
 def undecided(provider: str, is_live: bool, now: datetime, limit: int) -> list[InvoicePayment]:
-    """Return the attempts that the provider is to be asked about with a key of this mode, the longest due first."""
+    """Return the attempts due to be checked at the provider with a key of this mode, the longest due first."""
     rows = InvoicePayment.objects.filter(provider=provider, is_live=is_live, next_check_at__lte=now)
     return list(rows.order_by("next_check_at")[:limit])
 
 
 def saved_method(org_id: str, provider: str, is_live: bool) -> Checkout | None:
-    """Return the checkout by which an organization last saved a payment method."""
+    """Return the checkout with which an organization last saved a payment method."""
     return (
         Checkout.objects.filter(
             owner_kind="organization",
@@ -114,7 +114,7 @@ def saved_method(org_id: str, provider: str, is_live: bool) -> Checkout | None:
 
 
 def attempt_about(event: ProviderEvent) -> InvoicePayment | None:
-    """Find the attempt that an event is about by what the event itself says."""
+    """Find the attempt of an event by the event's own ids."""
     meant = Q(payment_ref=event.object_ref)
     if event.payment_ref is not None:
         meant |= Q(payment_ref=event.payment_ref)

@@ -1,5 +1,5 @@
-"""Every lock that billing takes from Python. Order: checkout, invoice, wallet, then what belongs to the wallet; several by
-ascending id."""
+"""Every lock that billing takes from Python. Lock order: checkout, invoice, wallet, the wallet's rows; several of a
+kind by ascending id."""
 
 from datetime import datetime
 
@@ -11,9 +11,9 @@ from gateway.core.contract.ids import new_id
 
 
 def wallet(owner: Owner) -> Wallet:
-    """Lock the owner's wallet until the transaction ends, opening it where there is none.
+    """Lock the owner's wallet until the transaction ends, opening it if necessary.
 
-    The lock guards the wallet's lots, budgets and open reservations too.
+    The lock also guards the wallet's lots, budgets and open reservations.
     """
     kind, key = owner
     wallets = Wallet.objects.select_for_update(no_key=True)
@@ -27,20 +27,21 @@ def wallet(owner: Owner) -> Wallet:
 
 
 def instant(owner: Owner) -> datetime:
-    """Return the database's time at a moment when nobody else held the owner's wallet. The lock is let go at once.
+    """Return the database's time at a moment when no other transaction held the owner's wallet. The lock is released at
+    once.
 
-    The ledger reads the clock under the lock: what is stamped earlier is committed, what comes later is stamped later.
+    The ledger reads the clock under the lock: rows with earlier timestamps are committed, later rows get later ones.
     """
     with transaction.atomic():
         wallet(owner)
         time = clock()
-        transaction.set_rollback(True)  # lets go of the lock inside of a caller's transaction, too
+        transaction.set_rollback(True)  # releases the lock even in a caller's transaction
     return time
 
 
 def clock() -> datetime:
-    """Return the database's time, which the ledger stamps by; whoever holds a wallet's lock reads it as the ledger
-    does."""
+    """Return the database's time, the ledger's source of timestamps. A caller that holds a wallet's lock reads it as
+    the ledger does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         [time] = cursor.fetchone()

@@ -1,4 +1,4 @@
-"""What an owner used in the current UTC month."""
+"""An owner's charges in the current UTC month."""
 
 from datetime import datetime
 
@@ -8,5 +8,5 @@ from billing.rules.owners import Owner
 
 
 def charged_microusd(owner: Owner, now: datetime) -> int:
-    """Sum up what the ledger charged for calls this month, whenever they were begun."""
+    """Sum the charges that the ledger posted this month, whenever their calls began."""
     return usage_reports.total(owner, month_around(now)).charged_microusd

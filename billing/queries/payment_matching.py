@@ -1,4 +1,4 @@
-"""Both sides of payments, and the days that are still to be matched."""
+"""Both sides of payments, and the days that are due for matching."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -25,7 +25,7 @@ _REFUNDED = Coalesce(Sum("invoice__credit_notes__amount_microusd", filter=Q(invo
 
 
 class Books(NamedTuple):
-    """The provider, and the mode of its key, whose payments are compared: test and live ones never meet."""
+    """The provider and the mode of its key. Test and live payments are never compared with each other."""
 
     provider: str
     is_live: bool
@@ -39,8 +39,8 @@ class DueDay(NamedTuple):
 
 
 def due_days(books: Books, now: datetime) -> list[DueDay]:
-    """List the days to read, the oldest first, from the day on which the first payment was asked for; where none ever
-    was, from a few days ago."""
+    """List the days to read, oldest first, starting with the day of the first payment request, or a few days ago if
+    there was none."""
     day = _first_day(books) or (now - READINGS[-1] - DAY).date()
     rows = MatchedDay.objects.filter(**books._asdict()).values_list("day").annotate(last=Max("reading"))
     read, found = dict(rows), []
@@ -63,13 +63,13 @@ def read_until(books: Books) -> datetime | None:
 
 
 def moved_in(books: Books, start: datetime, end: datetime) -> set[str]:
-    """Name the payments of which the provider moved something in `[start, end)`."""
+    """Return the ids of the payments for which the provider reported movements in `[start, end)`."""
     rows = ProviderMovement.objects.filter(**books._asdict(), moved_at__gte=start, moved_at__lt=end)
     return set(rows.values_list("transaction_id", flat=True))
 
 
 def booked_in(books: Books, start: datetime, end: datetime) -> set[str]:
-    """Name our payments that came in within `[start, end)`, and those that a refund was recorded of."""
+    """Return the ids of our payments that were paid in `[start, end)` or had a refund recorded then."""
     topped_up = _checkouts(books).filter(status=CheckoutStatus.PAID, paid_at__gte=start, paid_at__lt=end)
     collected = InvoicePayment.objects.filter(**books._asdict(), status=InvoicePaymentStatus.SUCCEEDED)
     notes = CreditNote.objects.filter(is_refund=True, created_at__gte=start, created_at__lt=end)
@@ -82,7 +82,7 @@ def booked_in(books: Books, start: datetime, end: datetime) -> set[str]:
 
 
 def theirs(books: Books, ids: Collection[str]) -> dict[str, Theirs]:
-    """Sum up what the provider moved for each of these payments."""
+    """Sum the provider's movements for each of these payments."""
     found = defaultdict(list)
     rows = ProviderMovement.objects.filter(**books._asdict(), transaction_id__in=ids).order_by("moved_at", "pk")
     for row in rows:
@@ -91,7 +91,7 @@ def theirs(books: Books, ids: Collection[str]) -> dict[str, Theirs]:
 
 
 def ours(books: Books, ids: Collection[str]) -> dict[str, Ours]:
-    """Return what each of these payments is here."""
+    """Return our record of each of these payments."""
     found = dict.fromkeys(ids, Ours())
     for checkout in _checkouts(books).filter(pk__in=ids):
         paid = checkout.amount_microusd or 0 if checkout.status == CheckoutStatus.PAID else 0
@@ -104,7 +104,7 @@ def ours(books: Books, ids: Collection[str]) -> dict[str, Ours]:
 
 
 def transaction_of(books: Books, payment_ref: str) -> str | None:
-    """Find which of our payments the provider means by its id of it."""
+    """Find our payment for the provider's payment id."""
     known = {"provider": books.provider, "payment_ref": payment_ref}
     row = Checkout.objects.filter(**known).first() or InvoicePayment.objects.filter(**known).first()
     if row is not None:

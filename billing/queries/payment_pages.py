@@ -1,4 +1,4 @@
-"""Whether payments are configured, and where the provider's own pages are."""
+"""The state of the payment configuration, and the provider's hosted pages."""
 
 from urllib.parse import urlsplit
 
@@ -28,9 +28,9 @@ def origins() -> list[str]:
 
 
 def next_step(checkout: Checkout) -> str:
-    """Return where somebody who wants to pay goes: to the hosted page, or to our own about what became of the payment.
+    """Return the page to which a payer is sent: the hosted page, or our page with the payment's outcome.
 
-    A hosted page on an origin that forms may not lead to is reached by a link on our own page.
+    If the hosted page is on an origin that forms may not redirect to, our own page links to it.
     """
     if checkout.status == CheckoutStatus.OPEN and checkout.url and _origin(checkout.url) in origins():
         return checkout.url

@@ -6,7 +6,7 @@ from billing.models import PriceVersion
 
 
 def in_force(alias: str, now: datetime) -> PriceVersion | None:
-    """Return the alias's version that holds at an instant."""
+    """Return the alias's version in force at an instant."""
     return PriceVersion.objects.filter(alias=alias, effective_at__lte=now).order_by("-effective_at").first()
 
 

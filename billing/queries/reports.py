@@ -29,10 +29,10 @@ Row = TypeVar("Row")
 
 
 def used(owner: Owner, month: Month) -> list[Used]:
-    """Return what each subject used in `[start, end)`: the calls begun in it, the charges that the ledger posted in it.
+    """Return each subject's use in `[start, end)`: the calls begun and the charges posted in it.
 
-    Raises OrgReportLimit beyond so many calls, or so many charges: a call has one for each credit that paid it, and one
-    for the balance.
+    Raises OrgReportLimit if there are too many calls or charges: a call has one charge for each credit that paid it,
+    and one for the balance.
     """
     bound = max(REPORT_CALLS_MAX, REPORT_CHARGES_MAX) + 1
     rows = read(owner, month, USED, bound=bound)
@@ -42,7 +42,7 @@ def used(owner: Owner, month: Month) -> list[Used]:
 
 
 def holds_open(owner: Owner) -> list[Held]:
-    """Return what the open calls of each subject hold now, or raise OrgReportLimit beyond so many calls."""
+    """Return what each subject's open calls hold now, or raise OrgReportLimit if there are too many."""
     kind, key = owner
     with connection.cursor() as cursor:
         cursor.execute(HELD, {"kind": kind, "key": key, "bound": REPORT_HOLDS_MAX + 1})
@@ -52,14 +52,14 @@ def holds_open(owner: Owner) -> list[Held]:
 
 
 def check_lots(owner: Owner) -> None:
-    """Raise OrgReportLimit where a wallet has more credits than one report shows."""
+    """Raise OrgReportLimit if a wallet has more credits than one report shows."""
     kind, key = owner
     lots = CreditLot.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, closed_at=None)
     _check(lots[: REPORT_LOTS_MAX + 1].count(), REPORT_LOTS_MAX)
 
 
 def bounded(rows: "QuerySet[Any, Row]", most: int) -> Sequence[Row]:
-    """Read all rows, or raise OrgReportLimit where there are more than `most`."""
+    """Read all rows, or raise OrgReportLimit if there are more than `most`."""
     read = list(rows[: most + 1])
     if len(read) > most:
         raise report_limit(most)
@@ -67,7 +67,7 @@ def bounded(rows: "QuerySet[Any, Row]", most: int) -> Sequence[Row]:
 
 
 def report_limit(most: int) -> OrgReportLimit:
-    """Build the refusal of a report that would read more than `most` rows."""
+    """Build the error for a report that would read more than `most` rows."""
     return OrgReportLimit(f"The report exceeds its history limit of {most} rows.", details={"limit": most})
 
 

@@ -10,24 +10,24 @@ from billing.models.reservation import IN_REVIEW
 
 PAGE = 500
 HAS_EVIDENCE = Q(evidence__has_key="charge_microusd")
-"""It is known what was delivered, and what that costs."""
+"""The delivered quantities and their cost are known."""
 
 
 def delivered(*, looked_up: bool) -> QuerySet[Reservation]:
-    """Find the calls that what was delivered can resolve; with `looked_up`, only those that an upstream was asked
-    about."""
+    """Find the calls that can be resolved by what was delivered; with `looked_up`, only those that an upstream was
+    asked about."""
     return _waiting(looked_up).filter(HAS_EVIDENCE)
 
 
 def unresolved(since: datetime, *, looked_up: bool) -> QuerySet[Reservation]:
-    """Find the calls that were sent by `since` and are without evidence; `looked_up` as above."""
-    # Also by their age, which the index has: a call is sent after it was made.
+    """Find the calls without evidence that were sent by `since`; `looked_up` as above."""
+    # Also filtered by creation time, which is indexed: a call is sent after it was created.
     return _waiting(looked_up).filter(dispatched_at__lte=since, created_at__lte=since).exclude(HAS_EVIDENCE)
 
 
 def to_look_up(now: datetime, limit: int) -> list[Reservation]:
-    """Return calls that an upstream is to be asked about: first the new ones, evidence before none, then by their
-    turn."""
+    """Return the calls that are due for an upstream look-up: new ones first, those with evidence before others, then by
+    due time."""
     due = _waiting().filter(Q(next_look_up_at=None) | Q(next_look_up_at__lte=now))
     has_evidence = ExpressionWrapper(HAS_EVIDENCE, BooleanField())
     turns = due.annotate(has_evidence=has_evidence).order_by(
@@ -37,7 +37,7 @@ def to_look_up(now: datetime, limit: int) -> list[Reservation]:
 
 
 def one_by_one(calls: QuerySet[Reservation]) -> Iterator[Reservation]:
-    """Return the calls, oldest first, reading a page at a time; what is resolved meanwhile moves no page."""
+    """Iterate over the calls page by page, oldest first; calls that are resolved meanwhile do not shift the pages."""
     page = list(calls[:PAGE])
     while page:
         yield from page

@@ -4,12 +4,12 @@ from billing.models import Seal
 
 
 def last() -> Seal | None:
-    """Return the newest seal, None before the first."""
+    """Return the newest seal, or None before the first."""
     return Seal.objects.order_by("-id").first()
 
 
 def has(chain: str) -> bool:
-    """Return whether a link, in hex, is one of the chain's."""
+    """Return whether the chain contains this link, given in hex."""
     try:
         link = bytes.fromhex(chain)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Several reads of one state of the database."""
+"""Consistent reads of the database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +8,9 @@ from django.db import connection, transaction
 
 @contextmanager
 def one_snapshot() -> Iterator[None]:
-    """Read everything from the database as it was at one moment.
+    """Read everything from one snapshot of the database.
 
-    Inside a transaction of the caller's nothing is done: that one's isolation is what counts.
+    Within a caller's transaction this does nothing: that transaction's isolation level applies.
     """
     if connection.in_atomic_block:
         yield

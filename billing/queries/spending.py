@@ -1,7 +1,7 @@
-"""What a subject of an organization (everything, a product, a member) has spent and holds, exactly.
+"""Computes what a subject of an organization (everything, a product, a member) has spent and holds, exactly.
 
-A month may have a million calls, and counting must not block its wallet. So older calls are counted before the wallet
-is locked (`before`), and only newer ones under the lock (`total`).
+A month may have a million calls, and counting must not block their wallet. Older calls are therefore counted before the
+wallet is locked (`before`), and only newer ones under the lock (`total`).
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from billing.models import Reservation, Transfer
 from billing.rules.owners import Owner
 
 CLOCK_STEP = timedelta(seconds=5)
-"""How far the database's clock may be put back without a call being missed."""
+"""How far the database's clock may be set back without missing a call."""
 
 
 class Subject(NamedTuple):
-    """Whose calls count, and since which month their charges do; None: any."""
+    """Whose calls count, and from which month on their charges count; None: any."""
 
     owner: Owner
     product: str | None
@@ -27,7 +27,7 @@ class Subject(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What is known of the calls before `until`: what they were charged, and which of them are open."""
+    """The charges of the calls before `until`, and which of those calls are open."""
 
     until: datetime
     charged_microusd: int
@@ -35,7 +35,7 @@ class Past(NamedTuple):
 
 
 def before(subject: Subject, at: datetime) -> Past:
-    """Count what is old at an instant of `locked.instant`, for `total`. It blocks nobody, however long it takes."""
+    """Count the calls before an instant of `locked.instant`, for `total`. Blocks no call, however long it takes."""
     until = at - CLOCK_STEP
     charged = _charged(subject, Q(created_at__lte=until))
     is_open = _calls(subject).filter(closed_at=None, created_at__lte=until)
@@ -43,10 +43,10 @@ def before(subject: Subject, at: datetime) -> Past:
 
 
 def total(subject: Subject, past: Past) -> tuple[int, int]:
-    """Return what was spent since the month began and what is held, in micro-USD. The caller holds the wallet's lock.
+    """Return the charges since the month began and the open holds, in micro-USD. The caller holds the wallet's lock.
 
-    A charge is never changed, and an open call at most ends, so what was counted before still holds, but for the calls
-    that have ended since.
+    A charge never changes, and an open call can only end, so the earlier count stays valid except for calls that have
+    ended since.
     """
     calls = _calls(subject).filter(closed_at=None)
     held = _sum(calls.filter(created_at__lte=past.until, id__in=past.open_ids), "hold_microusd")

@@ -11,18 +11,17 @@ def of_owner(owner: Owner) -> QuerySet[Reservation]:
     """Return an owner's calls."""
     kind, key = owner
     wallet = Wallet.objects.filter(owner_kind=kind, owner_key=key).values("id")[:1]
-    # By a subquery, not a join: the newest are then read off the index, however many calls the wallet has.
+    # By a subquery, not a join: then the newest calls are read from the index, however many calls the wallet has.
     return Reservation.objects.filter(wallet_id=Subquery(wallet), created_at__gt=BEGINNING)
 
 
 def newest(owner: Owner, limit: int, *, member: str | None = None) -> QuerySet[Reservation]:
-    """Return an owner's newest calls with what they used, newest first; of an organization only one membership's where
-    one is named."""
+    """Return an owner's newest calls with their usage, newest first; with `member`, only that membership's calls."""
     calls = of_owner(owner) if member is None else _of_member(owner, member)
     return calls.select_related("usage_record").order_by("-created_at", "-id")[:limit]
 
 
 def _of_member(owner: Owner, member: str) -> QuerySet[Reservation]:
-    # By the organization that the call names, not by its wallet: the planner knows how many of its calls are the
-    # member's, and so reads the newest off their own index. Whose wallet pays is the organization's, says the audit.
+    # By the organization that the call names, not by its wallet: the planner then knows how many of its calls are the
+    # member's, and reads the newest from their own index. The audit checks that the wallet is the organization's.
     return Reservation.objects.filter(org_id=owner[1], membership_id=member)

@@ -1,4 +1,4 @@
-"""The single calls of an owner's month, a page at a time, and one of them with all that its charge comes from."""
+"""Single calls of an owner's month, page by page, and the details of one call."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,15 @@ PAGE = 50
 
 
 class CallPage(NamedTuple):
-    """Some calls, newest first, and the usage id that the next page follows: None on the last page."""
+    """A page of calls, newest first, and the usage id that the next page starts after: None on the last page."""
 
     calls: list[Reservation]
     next: str | None
 
 
 def page_of(owner: Owner, month: Month, after: str | None = None, *, size: int = PAGE) -> CallPage:
-    """Return the calls that were begun in the month, from the newest on or after that call of the owner's."""
+    """Return the calls that began in the month, newest first; with `after`, those that follow that call of the
+    owner."""
     start, end = month
     calls = usage.of_owner(owner).filter(created_at__gte=start, created_at__lt=end)
     last = usage.of_owner(owner).filter(pk=after).first() if after else None
@@ -31,7 +32,7 @@ def page_of(owner: Owner, month: Month, after: str | None = None, *, size: int =
 
 
 def one(owner: Owner, usage_id: str) -> Reservation | None:
-    """Return a call of the owner's with its usage, its prices, and which model took it over; None where it has none."""
+    """Return a call of the owner with its usage, prices and takeover, or None if there is no such call."""
     return (
         usage.of_owner(owner)
         .filter(pk=usage_id)

@@ -1,4 +1,4 @@
-"""An owner's calls of a month as rows of a table that other programs read."""
+"""An owner's calls of a month as table rows for export."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import islice
@@ -13,7 +13,7 @@ from gateway.core.contract.amounts import dollars
 from gateway.core.csv_files import Cell
 
 Names = Callable[[Collection[str]], Mapping[str, str]]
-"""Names members by their membership ids; it need not know them all."""
+"""Returns members' names by membership id; ids may be missing."""
 
 NAMED_AT_ONCE = 500
 HEADER: tuple[str, ...] = (
@@ -24,14 +24,14 @@ HEADER: tuple[str, ...] = (
 
 
 def nobody(ids: Collection[str]) -> Mapping[str, str]:
-    """Name no member: an account's own calls have none."""
+    """Return no names: an account's own calls have no members."""
     return {}
 
 
 def rows(owner: Owner, month: Month, names: Names = nobody) -> Iterator[tuple[Cell, ...]]:
-    """Return a row of HEADER for each call that was begun or charged in the month, the oldest first.
+    """Return a row of HEADER for each call that was begun or charged in the month, oldest first.
 
-    Times are UTC (RFC 3339), amounts whole micro-USD, and `charged_usd` is the charge in dollars. A quantity that was not
+    Times are UTC (RFC 3339), amounts whole micro-USD; `charged_usd` is the charge in dollars. A quantity that was not
     metered is None.
     """
     calls = iterate_calls(owner, month)

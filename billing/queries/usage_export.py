@@ -1,4 +1,4 @@
-"""Every call of an owner's UTC month, a page at a time, for an export."""
+"""Every call of an owner's UTC month, page by page, for an export."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,10 +29,10 @@ QUANTITIES = (
 
 
 def iterate_calls(owner: Owner, month: Month, *, page: int = PAGE) -> Iterator[ReportedCall]:
-    """Return the calls that were begun in `[start, end)` or charged in it, oldest first, reading `page` at a time.
+    """Return the calls that were begun or charged in `[start, end)`, oldest first, reading `page` calls at a time.
 
-    Released calls and calls under way are included. What `charged_in_month_microusd` adds up to is what the month's
-    reports say was charged. Each page is as of its own reading.
+    Released calls and open calls are included. The sum of `charged_in_month_microusd` equals the charges in the month's
+    reports. Each page is read at a different instant.
     """
     wallet = wallet_id(owner)
     if wallet is None:
@@ -45,7 +45,7 @@ def iterate_calls(owner: Owner, month: Month, *, page: int = PAGE) -> Iterator[R
 
 
 def _late(calls: "QuerySet[Reservation]", owner: Owner, month: Month) -> "QuerySet[Reservation]":
-    """Find the calls that were begun before the month and charged in it."""
+    """Find the calls that began before the month and were charged in it."""
     start, end = month
     since = begun_since(owner, month)
     if since is None:

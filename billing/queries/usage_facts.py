@@ -1,8 +1,8 @@
-"""What a wallet's reports of a UTC month add up: its calls by the day they were begun, its charges by the ledger's day.
+"""The facts that a wallet's monthly reports sum: its calls by the day they began, its charges by the ledger's day.
 
-Most of it is read from the days into which a job has summed closed calls up (`UsageDay`); the calls that closed since
-that job's horizon, and those that are open, are read one by one. Both are read from one snapshot of the database, so
-each call counts once however often the job runs meanwhile, and whether it ever ran or not.
+Most facts come from the days into which a job has summed closed calls (`UsageDay`); calls that closed after that job's
+horizon, and open calls, are read one by one. Both are read from one database snapshot, so each call counts once, even
+if the job runs meanwhile or has never run.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ from billing.queries.snapshots import one_snapshot
 from billing.rules.months import Month
 from billing.rules.owners import Owner
 
-# `{bound}` limits what is read one by one, for a report that is refused beyond a limit.
+# `{bound}` limits the rows that are read one by one, for a report that is refused beyond a limit.
 FACTS = """
 SELECT d.closed_on AS day, s.product, s.membership_id, s.actor_did, s.model,
        CASE d.begun_on WHEN d.closed_on THEN d.calls ELSE 0 END AS calls,
@@ -49,7 +49,7 @@ UNION ALL
     AND t.kind = 'charge' {bound})
 """
 
-# When the calls were begun that were charged in the month and begun before it.
+# The start of the calls that were charged in the month but begun before it.
 BEGUN_BEFORE = """
 SELECT min(begun_at) FROM (
   SELECT d.begun_on::timestamp AT TIME ZONE 'UTC' AS begun_at
@@ -68,7 +68,7 @@ SUMS = "sum(calls)::bigint, sum(input_tokens)::bigint, sum(output_tokens)::bigin
 def read(owner: Owner, month: Month, query: str, *, bound: int | None = None, **parameters: Any) -> list[Any]:
     """Run a query over the facts `{facts}` of an owner's month `[start, end)`; an owner without a wallet has none.
 
-    With `bound`, no more rows than that are read one by one of each kind.
+    With `bound`, at most that many rows of each kind are read one by one.
     """
     with one_snapshot():
         wallet = wallet_id(owner)
@@ -81,20 +81,20 @@ def read(owner: Owner, month: Month, query: str, *, bound: int | None = None, **
 
 
 def begun_since(owner: Owner, month: Month) -> datetime | None:
-    """Return a time since which all calls were begun that were charged in a month and begun before it; None: there are
-    no such calls."""
+    """Return the earliest start of the calls that were charged in the month but begun before it; None if there are
+    none."""
     rows = read(owner, month, BEGUN_BEFORE)
     return rows[0][0] if rows else None
 
 
 def wallet_id(owner: Owner) -> str | None:
-    """Return the id of an owner's wallet, None before it was opened."""
+    """Return the id of an owner's wallet, or None if it is not open yet."""
     kind, key = owner
     return Wallet.objects.filter(owner_kind=kind, owner_key=key).values_list("id", flat=True).first()
 
 
 def horizon() -> datetime:
-    """Return up to when closed calls are in the days."""
+    """Return the time up to which closed calls are included in the days."""
     return UsageHorizon.objects.values_list("ends_at", flat=True).first() or BEGINNING
 
 

@@ -1,4 +1,4 @@
-"""The months that an owner's usage can be shown of."""
+"""The months for which an owner's usage can be shown."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,31 +12,31 @@ MONTHS_MAX = 120
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The months on offer, the newest first, and the one that is shown: None where another one was asked for."""
+    """The selectable months, newest first, and the selected one: None if the requested month is not selectable."""
 
     offered: list[Month]
     month: Month | None
 
     @property
     def name(self) -> str:
-        """Return the shown month's name in addresses, such as `2026-11`; empty where there is none."""
+        """Return the selected month's name in addresses, such as `2026-11`; empty if there is none."""
         return name_of(self.month) if self.month else ""
 
     @property
     def names(self) -> list[tuple[str, datetime]]:
-        """Pair the name of each month on offer with its first instant."""
+        """Pair the name of each selectable month with its first instant."""
         return [(name_of(month), month[0]) for month in self.offered]
 
     @property
     def is_current(self) -> bool:
-        """Return whether the month is still running."""
+        """Return whether the month is the current one."""
         return self.month == self.offered[0]
 
 
 def choose(owner: Owner, asked: str | None, now: datetime) -> Choice:
-    """Choose the month of that name, the current one where none is asked for.
+    """Select the month with this name, or the current one if none is given.
 
-    Months are on offer from the one of the owner's first call on, so that no address reads a month at random.
+    Only months since the owner's first call are selectable, so that a request cannot read arbitrary months.
     """
     offered = months_since(_first_call_at(owner) or now, now, MONTHS_MAX)
     if asked is None:
@@ -49,5 +49,5 @@ def choose(owner: Owner, asked: str | None, now: datetime) -> Choice:
 
 
 def _first_call_at(owner: Owner) -> datetime | None:
-    """Read when the owner's first call began off the index of a wallet's calls."""
+    """Read the start of the owner's first call from the index of a wallet's calls."""
     return usage.of_owner(owner).order_by("created_at").values_list("created_at", flat=True).first()

@@ -1,4 +1,4 @@
-"""What the pages of a person's and of an organization's usage have in common."""
+"""Data shared by the usage pages of persons and organizations."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from gateway.core.contract.amounts import decimals_of
 
 @dataclass(frozen=True, slots=True)
 class UsageOfMonth:
-    """A month's use: `members` is for the page to name; `models` and `days` are ready to be shown."""
+    """A month's use: the page adds names to `members`; `models` and `days` are ready to be shown."""
 
     total: Use
     members: UsageReport[MemberUse]
@@ -22,18 +22,18 @@ class UsageOfMonth:
     model_lines: list[Line]
     days: list[Line]
     held_microusd: int | None
-    """What open calls hold now; None in a month that is over."""
+    """The total that open calls hold now; None for a past month."""
 
     @property
     def places(self) -> int:
-        """Return the number of decimals with which every amount of the page is exact."""
+        """Return the number of decimals that shows every amount of the page exactly."""
         uses = [self.total, self.members.others, self.models.others, *(row.use for row in self.members.rows)]
         uses += [line.use for line in (*self.model_lines, *self.days)]
         return decimals_of(use.charged_microusd for use in uses)
 
 
 def of_month(owner: Owner, month: Month, now: datetime) -> UsageOfMonth:
-    """Read what the page of a month shows, all of it as of one moment. Days that have not begun are left out."""
+    """Read the data of a month's page from one snapshot. Days that have not begun are omitted."""
     is_current = month[0] <= now < month[1]
     with one_snapshot():
         members, models = usage_reports.by_product_and_member(owner, month), usage_reports.by_model(owner, month)

@@ -1,7 +1,7 @@
-"""What an owner used in a UTC month: by product and member, by day, by model.
+"""An owner's use in a UTC month: by product and member, by day, by model.
 
-A report is for a page, so it never refuses: the dearest rows are shown, and the rest is one sum. The API's summary,
-which must not show anything partial, has limits of its own (`reports.py`).
+These reports are for pages, so they are never refused: the most expensive rows are shown, and the rest is summed. The
+API's summary, which must not show partial data, has limits of its own (`reports.py`).
 """
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from billing.rules.owners import Owner
 from billing.rules.usage_reports import DayUse, MemberUse, ModelUse, UsageReport, Use
 
 ROWS_MAX = 200
-"""As many rows as a page can show and a person can read."""
+"""The number of rows that a page can show and a person can read."""
 
-# The total first (its grouping is not 0), then the dearest.
+# The total first (its grouping is not 0), then the most expensive rows.
 _REPORT = """
 WITH facts AS ({{facts}})
 SELECT grouping({keys}) = 0, count(*) OVER () - 1, {sums}, {keys}
@@ -31,23 +31,23 @@ Row = TypeVar("Row")
 
 
 def total(owner: Owner, month: Month) -> Use:
-    """Add up all that an owner used in a month."""
+    """Sum an owner's use in a month."""
     found = read(owner, month, _TOTAL)
     return Use(*(amount or 0 for amount in found[0])) if found else Use()
 
 
 def by_product_and_member(owner: Owner, month: Month, *, rows_max: int = ROWS_MAX) -> UsageReport[MemberUse]:
-    """Report who used which product, the dearest first."""
+    """Report the use of products by members, most expensive first."""
     return _report(owner, month, "product, membership_id, actor_did", MemberUse, rows_max)
 
 
 def by_model(owner: Owner, month: Month, *, rows_max: int = ROWS_MAX) -> UsageReport[ModelUse]:
-    """Report which models were called, the dearest first."""
+    """Report the use of models, most expensive first."""
     return _report(owner, month, "model", ModelUse, rows_max)
 
 
 def by_day(owner: Owner, month: Month) -> tuple[DayUse, ...]:
-    """Report each day of the month, the first one first, days without use included."""
+    """Report each day of the month in order, days without use included."""
     used = {day: Use(*sums) for day, *sums in read(owner, month, _DAYS)}
     return tuple(DayUse(day, used.get(day, Use())) for day in _days(month))
 
@@ -55,7 +55,7 @@ def by_day(owner: Owner, month: Month) -> tuple[DayUse, ...]:
 def _report(owner: Owner, month: Month, keys: str, row: Callable[..., Row], rows_max: int) -> UsageReport[Row]:
     query = _REPORT.format(keys=keys, sums=SUMS)
     found = read(owner, month, query, limit=rows_max + 1)
-    if len(found) < 2:  # the total of nothing
+    if len(found) < 2:  # only the total, of no rows
         return UsageReport((), Use())
     (_, count, *sums), *shown = found
     total, uses = Use(*sums[:4]), [_use(one) for one in shown]

@@ -1,4 +1,4 @@
-"""The wallet as its owner sees it."""
+"""Reads a wallet as its owner sees it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from billing.rules.owners import Owner
 
 @dataclass(frozen=True, slots=True)
 class AvailableCredit:
-    """One credit that still counts."""
+    """One credit that is open."""
 
     credit_id: str
     product: str | None
@@ -24,8 +24,8 @@ class AvailableCredit:
 class WalletBalance:
     """A wallet at an instant. available = balance + credits - held, and 0 while there is a debt.
 
-    `held` is what all open calls hold, of balance and credits together. A credit that expired while a call holds some
-    of it counts with just that part until the call closes.
+    `held` is the total that open calls hold, of balance and credits. A credit that expired while a call holds part of
+    it counts only with that part, until the call closes.
     """
 
     balance_microusd: int
@@ -36,7 +36,7 @@ class WalletBalance:
     credits: tuple[AvailableCredit, ...]
 
 
-# Columns, not rows: there may be a thousand credits, and each would bring the wallet along.
+# Columns, not model instances: there may be a thousand credits, and each would load the wallet.
 _WALLET = ("balance_microusd", "held_microusd", "debt_microusd")
 _CREDIT = ("id", "product", "granted_microusd", "remaining_microusd", "held_microusd", "expires_at")
 
@@ -44,7 +44,7 @@ _CREDIT = ("id", "product", "granted_microusd", "remaining_microusd", "held_micr
 def view(owner: Owner, now: datetime) -> WalletBalance:
     """Read an owner's wallet and credits; an owner without a wallet has nothing."""
     kind, key = owner
-    # One statement, so that the wallet and its credits are of the same instant.
+    # One statement, so that the wallet and its credits are read at the same instant.
     lots = CreditLot.objects.filter(wallet__owner_kind=kind, wallet__owner_key=key, closed_at=None)
     columns = (*(f"wallet__{name}" for name in _WALLET), *_CREDIT)
     rows = list(lots.order_by("created_at", "id").values_list(*columns))
@@ -55,7 +55,7 @@ def view(owner: Owner, now: datetime) -> WalletBalance:
 
 
 class _Lot(NamedTuple):
-    """What a view needs of a credit that is not closed."""
+    """The columns of an open credit that a view needs."""
 
     id: str
     product: str | None

@@ -1,4 +1,4 @@
-"""How much of an amount is used, as a bar shows it."""
+"""Widths of usage bars."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ WHOLE_PERCENT = 100
 
 
 class Bar(NamedTuple):
-    """Widths in percent of the bar: what is spent, and beside it what is held; together at most the whole bar.
+    """Widths of the spent and the held part, in percent of the bar; together at most 100.
 
     `used_percent` is the figure to show, rounded down and not capped: more than 100 if a limit was lowered.
     """
@@ -22,7 +22,7 @@ class Bar(NamedTuple):
 
 
 def of_limit(limit: int, spent: int, held: int) -> Bar:
-    """Compare what is spent and held with a limit. A limit of nothing is always used up."""
+    """Compare spending and holds with a limit. A limit of 0 is always used up."""
     if limit <= 0:
         return Bar(float(WHOLE_PERCENT), 0.0, WHOLE_PERCENT)
     spent_percent = _share(min(spent, limit), limit)
@@ -31,10 +31,10 @@ def of_limit(limit: int, spent: int, held: int) -> Bar:
 
 
 def share_of(amount: int, greatest: int) -> float:
-    """Return how long the bar of an amount is beside that of the greatest one, in percent."""
+    """Return the width of an amount's bar in percent of the greatest amount's."""
     return _share(amount, greatest) if greatest > 0 else 0.0
 
 
 def _share(part: int, whole: int) -> float:
-    """Return a percentage with two decimals, at least as long as can be seen where there is anything."""
+    """Return a percentage with two decimals, large enough to be visible if it is not 0."""
     return max(round(part * WHOLE_PERCENT / whole, 2), 0.5) if part > 0 else 0.0

@@ -1,4 +1,4 @@
-"""What a budget's row means at an instant."""
+"""The scope of a budget, and its spending in the current month."""
 
 from datetime import UTC, date, datetime
 from enum import StrEnum
@@ -14,7 +14,7 @@ class BudgetScope(StrEnum):
 
 
 def scope_of(product: str | None, membership_id: str | None) -> BudgetScope:
-    """Name the scope that a subject has: everything, a product, a member, or a member's use of a product."""
+    """Return the scope of a subject: everything, a product, a member, or a member's use of a product."""
     if membership_id is None:
         return BudgetScope.ORG if product is None else BudgetScope.PRODUCT
     return BudgetScope.MEMBER if product is None else BudgetScope.MEMBER_PRODUCT
@@ -26,5 +26,5 @@ def month_of(now: datetime) -> date:
 
 
 def spent_microusd(stored: int, period_start: date, now: datetime) -> int:
-    """Return what this month has spent: what the row counts, unless it still counts an earlier month."""
+    """Return the spending of the current month: the stored value, or 0 if the row counts an earlier month."""
     return stored if period_start >= month_of(now) else 0

@@ -1,4 +1,4 @@
-"""How a metered call ended, and why, in plain words."""
+"""Explains to customers how a metered call ended, and why."""
 
 from typing import NamedTuple
 
@@ -22,11 +22,11 @@ RELEASED = {
     "upstream_failed": "The model provider answered with an error.",
     "upstream": "The record of the model provider shows that nothing was used.",
     "operator": "The operator of this gateway decided that nothing is charged.",
-    "unresolved": "Nobody could find out what was used, so nothing is charged.",
+    "unresolved": "The usage could not be determined, so nothing is charged.",
 }
 REVIEWED = {
-    "usage_missing": "The model provider did not say what was used.",
-    "usage_malformed": "What the model provider said about its usage cannot be right.",
+    "usage_missing": "The model provider did not report the usage.",
+    "usage_malformed": "The model provider reported an invalid usage.",
     "upstream_failed": "The model provider answered with an error and may have charged for it.",
     "timed out": "The model provider did not answer in time.",
     "connection lost": "The connection to the model provider was lost.",
@@ -57,7 +57,7 @@ def ending(
             return Ending("Not charged", RELEASED.get(resolution or "", "Nothing was used."))
         case "review":
             return Ending("Under review", f"{_unknown(review_reason)} {STANDS}", "bad")
-    return Ending("In progress", "The call is not over yet.")
+    return Ending("In progress", "The call has not ended yet.")
 
 
 def _charged(basis: str, resolution: str | None, overrun_microusd: int) -> str:

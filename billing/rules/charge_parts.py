@@ -1,4 +1,4 @@
-"""What a charge consists of, part by part, in words: tokens of text and of sound, images, seconds, and so on."""
+"""Lists the components of a charge: tokens of text and audio, images, seconds, and so on."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from gateway.core.contract.amounts import pico_decimals, usd_of_pico
 
 MILLION = 1_000_000
 
-# What a component counts, and of how many its price is told.
+# What a component counts, and the number of units that its price is shown for.
 COMPONENTS = {
     "input_token": ("Input tokens", MILLION, "a million"),
     "cached_input_token": ("Input tokens from the cache", MILLION, "a million"),
@@ -39,7 +39,7 @@ class Part:
 
 
 def parts(used: Quantities, book: PriceBook) -> list[Part]:
-    """List the parts of a cost, without those that have no price and those that nothing was used of."""
+    """List the priced components of a cost that were used."""
     counted = [(name, count) for name, count in units_of(used).items() if count and _is_priced(name, book)]
     prices = [(name, count, _price(name, used, book)) for name, count in counted]
     places = max((pico_decimals(count * price) for _, count, price in prices if price is not None), default=0)
@@ -51,7 +51,7 @@ def _is_priced(component: str, book: PriceBook) -> bool:
 
 
 def _price(component: str, used: Quantities, book: PriceBook) -> int | None:
-    """Return the unit price in pico-USD; None if the usage record does not determine it, as with the size of images."""
+    """Return the unit price in pico-USD; None if the usage record does not determine it, as for image sizes."""
     try:
         return book.image_price(used.image_kind) if component == "image" else book.price(component)
     except PriceError:

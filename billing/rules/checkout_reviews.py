@@ -1,11 +1,11 @@
-"""Whether an operator may credit what was paid, although it differs from what was requested."""
+"""Decides whether an operator may credit a payment that differs from the request."""
 
 from billing.rules.checkouts import ExpectedSession
 from billing.rules.provider_records import CURRENCY, Session
 
 
 def fault_of(expected: ExpectedSession, session: Session) -> str | None:
-    """Return why nothing can be credited; None: the session's own amount can."""
+    """Return why nothing can be credited, or None if the session's own amount can."""
     if expected.amount_microusd is None:
         return "No payment was due: this checkout only saves a payment method."
     if session.transaction_id not in (None, expected.transaction_id):

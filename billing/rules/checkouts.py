@@ -1,4 +1,4 @@
-"""Whether a provider's record matches the request, and when it is checked again."""
+"""Decides whether a provider's record matches the request, and when it is checked again."""
 
 from datetime import timedelta
 from enum import StrEnum
@@ -9,13 +9,13 @@ from billing.rules.owners import Owner
 from billing.rules.provider_records import CURRENCY, Session
 
 SESSION_MAX_AGE = timedelta(hours=25)
-"""A hosted session lives a day; an hour more allows for clocks and late answers."""
+"""A hosted session expires after a day; one more hour allows for clock differences and late responses."""
 UNPAID_MAX_AGE = timedelta(days=30)
 REFUNDABLE_AGE = timedelta(days=540)
-"""The longest time after which card schemes still take a dispute."""
+"""The longest time within which card schemes accept a dispute."""
 
 CREATING_GRACE = timedelta(minutes=1)
-"""How long whoever began a checkout has to place it before a job does."""
+"""How long a request has to place its checkout before a job does."""
 OPEN_INTERVAL = timedelta(seconds=45)
 PAID_INTERVAL_MIN, PAID_INTERVAL_MAX = timedelta(minutes=1), timedelta(days=1)
 LATE_INTERVAL_MAX = timedelta(hours=6)
@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
 
 class ExpectedSession(NamedTuple):
-    """What the session was to be; `amount_microusd` None asks for a payment method."""
+    """The requested session; with `amount_microusd` None it saves a payment method."""
 
     transaction_id: str
     amount_microusd: int | None
@@ -50,7 +50,7 @@ def judge(expected: ExpectedSession, session: Session) -> tuple[Verdict, str | N
     if expected.amount_microusd is None:
         return Verdict.COMPLETED, None
     if session.payment_status == "unpaid":
-        return Verdict.OPEN, None  # the bank takes its time
+        return Verdict.OPEN, None  # the bank has not decided yet
     return Verdict.PAID, None
 
 
@@ -72,7 +72,7 @@ def next_check(verdict: str, age: timedelta) -> timedelta | None:
 
 
 def is_given_up(status: str, age: timedelta) -> bool:
-    """Return whether a checkout that nobody paid is too old to be waited for."""
+    """Return whether an unpaid checkout is too old to wait for."""
     return age > {"creating": SESSION_MAX_AGE, "open": UNPAID_MAX_AGE}.get(status, timedelta.max)
 
 
@@ -82,7 +82,7 @@ def change_of(taken_microusd: int, booked_microusd: int, paid_microusd: int) -> 
 
 
 def return_path(owner: Owner, transaction_id: str) -> str:
-    """Return the portal page to which a customer returns; it shows the payment's outcome."""
+    """Return the portal page that a customer returns to; it shows the payment's outcome."""
     kind, key = owner
     place = f"/organizations/{key}" if kind == "organization" else "/wallet"
     return f"{place}/payments/{transaction_id}"

@@ -1,13 +1,13 @@
-"""When an account at the payment provider may bill an organization's seats."""
+"""Decides whether an account at the payment provider may bill an organization's seats."""
 
 from billing.rules.provider_records import ConnectedAccount
 
 ORGANIZATION = "org_id"
-"""The member of the account's metadata in which whoever owns it there names the organization here."""
+"""The metadata key in which the account's owner names the organization."""
 
 
 def fault_of(account: ConnectedAccount | None, *, org_id: str, asked_live: bool, key_is_live: bool) -> str | None:
-    """Return what is missing, only for the log; None if nothing is."""
+    """Return the missing requirement, only for the log; None if there is none."""
     if asked_live != key_is_live:
         return "the gateway's key is for the other mode (test or live)"
     if account is None:

@@ -1,4 +1,4 @@
-"""The state of an invoice, and what happens next, in plain words."""
+"""Explains to customers the state of an invoice and what happens next."""
 
 from billing.rules.invoices import AUTHENTICATION_REQUIRED, NEVER_MADE, REJECTED
 from billing.rules.payment_words import State
@@ -34,13 +34,13 @@ NOT_AUTOMATIC = "It is not charged again automatically. Pay it now, or save anot
 
 
 def state(status: str) -> State:
-    """Explain what an invoice's status means to whoever pays."""
+    """Explain an invoice's status to the customer."""
     return STATES[status]
 
 
 def next_step(status: str, undecided: str | None, *, is_scheduled: bool) -> str | None:
-    """Explain what an unpaid invoice waits for, by the status of a charge whose outcome is not known; None where its own
-    status says it."""
+    """Explain what an unpaid invoice waits for, by the status of a charge whose outcome is unknown; None if the
+    invoice's own status explains it."""
     if undecided is not None:
         return UNDER_REVIEW if undecided == "review" else IN_PROGRESS
     return NOT_AUTOMATIC if status == "past_due" and not is_scheduled else None

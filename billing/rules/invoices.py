@@ -1,4 +1,4 @@
-"""Numbers of invoices, what is collected of them, and when."""
+"""Invoice numbers, amounts due, and the schedule of collection."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -9,18 +9,18 @@ from billing.rules.provider_records import CURRENCY, Payment
 from gateway.core.contract.limits import CENT_MICROUSD
 
 CHARGE_MIN_MICROUSD = 500_000
-"""The payment provider charges no less than 50 cents."""
+"""The payment provider's minimum charge is 50 cents."""
 
 SETTLED_AFTER = timedelta(hours=1)
-"""How long after a month's end it is billed: more than clocks differ by."""
+"""The delay between a month's end and its invoice: more than clocks differ by."""
 GRACE = timedelta(days=7)
-"""How long after its issue an invoice may stay unpaid where no payment method is stored."""
+"""How long an invoice may stay unpaid after its issue if no payment method is saved."""
 RETRIES = (timedelta(days=1), timedelta(days=3), timedelta(days=5), timedelta(days=7))
-"""How long after each refused attempt the next one is made; after the last, none is made by itself."""
+"""The delays between refused attempts and the next; after the last, there are no automatic attempts."""
 PUT_OFF = timedelta(hours=1)
-"""How long an invoice waits that could not be collected for a reason that will not pass by itself."""
+"""The delay before retrying an invoice that could not be collected and that will not recover by itself."""
 BETWEEN_ATTEMPTS = timedelta(minutes=1)
-"""The least time between two attempts where somebody asks for them."""
+"""The minimum time between two manual attempts."""
 CHECK_MIN, CHECK_MAX = timedelta(seconds=45), timedelta(hours=6)
 KEY_KEPT = timedelta(hours=23)
 """The provider forgets idempotency keys after a day; a request is not repeated past this age."""
@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 
 class Charge(NamedTuple):
-    """What an attempt asked for."""
+    """The request of an attempt."""
 
     payment_id: str
     amount_microusd: int
@@ -48,7 +48,7 @@ class Charge(NamedTuple):
 
 
 class LineItem(NamedTuple):
-    """One product's seats of a month, priced."""
+    """One product's seats of a month, with their price."""
 
     product: str
     price_microusd: int
@@ -67,9 +67,9 @@ def credit_number_of(serial: int) -> str:
 
 
 def due_of(total_microusd: int) -> int:
-    """Return what is collected of a total: its whole cents, or nothing where the provider would not charge so little.
+    """Return the amount to collect for a total: its whole cents, or 0 below the provider's minimum.
 
-    Rounding down means that nobody ever pays more than the invoice says.
+    Rounding down means that a customer never pays more than the invoice's total.
     """
     cents = total_microusd - total_microusd % CENT_MICROUSD
     return cents if cents >= CHARGE_MIN_MICROUSD else 0
@@ -89,19 +89,19 @@ def judge(asked: Charge, payment: Payment) -> tuple[Verdict, str | None]:
 
 
 def failure_of(payment: Payment) -> str:
-    """Return the code of a failure; one that waits for the customer, who is not there, needs authentication."""
+    """Return the code of a failure; a payment that waits for the absent customer requires authentication."""
     if payment.status == "requires_action":
         return AUTHENTICATION_REQUIRED
     return payment.failure_code or payment.status
 
 
 def next_attempt(failures: int, now: datetime) -> datetime | None:
-    """Return when to try again after that many refused attempts; None if a person has to act."""
+    """Return when to try again after this number of refused attempts; None if a person has to act."""
     return now + RETRIES[failures - 1] if failures <= len(RETRIES) else None
 
 
 def next_check(age: timedelta) -> timedelta:
-    """Return how long to wait before asking again about an attempt of this age."""
+    """Return how long to wait before checking an attempt of this age again."""
     return next_look(age, CHECK_MIN, CHECK_MAX)
 
 

@@ -1,11 +1,11 @@
-"""When a record that may still change is looked at again."""
+"""Schedules repeated checks of a record that may still change."""
 
 from datetime import timedelta
 
 WIDENING = 8
-"""The next look at a record of age x comes after x / 8: often while it is young, less and less often later."""
+"""A record of age x is checked again after x / 8, so that the interval grows with age."""
 
 
 def next_look(age: timedelta, least: timedelta, most: timedelta) -> timedelta:
-    """Return after how long a record of this age is looked at again, within these bounds."""
+    """Return how long to wait before checking a record of this age again, within these bounds."""
     return min(max(age / WIDENING, least), most)

@@ -37,7 +37,7 @@ def read_month(name: str) -> Month:
 
 
 def months_since(first: datetime, now: datetime, most: int) -> list[Month]:
-    """List the months from the one that `first` is in to the current one, the newest first, at most so many."""
+    """List the months from the one that contains `first` to the current one, newest first, at most `most`."""
     found, month = [month_around(now)], month_around(now)
     while month[0] > first and len(found) < most:
         month = month_before(month[0])

@@ -1,4 +1,4 @@
-"""Whether the provider's balance and this gateway agree on a payment, and which days are to be matched."""
+"""Decides whether the provider's balance and this gateway agree on a payment, and which days are due for matching."""
 
 import re
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from datetime import UTC, date, datetime, time, timedelta
 from billing.rules.provider_records import CURRENCY
 
 OURS = re.compile(r"(txn|pay)_[0-9a-z]{26}")
-"""The ids of checkouts and of attempts to collect invoices. What else an account sells may name its own ids alike."""
+"""The ids of checkouts and invoice payments. Other products sold through the account may use similar ids."""
 DAY = timedelta(days=1)
 READINGS = (timedelta(hours=2), timedelta(days=2))
-"""How long after a day's end its movements are read: once it is closed, and again for what was entered late."""
+"""When a day's movements are read, after its end: once when it is closed, and again for late entries."""
 CLOCKS = timedelta(hours=1)
-"""How far our clock may be from the provider's: a payment near midnight may be of another day there."""
+"""How far clocks may differ: a payment near midnight may fall on another day at the provider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side's record of a payment: what came in, and what is left after refunds and disputes."""
+    """One side's record of a payment: the amount paid, and the amount left after refunds and disputes."""
 
     paid_microusd: int = 0
     kept_microusd: int = 0
@@ -26,7 +26,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Theirs(Side):
-    """The provider's side; `currencies` are those of its movements, `payment_ref` its id of the payment."""
+    """The provider's side. `currencies` are those of its movements, `payment_ref` is its id for the payment."""
 
     currencies: frozenset[str] = frozenset()
     payment_ref: str | None = None
@@ -34,13 +34,13 @@ class Theirs(Side):
 
 @dataclass(frozen=True, slots=True)
 class Ours(Side):
-    """Our side. `is_known`: there is a checkout or an invoice's payment of that id."""
+    """Our side. `is_known`: a checkout or invoice payment with this id exists."""
 
     is_known: bool = False
 
 
 def theirs_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> Theirs:
-    """Sum up movements, each with whether it is a payment, its amount in micro-USD, its currency and payment."""
+    """Sum movements, given as (is a payment, amount in micro-USD, currency, payment id)."""
     return Theirs(
         paid_microusd=sum(amount for is_payment, amount, *_ in movements if is_payment),
         kept_microusd=sum(amount for _, amount, *_ in movements),
@@ -50,8 +50,8 @@ def theirs_of(movements: Sequence[tuple[bool, int, str, str | None]]) -> Theirs:
 
 
 def difference_of(theirs: Theirs, ours: Ours) -> str | None:
-    """Name the kind of the difference; None where both agree, where nothing is left of the money on either side, or where
-    exactly what came in beyond the payment went back.
+    """Return the kind of the difference; None if both sides agree, if neither side has money left, or if exactly the
+    excess payment was returned.
     """
     if theirs.kept_microusd == ours.kept_microusd == 0:
         return None
@@ -75,5 +75,5 @@ def bounds(day: date) -> tuple[datetime, datetime]:
 
 
 def reading_due(day: date, now: datetime) -> int:
-    """Return which reading of a day is due by now: 0 for none yet, 2 where one does for both."""
+    """Return the number of the reading of a day that is due: 0 for none, 2 if one reading serves as both."""
     return sum(now >= bounds(day)[1] + delay for delay in READINGS)

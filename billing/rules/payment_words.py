@@ -1,4 +1,4 @@
-"""What became of a payment, in plain words."""
+"""Explains to customers the state of a payment."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from gateway.core.contract.amounts import usd
 
 
 class State(NamedTuple):
-    """A payment's state: a heading, what it means, a word for lists, and whether that is good, bad or open news."""
+    """A payment's state: a heading, what it means, a word for lists, and whether it is good, bad or neutral."""
 
     heading: str
     meaning: str
@@ -41,7 +41,7 @@ PAID = State("Paid", "The money is in the wallet.", "Paid", "good")
 
 
 def state(status: str, review_reason: str | None, taken_back_microusd: int) -> State:
-    """Explain what a checkout's status means to whoever pays."""
+    """Explain a checkout's status to the customer."""
     match status:
         case "creating":
             return CREATING
@@ -66,17 +66,17 @@ REFUSALS = {
 
 
 def of_refusal(code: str) -> str:
-    """Explain why a payment could not begin."""
+    """Explain why a payment could not be started."""
     return REFUSALS.get(code, "The payment could not be started. Nothing was charged.")
 
 
 def is_awaited(status: str) -> bool:
-    """Return whether a checkout may still turn into a payment by itself, so that its page keeps looking."""
+    """Return whether a checkout may still be paid, so that its page keeps refreshing."""
     return status in ("creating", "open")
 
 
 def bought(kind: str, product: str | None) -> str:
-    """Return what a payment is for; a top-up with a product can be spent on that product alone."""
+    """Return what a payment is for; a top-up with a product can be spent only on that product."""
     if kind == "payment_method":
         return "Payment method"
     return f"Credit for {product} only" if product else "Wallet balance"

@@ -1,7 +1,7 @@
-"""Prices and the one function that turns quantities into money.
+"""Prices, and the one function that computes the cost of quantities.
 
-Prices are whole pico-USD a unit (micro-USD x 10^-6), so a sum over components is exact; it is rounded up once, to whole
-micro-USD. The function is monotone in every quantity: the bound of a call and its charge both come from it.
+Prices are whole pico-USD per unit (micro-USD x 10^-6), so that a sum over components is exact; it is rounded up once,
+to whole micro-USD. The function is monotone in every quantity, and computes both the hold of a call and its charge.
 """
 
 import re
@@ -38,7 +38,7 @@ _TEXT = (frozenset({"input_token", "output_token"}),)
 _INPUT = (frozenset({"input_token"}), frozenset({"input_kilobyte"}), frozenset({"input_item"}))
 _AUDIO = frozenset({"input_token", "output_token", "input_audio_token", "output_audio_token"})
 
-# Which sets of components price a route completely; a flat price a request does for every route.
+# The sets of components that price a route completely. A flat price per request is complete for every route.
 NEEDED: dict[Route, tuple[frozenset[str], ...]] = {
     Route.CHAT_COMPLETIONS: _TEXT,
     Route.RESPONSES: _TEXT,
@@ -56,12 +56,12 @@ NEEDED: dict[Route, tuple[frozenset[str], ...]] = {
 
 
 class PriceError(ValueError):
-    """A price that cannot be read; the message names the component and what it should be."""
+    """An invalid price; the message names the component and the expected form."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceBook:
-    """The prices of one alias: pico-USD a unit by component, and by `size/quality` where images have several prices."""
+    """The prices of one alias in pico-USD per unit, by component, and by `size/quality` if image prices vary."""
 
     prices: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, int] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class PriceBook:
 
     @property
     def needs_token_usage(self) -> bool:
-        """Return whether a charge cannot be known without the upstream's token counts."""
+        """Return whether the charge depends on the upstream's token counts."""
         return any(self.prices.get(name) for name in TOKEN_COMPONENTS)
 
     def serves(self, route: Route) -> bool:
@@ -100,14 +100,14 @@ class PriceBook:
         return "request" in self.prices or any(needed <= self.components for needed in NEEDED[route])
 
     def missing(self, route: Route) -> tuple[str, ...]:
-        """Name the fewest components that are still to be priced before the route can be sold; none where it can."""
+        """Return the smallest set of components that still need a price before the route can be sold; empty if none."""
         if self.serves(route):
             return ()
         lacking = min((needed - self.components for needed in NEEDED[route]), key=len)
         return tuple(name for name in COMPONENTS if name in lacking)
 
     def worst_case(self, *, audio_input: bool = False, audio_output: bool = False) -> "PriceBook":
-        """Return the book to bound a call with: each input token at the dearest price that it may turn out to have."""
+        """Return the prices for computing a hold: each token at the highest price that may apply to it."""
         inputs = ["input_token", "cached_input_token", *(["input_audio_token"] if audio_input else [])]
         outputs = ["output_token", *(["output_audio_token"] if audio_output else [])]
         dearest = {"input_token": self._dearest(inputs), "output_token": self._dearest(outputs)}
@@ -115,14 +115,14 @@ class PriceBook:
         return replace(self, prices=others | {name: price for name, price in dearest.items() if price is not None})
 
     def price(self, component: str) -> int:
-        """Return a unit's price in pico-USD: 0 where there is none; cached and audio tokens default to plain tokens."""
+        """Return a unit's price in pico-USD, or 0 if there is none; cached and audio tokens default to plain tokens."""
         found = self.prices.get(component)
         if found is None and component in _PLAIN_TOKEN:
             found = self.prices.get(_PLAIN_TOKEN[component])
         return found or 0
 
     def image_price(self, kind: str | None) -> int:
-        """Return the price of one image in pico-USD. Raises PriceError where this size and quality has none."""
+        """Return the price of one image in pico-USD. Raises PriceError if this size and quality has none."""
         if not self.images:
             return self.price("image")
         price = self.images.get(kind or "")
@@ -142,13 +142,13 @@ _PLAIN_TOKEN = {
 
 
 def cost_microusd(used: Quantities, book: PriceBook) -> int:
-    """Price the quantities exactly and round up, once, to whole micro-USD."""
+    """Compute the exact cost of the quantities and round it up, once, to whole micro-USD."""
     total = sum(count * _unit_price(name, used, book) for name, count in units_of(used).items() if count)
     return -(-total // PICO_PER_MICRO)
 
 
 def units_of(used: Quantities) -> dict[str, int]:
-    """Count what is priced, by component; no unit counts in two components."""
+    """Count the units of each component; no unit counts in two components."""
     cached, audio_in = used.cached_input_tokens or 0, used.input_audio_tokens or 0
     audio_out = used.output_audio_tokens or 0
     return {
@@ -190,7 +190,7 @@ def parse_price(value: Any) -> int:
 
 
 def show(components: Mapping[str, Any]) -> str:
-    """Render the components of a price in one line, an image's kinds in parentheses."""
+    """Render the components of a price in one line, image kinds in parentheses."""
     return ", ".join(f"{name} {_show(price)}" for name, price in components.items())
 
 

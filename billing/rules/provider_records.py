@@ -1,7 +1,6 @@
-"""What a payment provider's record says: sessions, saved payment methods, charges, what was taken back, connected
-accounts.
+"""Records of a payment provider: sessions, saved payment methods, charges, refunds and disputes, connected accounts.
 
-Amounts are micro-USD, times aware UTC. Adapters read it and check its shape; rules compare it with what was asked.
+Amounts are micro-USD, times aware UTC. Adapters read a record and check its shape; rules compare it with the request.
 """
 
 from collections.abc import Mapping
@@ -9,16 +8,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 CURRENCY = "usd"
-"""The only currency that is asked for, and that is accepted."""
+"""The only currency that is requested and accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A hosted session as the provider has it.
+    """A hosted session in the provider's record.
 
     `status`: "open", "complete" or "expired". `payment_status`: "paid", "unpaid" or "no_payment_required".
-    `keeps_method`: it asks for a payment method and no money. `amount_microusd` is what the customer pays or paid.
-    `url` is there while the session is open. The refs are the provider's ids of payment and customer.
+    `keeps_method`: it saves a payment method and takes no money. `amount_microusd` is the amount due or paid. `url` is
+    set while the session is open. The refs are the provider's ids of payment and customer.
     """
 
     ref: str
@@ -45,7 +44,7 @@ class KeptMethod:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A charge of a saved payment method as the provider has it.
+    """A charge of a saved payment method in the provider's record.
 
     `status`: "succeeded", "processing", "canceled", "requires_payment_method" (it was refused), "requires_action" (the
     customer must authenticate), "requires_confirmation" or "requires_capture". The failure's code and text are those of
@@ -65,7 +64,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """What refunds and disputes have taken of a payment so far; a failed refund or a dispute won counts no more."""
+    """The amounts of a payment taken by refunds and disputes so far; failed refunds and won disputes do not count."""
 
     refunded_microusd: int
     disputed_microusd: int
@@ -78,10 +77,10 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """One movement of the platform's balance by a payment: paid in (`is_payment`), taken back by a refund or a dispute
-    (negative), or given back after all.
+    """One movement of the platform's balance for a payment: paid in (`is_payment`), taken back by a refund or a dispute
+    (negative), or returned.
 
-    `transaction_id` is what the provider keeps with the payment, None where this record does not say it.
+    `transaction_id` is the id that the provider stores with the payment, None if this record does not contain it.
     """
 
     ref: str
@@ -95,7 +94,7 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class ConnectedAccount:
-    """An account of somebody else that the platform's key reaches."""
+    """Another party's account that the platform's key can access."""
 
     ref: str
     charges_enabled: bool

@@ -1,22 +1,22 @@
-"""What a call used, as counts that can be trusted."""
+"""Validated quantities of a call's usage."""
 
 from dataclasses import fields
 from operator import attrgetter
 
 from gateway.core.contract.values import value_class
 
-# No call within the body limits comes near it; a larger number must count something else.
+# No call within the body limits can reach it; a larger number is a reporting error.
 QUANTITY_MAX = 2 * 10**9
 
 
 class MalformedUsage(ValueError):
-    """A reported quantity that is not a valid count: not a whole number, negative, beyond all bounds, or at odds with
+    """A reported quantity that is not a valid count: not a whole number, negative, out of range, or inconsistent with
     another."""
 
 
 @value_class(frozen=True, slots=True, kw_only=True)
 class Quantities:
-    """Metered quantities of one call; None where a quantity was not metered.
+    """Metered quantities of one call; None if a quantity was not metered.
 
     `input_tokens` is the whole input, of which `cached_input_tokens` and `input_audio_tokens` are disjoint parts, as
     `output_audio_tokens` is of `output_tokens`. `image_kind` is `size/quality` and picks the price of `images`.
@@ -50,7 +50,7 @@ class Quantities:
         return {name: value for name, value in named if value is not None}
 
     def _malformed(self) -> MalformedUsage:
-        """Return the error that names the quantity which is no valid count."""
+        """Return the error that names the invalid quantity."""
         for name, value in self.counts().items():
             if type(value) is not int:  # a bool is an int to isinstance
                 return MalformedUsage(f"{name} is not a whole number")

@@ -1,17 +1,17 @@
-"""What reports are summed up from."""
+"""The rows that reports are summed from."""
 
 from typing import NamedTuple
 
 
 class Subject(NamedTuple):
-    """Which product a call was for, and which membership made it."""
+    """The product of a call, and the membership that made it."""
 
     product: str | None
     membership_id: str | None
 
 
 class Used(NamedTuple):
-    """The calls of a subject, what is known of their tokens, and micro-USD of the subject's charges."""
+    """A subject's number of calls, their known tokens, and the subject's charges in micro-USD."""
 
     subject: Subject
     calls: int

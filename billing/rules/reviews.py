@@ -1,4 +1,4 @@
-"""When to ask an upstream again about a call with an unknown outcome."""
+"""Schedules look-ups of a call with an unknown outcome."""
 
 from datetime import timedelta
 
@@ -8,5 +8,5 @@ INTERVAL_MIN, INTERVAL_MAX = timedelta(minutes=1), timedelta(hours=6)
 
 
 def next_look_up(age: timedelta) -> timedelta:
-    """Return after how long the upstream is asked again about a call that was sent so long ago."""
+    """Return how long to wait before asking the upstream again about a call that was sent `age` ago."""
     return next_look(age, INTERVAL_MIN, INTERVAL_MAX)

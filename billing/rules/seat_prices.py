@@ -1,14 +1,14 @@
-"""Which dated price of a seat a month is billed at."""
+"""Selects the dated seat price that a month is billed at."""
 
 from collections.abc import Iterable
 from datetime import datetime
 
 
 def price_of_month(history: Iterable[tuple[datetime, int]], month_start: datetime) -> int:
-    """Return the one price of a month, in micro-USD: the one in force when it began, else the product's first.
+    """Return the single price of a month in micro-USD: the one in force when it began, else the product's first price.
 
-    So a month costs price times seat-days by days, as the contract has it, and a price that changes within a month
-    takes effect with the next one. Raises ValueError for a product that never had a price.
+    So a month costs price x seat-days / days of the month, and a price change within a month takes effect with the
+    next one. Raises ValueError for a product that never had a price.
     """
     dated = sorted(history)
     if not dated:

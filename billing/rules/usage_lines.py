@@ -1,4 +1,4 @@
-"""The lines of a report's table, with a bar beside each."""
+"""Lines of a report's table, each with a bar."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,9 +8,9 @@ from billing.rules.usage_reports import Use
 
 
 class Line(NamedTuple):
-    """One line: what it is about, what of it (`part`, such as a product), and how long its bar is in percent.
+    """One line: its subject, the part of it (such as a product), and the width of its bar in percent.
 
-    Lines about the same thing have the same `key`; names may repeat.
+    Lines with the same subject have the same `key`; names may repeat.
     """
 
     key: str
@@ -21,7 +21,7 @@ class Line(NamedTuple):
 
 
 class Named(NamedTuple):
-    """What a use is about, in words."""
+    """A use with the name of its subject."""
 
     key: str
     name: str

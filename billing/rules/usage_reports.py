@@ -1,8 +1,8 @@
-"""What the reports about an owner's month of use say.
+"""Reports about an owner's usage in a month.
 
-Every report counts alike. Calls and tokens belong to the UTC day on which a call was begun, charges to the day on which
-the ledger posted them, so a call that is settled after midnight has its charge in the next day, and perhaps in the next
-month. Calls that were released are not counted.
+All reports count the same way. Calls and tokens belong to the UTC day on which a call began, charges to the day on
+which the ledger posted them. A call that is settled after midnight is therefore charged on the next day, and possibly
+in the next month. Released calls are not counted.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Calls and tokens of the calls begun, and micro-USD of the charges posted."""
+    """The number of calls begun, their tokens, and the charges posted in micro-USD."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -20,7 +20,7 @@ class Use:
     charged_microusd: int = 0
 
     def __add__(self, other: "Use") -> "Use":
-        """Add two disjoint uses up."""
+        """Add two disjoint uses."""
         return Use(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
@@ -29,7 +29,7 @@ class Use:
         )
 
     def __sub__(self, other: "Use") -> "Use":
-        """Leave out a part of a use."""
+        """Subtract a part of a use."""
         return self + replace(
             other,
             calls=-other.calls,
@@ -41,8 +41,8 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class MemberUse:
-    """What one person used of one product: `product` is a slug, None for calls for no product; `membership_id` is None
-    for an account's own calls; `did` is who called."""
+    """One person's use of one product. `product` is a slug, None for calls without a product; `membership_id` is None
+    for an account's own calls; `did` is the caller."""
 
     product: str | None
     membership_id: str | None
@@ -52,7 +52,7 @@ class MemberUse:
 
 @dataclass(frozen=True, slots=True)
 class DayUse:
-    """What was used on a UTC day."""
+    """The use of a UTC day."""
 
     day: date
     use: Use
@@ -60,7 +60,7 @@ class DayUse:
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What was used of a model, by the name under which it was called: an alias or a raw model."""
+    """The use of a model, by the name it was called by: an alias or a raw model."""
 
     model: str
     use: Use
@@ -73,7 +73,7 @@ Row = TypeVar("Row")
 class UsageReport(Generic[Row]):
     """The most expensive rows, the sum of all other rows (`others`, of `others_rows` rows), and the exact total.
 
-    A report never leaves anything out: the rows and `others` always add up to `total`.
+    A report omits nothing: the rows and `others` always add up to `total`.
     """
 
     rows: tuple[Row, ...]
@@ -84,12 +84,12 @@ class UsageReport(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class ReportedCall:
-    """One call of a month, as an export shows it.
+    """One call of a month, as exported.
 
-    `state` is `settled`, `released`, `dispatched` (it is under way) or `review` (its outcome is not known yet).
-    `resolution` says why it was released, or by what it was decided where its outcome was unknown; `review_reason` why
-    it was; `basis` whose count was charged. `charged_in_month_microusd` is the part of the charge that is this month's:
-    all of it or 0. A quantity that was not metered is None.
+    `state` is `settled`, `released`, `dispatched` (in progress) or `review` (outcome unknown). `resolution` says why it
+    was released, or how an unknown outcome was decided; `review_reason` why it was unknown; `basis` whose count was
+    charged. `charged_in_month_microusd` is the part of the charge posted in this month: all of it or 0. A quantity that
+    was not metered is None.
     """
 
     usage_id: str

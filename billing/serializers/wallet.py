@@ -9,7 +9,7 @@ from gateway.core.api.times import rfc3339_or_none
 
 
 class CreditResponse(serializers.Serializer[Any]):
-    """One credit that still counts."""
+    """One credit that is open."""
 
     creditId = serializers.CharField()
     product = serializers.CharField(
@@ -21,12 +21,12 @@ class CreditResponse(serializers.Serializer[Any]):
 
 
 class WalletResponse(serializers.Serializer[Any]):
-    """What a wallet has and what open calls hold of it; amounts in micro-USD (1 USD = 1,000,000)."""
+    """A wallet's balance, credits, holds and debt; amounts in micro-USD (1 USD = 1,000,000)."""
 
     currency = serializers.ChoiceField(["USD"])
     balanceMicrousd = serializers.IntegerField()
     creditsMicrousd = serializers.IntegerField(help_text="The total of the credits below.")
-    heldMicrousd = serializers.IntegerField(help_text="What open calls hold of balance and credits together.")
+    heldMicrousd = serializers.IntegerField(help_text="The total that open calls hold, from balance and credits.")
     availableMicrousd = serializers.IntegerField(help_text="balance + credits - held; 0 while there is a debt.")
     debtMicrousd = serializers.IntegerField(help_text="Blocks spending until a payment repays it.")
     credits = CreditResponse(many=True)

@@ -1,17 +1,17 @@
 -- billing_close_calls(p_closings json, p_bodies bytea[], p_wait boolean) RETURNS TABLE (answer json, body bytea)
 --
--- Closes several calls in one transaction, one after another, with one row out for each closing in, in the same order.
+-- Closes several calls in one transaction, in order, and returns one row for each closing, in the same order.
 -- A closing is an object whose `action` is 'settle', 'release' or 'review'; its other members are the parameters of
--- billing_settle, billing_release and billing_to_review without their `p_`, and p_bodies[n] is the n-th's replay_body.
--- `takeover`, where another model took the call over, is an object of that `model` and the `price_version` that the cost
--- was computed at; it is kept of a call that is settled or goes to review.
+-- billing_settle, billing_release and billing_to_review without their `p_`, and p_bodies[n] is the replay_body of
+-- closing n. `takeover`, if another model took the call over, is an object with that `model` and the `price_version`
+-- that the cost was computed with; it is stored for a call that is settled or goes to review.
 --
--- `answer` has `outcome`, and `charge_microusd`, `hold_microusd`, `overrun_microusd` where the function has them. A
--- review's outcome is 'review', or 'conflict' where the call is not dispatched.
+-- `answer` has `outcome`, and `charge_microusd`, `hold_microusd`, `overrun_microusd` if the function returns them. A
+-- review's outcome is 'review', or 'conflict' if the call is not dispatched.
 --
--- Without p_wait, a closing whose wallet somebody else has locked is answered with the outcome 'busy' and not done, so
--- that it keeps the others from nothing, and a transaction of many wallets waits for none of them: no deadlocks. With
--- p_wait all closings must be of one wallet.
+-- Without p_wait, a closing whose wallet is locked by another transaction is not done and returns the outcome 'busy'.
+-- It does not delay the others, and a transaction over many wallets waits for none of them, so that there are no
+-- deadlocks. With p_wait, all closings must be of one wallet.
 CREATE OR REPLACE FUNCTION billing_close_calls(p_closings json, p_bodies bytea[], p_wait boolean)
 RETURNS TABLE (answer json, body bytea) LANGUAGE plpgsql AS $$
 DECLARE
@@ -57,8 +57,8 @@ END $$;
 
 -- billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean
 --
--- Locks the wallet of a call. False where somebody else has it locked and p_wait is not set. A call that does not exist
--- has nothing to lock.
+-- Locks the wallet of a call. False if another transaction has it locked and p_wait is not set. A call that does not
+-- exist needs no lock.
 CREATE OR REPLACE FUNCTION billing_lock_call(p_usage_id text, p_wait boolean) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -76,8 +76,8 @@ END $$;
 
 -- billing_find_call(p_usage_id text) RETURNS SETOF billing_reservation
 --
--- The call, wherever it is; no row where there is none. Only one that is not in the hot table is looked for in the tables of
--- months (months.sql).
+-- The call in whichever table it is; no row if there is none. The monthly tables (months.sql) are searched only if it
+-- is not in the hot table.
 CREATE OR REPLACE FUNCTION billing_find_call(p_usage_id text) RETURNS SETOF billing_reservation
 LANGUAGE plpgsql STABLE ROWS 1 AS $$
 BEGIN

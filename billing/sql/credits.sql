@@ -3,8 +3,8 @@
 --                      p_from_account text DEFAULT 'platform:grants', p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, lot_id text)
 --
--- Gives an owner a credit, once a source. Outcomes: 'granted'; 'already' (the same grant was made before); 'conflict'
--- (the source granted something else before: nothing changed). lot_id is the source's lot.
+-- Grants a credit to an owner, once per source. Outcomes: 'granted'; 'already' (the same grant was made before);
+-- 'conflict' (the source granted something else before: nothing changed). lot_id is the source's lot.
 CREATE OR REPLACE FUNCTION billing_grant_credit(
   p_lot_id text, p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_expires_at timestamptz,
   p_source_kind text, p_source_key text, p_from_account text DEFAULT 'platform:grants',
@@ -39,8 +39,8 @@ END $$;
 -- billing_sweep_lots(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
 --   RETURNS TABLE (lot_id text, amount_microusd bigint)
 --
--- Books what is left of expired credits as expired, but for what open calls still hold; that is swept once they close.
--- One transfer a sweep of a lot. Wallets that somebody else holds are left for the next call, see billing_lock_wallets.
+-- Posts the remainder of expired credits as expired, except what open calls hold; that is swept once they close.
+-- One transfer per sweep of a lot. Wallets locked by others are left for the next call, see billing_lock_wallets.
 CREATE OR REPLACE FUNCTION billing_sweep_lots(p_now timestamptz DEFAULT clock_timestamp(), p_limit integer DEFAULT 100)
 RETURNS TABLE (lot_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -72,9 +72,10 @@ END $$;
 -- billing_merge_lots(p_lot_id text, p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 256)
 --   RETURNS TABLE (wallet_id text, lots integer, amount_microusd bigint)
 --
--- Makes one credit, p_lot_id, of what is free of at most p_limit credits that have the same terms (wallet, product,
--- expiry), where a wallet has 32 such credits or more: a call holds at most 64. One transfer from each. Credits that a
--- payment brought stay apart, since a refund of the payment takes its own. One wallet a call; no row: nothing to merge.
+-- Merges the free amounts of at most p_limit credits with the same terms (wallet, product, expiry) into one credit,
+-- p_lot_id, if a wallet has 32 such credits or more: a call holds at most 64. One transfer from each. Credits of
+-- payments stay separate, because a refund takes the payment's own credit first. One wallet per call; no row if nothing
+-- is to merge.
 CREATE OR REPLACE FUNCTION billing_merge_lots(
   p_lot_id text, p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 256)
 RETURNS TABLE (wallet_id text, lots integer, amount_microusd bigint) LANGUAGE plpgsql AS $$
@@ -86,7 +87,7 @@ DECLARE
 BEGIN
   SELECT l.wallet_id, l.product, l.expires_at INTO wallet_id, v_product, v_expires_at
     FROM billing_credit_lot l
-   -- The wallets that have so many at all are read off the index; they are few.
+   -- The wallets that have that many credits are read from the index; they are few.
    WHERE l.wallet_id IN (SELECT o.wallet_id FROM billing_credit_lot o
                           WHERE o.closed_at IS NULL GROUP BY o.wallet_id HAVING count(*) >= 32)
      AND l.closed_at IS NULL AND l.remaining_microusd > l.held_microusd AND l.source_kind <> 'payment'

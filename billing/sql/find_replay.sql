@@ -2,12 +2,12 @@
 --                     p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, usage_id text, replay_status integer, replay_headers jsonb, replay_body bytea)
 --
--- Tells what a request with this idempotency key gets, without taking any lock. Outcomes:
+-- Returns what a request with this idempotency key gets, without taking any lock. Outcomes:
 --   'fresh'        the key is free: never used, its call was released, or it closed 24 h ago or earlier
 --   'in_progress'  the key's call is still open (dispatched or in review)
 --   'key_reused'   the key belongs to a request with another body
---   'replay'       settled: the stored status, headers and body are given, nothing is charged
---   'gone'         settled, but no answer was stored (settled by the operator or from what had been delivered when its
+--   'replay'       settled: the stored status, headers and body are returned, nothing is charged
+--   'gone'         settled, but no response was stored (settled by the operator or by what was delivered before its
 --                  process died): the call must not run, nor be charged, again until the key is free
 CREATE OR REPLACE FUNCTION billing_find_replay(
   p_owner_kind text, p_owner_key text, p_route text, p_key text, p_digest bytea, p_now timestamptz DEFAULT NULL,
@@ -27,8 +27,8 @@ BEGIN
 END $$;
 
 
--- The same for a known wallet; with 'fresh', usage_id names the closed call whose key has become free, where there is
--- one, so that its holder can let go of it.
+-- The same for a known wallet. With 'fresh', usage_id is the closed call whose key has become free, if there is one, so
+-- that the key can be released.
 CREATE OR REPLACE FUNCTION billing_key_holder(
   p_wallet_id text, p_route text, p_key text, p_digest bytea, p_now timestamptz,
   OUT outcome text, OUT usage_id text, OUT replay_status integer, OUT replay_headers jsonb, OUT replay_body bytea)

@@ -1,21 +1,20 @@
--- What was booked stays booked: rows of money are never deleted, nor emptied out, and what they say for good never
--- changes.
+-- Booked rows are permanent: rows of money are never deleted or truncated, and their final columns never change.
 --
--- The triggers fire for every role, the tables' owner and superusers included. Only the owner can disable them, which
--- is why production connects as a role that owns nothing (docs/operations.md), and the audit reads whether each is in
--- force.
+-- The triggers fire for every role, including the tables' owner and superusers. Only the owner can disable them, which
+-- is why production connects as a role that owns nothing (docs/operations.md), and the audit checks that each trigger
+-- is enabled.
 --
--- There is one for each table, and it looks at the statement, not at its rows: a statement that deletes from the table,
--- or names a column that stays, is refused whatever rows it finds, and any other pays next to nothing. Every trigger
--- of a table is copied for every statement that writes to it, and one that looks at rows reads and locks each of them
--- once more: three of those made a hold and a settlement 15 % dearer.
+-- There is one trigger per table, on statements, not on rows: a statement that deletes from the table, or updates a
+-- permanent column, is refused whatever rows it matches, and any other costs almost nothing. PostgreSQL copies every
+-- trigger of a table for every statement that writes to it, and a row trigger also reads and locks each row again:
+-- three of those made a hold and a settlement 15 % slower.
 CREATE OR REPLACE FUNCTION billing_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
--- Rows of old months move to tables of their own (months.sql), and nowhere else. These come first: an upgrade must not take
--- the refusal of every DELETE away before they stand.
+-- Rows of old months may only move to their monthly tables (months.sql). These triggers come first: an upgrade must not
+-- drop the refusal of every DELETE before they exist.
 CREATE OR REPLACE TRIGGER reservation_only_moves AFTER DELETE ON billing_reservation
   REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION billing_only_moves();
 CREATE OR REPLACE TRIGGER usage_record_only_moves AFTER DELETE ON billing_usage_record
@@ -77,7 +76,7 @@ CREATE OR REPLACE TRIGGER seat_price_stays BEFORE DELETE OR UPDATE OR TRUNCATE O
   FOR EACH STATEMENT EXECUTE FUNCTION billing_refuse_change();
 
 
--- A checkout stays its owner's; once it is paid or completed, what was paid, when and how stays too.
+-- A checkout's owner never changes; once it is paid or completed, neither do the payment's amount, time and references.
 CREATE OR REPLACE FUNCTION billing_checkout_only_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF (NEW.id, NEW.owner_kind, NEW.owner_key, NEW.kind, NEW.product, NEW.idempotency_key, NEW.requested_by, NEW.provider,

@@ -1,13 +1,13 @@
--- An invoice says for good what it said as a draft, and only goes on: issued, with the next number; paid, by a charge of
--- exactly what is due; or void. The guards of guards.sql keep its rows; these look at what they say.
+-- An invoice's content is fixed as a draft. Only its status advances: issued, with the next number; paid, by a charge
+-- of exactly the amount due; or void. The guards of guards.sql protect its rows; these check their content.
 --
--- They also record when a row became final, by the database's clock: seals go by it (seals.sql). The dates that a job sets
--- are of the instant at which it began, which may be long ago.
+-- They also record when a row became final, by the database's clock, which seals rely on (seals.sql). The dates that a
+-- job sets are those of its start, which may be long ago.
 --
--- Those that read other tables have a search_path of their own, so that no temporary table stands in for one of them.
+-- Functions that read other tables set their own search_path, so that no temporary table can replace one of those.
 
--- The next number is the last one's successor. Whoever issues holds the lock until the transaction ends, so that a number
--- that was given and rolled back is given again.
+-- The next number follows the last one. The issuer holds the lock until the transaction ends, so that a number that was
+-- rolled back is used again.
 CREATE OR REPLACE FUNCTION billing_invoice_only_goes_on() RETURNS trigger LANGUAGE plpgsql
 SET search_path = pg_catalog, public, pg_temp AS $$
 BEGIN

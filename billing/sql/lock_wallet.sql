@@ -1,8 +1,8 @@
 -- billing_lock_wallet(p_owner_kind text, p_owner_key text) RETURNS billing_wallet
 --
--- Locks the owner's wallet (FOR NO KEY UPDATE) until the transaction ends and gives its row as it stands under the
--- lock. Opens the wallet where the owner has none yet. Everything that changes money of a wallet, its lots, budgets or
--- open reservations begins here or with the same lock on a known wallet.
+-- Locks the owner's wallet (FOR NO KEY UPDATE) until the transaction ends, and returns its row as of the lock. Opens
+-- the wallet if the owner has none. Every change to the money of a wallet, its lots, budgets or open reservations
+-- begins here, or with the same lock on a known wallet.
 CREATE OR REPLACE FUNCTION billing_lock_wallet(p_owner_kind text, p_owner_key text)
 RETURNS billing_wallet LANGUAGE plpgsql AS $$
 DECLARE
@@ -24,9 +24,9 @@ END $$;
 
 -- billing_lock_wallets(p_wallet_ids text[]) RETURNS text[]
 --
--- Locks, until the transaction ends, those of the wallets that nobody else has locked, and returns their ids. Where all
--- are locked it waits for the first alone. So a job never holds one wallet while it waits for another, and what it left
--- out is there when it comes back. Not to be called by whoever holds a wallet already.
+-- Locks, until the transaction ends, those of the wallets that are not locked, and returns their ids. If all are
+-- locked, it waits for the first one only. So a job never holds one wallet while it waits for another, and the wallets
+-- it skipped are still due in its next run. Must not be called while holding a wallet.
 CREATE OR REPLACE FUNCTION billing_lock_wallets(p_wallet_ids text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
   v_locked text[] := ARRAY(

@@ -1,14 +1,14 @@
--- Tables for old months of calls, so that the hot tables need not grow for ever.
+-- Tables for old months of calls, so that the hot tables do not grow forever.
 --
 -- A month has three tables, billing_reservation_2025_10 and so on, for calls, their usage records and the transfers of
--- their charges. They inherit from the hot ones: whoever reads those reads the months too, and only functions on the path
--- of a call name ONLY the hot ones. A row belongs to the month in which its usage id was made. It is moved once, in one
--- transaction, and is never changed again. What a month's table lets in, and what the hot table lets go, is checked by
--- triggers, whoever asks.
+-- their charges. They inherit from the hot tables, so queries of those read the months too; only functions on the path
+-- of a call name ONLY the hot tables. A row belongs to the month in which its usage id was created. It is moved once,
+-- in one transaction, and never changes again. Triggers check every insertion into a monthly table and every deletion
+-- from a hot table, whoever makes it.
 
 -- billing_first_id(p_day date) RETURNS text
 --
--- The least usage id of a day (gateway/core/contract/ids.py): ten digits of base 32 are the milliseconds since 1970.
+-- The lowest usage id of a day (gateway/core/contract/ids.py): ten digits of base 32 are the milliseconds since 1970.
 CREATE OR REPLACE FUNCTION billing_first_id(p_day date) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT 'use_' || string_agg(
            substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + ((at.ms >> 5 * digit) & 31)::integer, 1), '' ORDER BY digit DESC)
@@ -19,9 +19,9 @@ $$;
 -- billing_month_tables()
 --   RETURNS TABLE (month date, hot text, key text, name text, first_id text, end_id text, bounds text)
 --
--- The tables that there must be: one for each month in billing_ledger_month and each hot table. `key` is the column that
--- holds the usage id, within [first_id, end_id), and `bounds` the CHECK that says so. It also lets the planner pass by a
--- month that has nothing of what a query asks for: open calls, payments, calls of other times.
+-- The tables that must exist: one for each month in billing_ledger_month and each hot table. `key` is the column with
+-- the usage id, within [first_id, end_id), and `bounds` the CHECK of that range. It also lets the planner skip a month
+-- for queries that cannot match it: open calls, payments, calls of other times.
 CREATE OR REPLACE FUNCTION billing_month_tables()
 RETURNS TABLE (month date, hot text, key text, name text, first_id text, end_id text, bounds text)
 LANGUAGE sql STABLE AS $$
@@ -42,8 +42,8 @@ $$;
 
 -- billing_final_until() RETURNS timestamptz
 --
--- Until when calls that closed can never be touched again: they are sealed and in the days of use, and their idempotency
--- keys are free.
+-- The time before which closed calls can no longer change: they are sealed and in the days of use, and their
+-- idempotency keys are free.
 CREATE OR REPLACE FUNCTION billing_final_until() RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT least(coalesce((SELECT max(s.ends_at) FROM billing_seal s), '-infinity'),
                coalesce((SELECT h.ends_at FROM billing_usage_horizon h WHERE h.id = 1), '-infinity'),
@@ -54,8 +54,8 @@ $$;
 -- billing_stays_because(p_call billing_reservation, p_month date, p_final timestamptz, p_has_loss boolean,
 --                       p_has_answer boolean) RETURNS text
 --
--- Why a call stays in the hot table, null where it may move. A call that was made at another time than its id says comes
--- of a process whose clock was wrong: it stays, because only the time of its month keeps its key apart from others in it.
+-- Why a call stays in the hot table, null if it may move. If a call's creation time does not match its id, the clock of
+-- its process was wrong: it stays, because keys in a month are only kept apart by the time of the month.
 CREATE OR REPLACE FUNCTION billing_stays_because(
   p_call billing_reservation, p_month date, p_final timestamptz, p_has_loss boolean, p_has_answer boolean)
 RETURNS text LANGUAGE sql STABLE AS $$
@@ -71,17 +71,17 @@ RETURNS text LANGUAGE sql STABLE AS $$
 $$;
 
 
--- What a month's table holds is never changed. Guards of the hot table do not look after it: one for each statement is
--- passed by where the statement names another table, so this one looks at rows.
+-- Rows of a monthly table never change. The guards of the hot table do not protect it: a statement trigger does not
+-- fire if the statement names another table, so this is a row trigger.
 CREATE OR REPLACE FUNCTION billing_month_stays() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% rows are never changed or deleted', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
 END $$;
 
 
--- A month's table takes only rows that stand in the hot table, equal in every column, down to the bytes (`*=`): calls that
--- may move, and what belongs to a call that stands in the month already. This guard and the next read other tables, and a
--- temporary table must not stand in for one of them: without a search_path of their own it would be found first.
+-- A monthly table accepts only rows that are in the hot table, equal in every column, down to the bytes (`*=`): calls
+-- that may move, and rows of a call that is already in the month. This guard and the next read other tables. They set
+-- their own search_path, because otherwise a temporary table would be found first.
 CREATE OR REPLACE FUNCTION billing_month_admits() RETURNS trigger LANGUAGE plpgsql
 SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
@@ -109,7 +109,7 @@ BEGIN
 END $$;
 
 
--- The hot table lets go only of rows that stand in their month's table, equal in every column, down to the bytes.
+-- The hot table deletes only rows that are in their monthly table, equal in every column, down to the bytes.
 CREATE OR REPLACE FUNCTION billing_only_moves() RETURNS trigger LANGUAGE plpgsql
 SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE
@@ -141,7 +141,7 @@ END $$;
 
 -- billing_month_indexes() RETURNS TABLE (name text, index text, definition text)
 --
--- The indexes that a month's table must have: those of its hot table, each named after the hot one and the month.
+-- The indexes that a monthly table must have: those of its hot table, each named after the hot one and the month.
 CREATE OR REPLACE FUNCTION billing_month_indexes() RETURNS TABLE (name text, index text, definition text)
 LANGUAGE sql STABLE AS $$
   SELECT t.name, c.relname || to_char(t.month, '_YYYY_MM'),
@@ -155,7 +155,7 @@ $$;
 
 -- billing_month_triggers() RETURNS TABLE (name text, fires text, function text, type smallint)
 --
--- The guards of each month's table; `type` is pg_trigger.tgtype.
+-- The triggers of each monthly table; `type` is pg_trigger.tgtype.
 CREATE OR REPLACE FUNCTION billing_month_triggers() RETURNS TABLE (name text, fires text, function text, type smallint)
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   VALUES ('month_stays', 'BEFORE DELETE OR UPDATE ON %I FOR EACH ROW', 'billing_month_stays', 27::smallint),
@@ -167,8 +167,8 @@ $$;
 
 -- billing_tend_month_table(p_name text) RETURNS integer
 --
--- Gives a month's table the indexes and guards that it should have, takes away indexes that the hot table no longer has,
--- and returns how many of them differed. Nobody writes to such a table but whoever moves rows, so that nobody waits.
+-- Creates a monthly table's missing indexes and triggers, drops indexes that the hot table no longer has, and returns
+-- how many differed. Only moves write to such a table, so that no call waits.
 CREATE OR REPLACE FUNCTION billing_tend_month_table(p_name text) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_each record;
@@ -205,8 +205,8 @@ END $$;
 
 -- billing_add_month(p_month date) RETURNS boolean
 --
--- Makes the tables of a month that has been over for two days, all or none; false where they were made before. For the
--- owner of the tables. Nobody waits for it but whoever changes the hot tables themselves.
+-- Creates the tables of a month that ended at least two days ago, all or none; false if they exist already. For the
+-- tables' owner. Only changes to the hot tables' definitions wait for it.
 CREATE OR REPLACE FUNCTION billing_add_month(p_month date) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_table record;
@@ -232,13 +232,13 @@ END $$;
 -- billing_move_calls(p_month date, p_before timestamptz, p_after text, p_limit integer, p_is_trial boolean)
 --   RETURNS TABLE (last_id text, looked_at bigint, calls bigint, rows bigint, staying jsonb)
 --
--- Looks at the next calls of a month that are in the hot table, at most p_limit in the order of their ids after p_after,
--- and moves those of them that may: they closed before p_before, and can never be touched again. With a call go its usage
--- record and the transfers of its charge; payments, credits, refunds, losses and takeovers stay. A call that somebody has
--- locked is left alone, so that nobody waits for more than this transaction, and it waits for nobody. A trial moves none.
+-- Checks the next calls of a month in the hot table, at most p_limit in the order of their ids after p_after, and moves
+-- those that closed before p_before and can no longer change. A call's usage record and the transfers of its charge
+-- move with it; payments, credits, refunds, losses and takeovers stay. A call that is locked is skipped, so that calls
+-- wait at most for this transaction, and it waits for none. A trial moves nothing.
 --
--- last_id is the last call that was looked at, null where there was none; calls how many moved, or would; rows the same
--- with what belongs to them, null in a trial; and staying how many stay, by reason.
+-- last_id is the last call that was checked, null if there was none; calls the number that moved, or would; rows the
+-- same with their related rows, null in a trial; and staying the number that stay, by reason.
 CREATE OR REPLACE FUNCTION billing_move_calls(
   p_month date, p_before timestamptz, p_after text, p_limit integer, p_is_trial boolean,
   OUT last_id text, OUT looked_at bigint, OUT calls bigint, OUT rows bigint, OUT staying jsonb)
@@ -296,9 +296,9 @@ END $$;
 
 -- billing_doubled_rows() RETURNS TABLE (subject text, detail text)
 --
--- Rows that stand in the hot table and in a month's at once. It names hot tables only, so that whoever may read those may
--- ask. Both sides have the bounds of the month as literals: so the planner reads one month's table, and from the hot one only
--- what stayed of that month.
+-- Rows that are both in the hot table and in a monthly one. It names hot tables only, so that any role that may read
+-- those can call it. Both sides have the month's bounds as literals, so that the planner reads only one monthly table,
+-- and from the hot table only what stayed of that month.
 CREATE OR REPLACE FUNCTION billing_doubled_rows() RETURNS TABLE (subject text, detail text) LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_table record;

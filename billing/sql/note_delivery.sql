@@ -1,8 +1,8 @@
 -- billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL) RETURNS boolean
 --
--- Checkpoints what a call in flight has delivered so far, should its process die: quantities by their column names in
--- billing_usage_record, and `charge_microusd`, all cumulative. p_deadline moves the deadline out, never in. False
--- where the call is no longer dispatched: its delivery should stop, somebody else decides on it now.
+-- Checkpoints what a call in flight has delivered so far, in case its process dies: quantities by their column names in
+-- billing_usage_record, and `charge_microusd`, all cumulative. p_deadline only ever extends the deadline. False if the
+-- call is no longer dispatched: its delivery should stop, because its outcome is decided elsewhere now.
 CREATE OR REPLACE FUNCTION billing_note_delivery(p_usage_id text, p_evidence jsonb, p_deadline timestamptz DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,5 +1,5 @@
--- What the match with the provider's balance writes down is dated by the database's clock: seals go by it (seals.sql). A run
--- dates what it finds by the instant at which it began, and the provider dates movements by its own clock.
+-- Rows of the match with the provider's balance are dated by the database's clock, which seals rely on (seals.sql): a
+-- run dates its findings by its start, and the provider dates movements by its own clock.
 CREATE OR REPLACE FUNCTION billing_set_recorded_at() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.recorded_at := clock_timestamp();
@@ -14,7 +14,7 @@ CREATE OR REPLACE TRIGGER difference_closing_recorded BEFORE INSERT ON billing_d
   FOR EACH ROW EXECUTE FUNCTION billing_set_recorded_at();
 
 
--- A day that was read is matched once, and never read or matched anew under the same row.
+-- A day that was read is matched once, and the same row is never read or matched again.
 CREATE OR REPLACE FUNCTION billing_matched_day_only_goes_on() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND (OLD.matched_at IS NOT NULL OR NEW.matched_at IS NULL) THEN

@@ -2,9 +2,10 @@
 --                      p_lot_id text, p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, repaid_microusd bigint, credited_microusd bigint)
 --
--- Credits money that a payment provider has confirmed, once a source: a debt is repaid first, the rest becomes balance,
--- or with p_product a credit for that product that does not expire (lot p_lot_id). Outcomes: 'credited'; 'already' (the
--- same payment was taken before); 'conflict' (the source brought another amount or owner before: nothing changed).
+-- Credits money that a payment provider has confirmed, once per source: a debt is repaid first, the rest becomes
+-- balance, or with p_product a credit for that product that does not expire (lot p_lot_id). Outcomes: 'credited';
+-- 'already' (the same payment was taken before); 'conflict' (the source brought another amount or owner before: nothing
+-- changed).
 CREATE OR REPLACE FUNCTION billing_take_payment(
   p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_source text, p_lot_id text,
   p_now timestamptz DEFAULT NULL,
@@ -49,8 +50,8 @@ END $$;
 
 -- billing_taken_of(p_payment text) RETURNS (taken_microusd bigint, of_lots_microusd bigint)
 --
--- What refunds and disputes took of a payment and did not give back, and how much of it the credits paid that the payment
--- brought itself, when it was taken or later. Sources of one payment are p_payment || '/' and a number, or 'repaid'.
+-- The amount that refunds and disputes took of a payment and did not return, and how much of it the payment's own
+-- credits paid, then or later. Sources of one payment are p_payment || '/' and a number, or 'repaid'.
 CREATE OR REPLACE FUNCTION billing_taken_of(p_payment text, OUT taken_microusd bigint, OUT of_lots_microusd bigint)
 LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(CASE t.kind WHEN 'refund' THEN t.amount_microusd WHEN 'refund_return' THEN -t.amount_microusd
@@ -65,7 +66,7 @@ $$;
 
 -- billing_free_lots_of(p_wallet_id text, p_payment text) RETURNS SETOF billing_credit_lot
 --
--- The credits that a payment brought itself, at first or when it was given back, of which something is free.
+-- The payment's own credits, from the payment or from returned refunds, that have a free amount.
 CREATE OR REPLACE FUNCTION billing_free_lots_of(p_wallet_id text, p_payment text)
 RETURNS SETOF billing_credit_lot LANGUAGE sql STABLE AS $$
   SELECT l.* FROM billing_credit_lot l
@@ -80,8 +81,8 @@ $$;
 --                        p_now timestamptz)
 --   RETURNS bigint
 --
--- Moves at most p_most of what is free of the payment's own credits to the account p_to, one transfer a lot, and says how
--- much it was. The caller holds the wallet's lock.
+-- Moves at most p_most of the free amount of the payment's own credits to the account p_to, one transfer per lot, and
+-- returns how much it moved. The caller holds the wallet's lock.
 CREATE OR REPLACE FUNCTION billing_take_from_lots(
   p_wallet_id text, p_payment text, p_most bigint, p_kind text, p_source text, p_to text, p_now timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
@@ -115,9 +116,10 @@ END $$;
 --                   p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, taken_microusd bigint, debt_microusd bigint)
 --
--- Books a refund or a dispute of p_amount, once a source: takes what is there and not held, first of the credits that the
--- payment p_payment brought itself, then of the balance; the rest becomes a debt that blocks spending. debt_microusd is
--- what this source added to it. Outcomes: 'taken' | 'already'. Sources of one payment are p_payment || '/' || a number.
+-- Posts a refund or a dispute of p_amount, once per source: takes what is available and not held, first from the own
+-- credits of the payment p_payment, then from the balance; the rest becomes a debt that blocks spending. debt_microusd
+-- is what this source added to it. Outcomes: 'taken' | 'already'. Sources of one payment are p_payment || '/' || a
+-- number.
 CREATE OR REPLACE FUNCTION billing_take_back(
   p_owner_kind text, p_owner_key text, p_amount bigint, p_source text, p_payment text DEFAULT NULL,
   p_now timestamptz DEFAULT NULL,
@@ -159,10 +161,10 @@ END $$;
 --                   p_payment text, p_lot_id text, p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, repaid_microusd bigint, credited_microusd bigint)
 --
--- Undoes p_amount of what billing_take_back took of the payment p_payment, once a source: a refund failed, or a dispute
--- was won. A debt is repaid first. What was taken last returns first, so a credit for p_product (the new lot p_lot_id)
--- is given only for what was taken of the payment's own credits and is not to stay taken; the rest becomes balance.
--- Outcomes: 'credited' | 'already'.
+-- Undoes p_amount of what billing_take_back took of the payment p_payment, once per source: a refund failed, or a
+-- dispute was won. A debt is repaid first. Amounts taken last return first, so a credit for p_product (the new lot
+-- p_lot_id) is granted only for the part of the payment's own credits that is not to stay taken; the rest becomes
+-- balance. Outcomes: 'credited' | 'already'.
 CREATE OR REPLACE FUNCTION billing_give_back(
   p_owner_kind text, p_owner_key text, p_product text, p_amount bigint, p_source text, p_payment text, p_lot_id text,
   p_now timestamptz DEFAULT NULL,
@@ -214,9 +216,9 @@ END $$;
 
 -- billing_repay_from_lots(p_wallet_id text, p_payments text[], p_now timestamptz) RETURNS bigint
 --
--- Repays a wallet's debt from what is free of the payments' own credits: of each payment at most what was taken back of it
--- beyond what its credits have paid. So what is owed in the end is the same whether calls held the credits when it was to
--- be taken, or not. Returns what it repaid. The caller holds the wallet's lock.
+-- Repays a wallet's debt from the free amount of the payments' own credits: for each payment at most what was taken
+-- back of it beyond what its credits have paid. So the final debt is the same whether or not calls held the credits at
+-- the time of the refund. Returns what it repaid. The caller holds the wallet's lock.
 CREATE OR REPLACE FUNCTION billing_repay_from_lots(p_wallet_id text, p_payments text[], p_now timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -247,9 +249,9 @@ END $$;
 -- billing_repay_debts(p_limit integer DEFAULT 100, p_now timestamptz DEFAULT NULL)
 --   RETURNS TABLE (wallet_id text, amount_microusd bigint)
 --
--- Repays what refunds and disputes of checkouts left as debts from what is free of their own credits, then of the
--- balance: what open calls held when it was to be taken may have returned since. Each row is progress. Wallets that
--- somebody else holds are left for the next call, see billing_lock_wallets.
+-- Repays debts from refunds and disputes of checkouts from what is free of their own credits, then from the balance:
+-- what open calls held at that time may have been released since. Each row is progress. Wallets locked by others are
+-- left for the next call, see billing_lock_wallets.
 CREATE OR REPLACE FUNCTION billing_repay_debts(p_limit integer DEFAULT 100, p_now timestamptz DEFAULT NULL)
 RETURNS TABLE (wallet_id text, amount_microusd bigint) LANGUAGE plpgsql AS $$
 DECLARE

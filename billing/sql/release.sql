@@ -3,8 +3,8 @@
 --                 p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, hold_microusd bigint)
 --
--- Ends a call that costs nothing: gives its whole hold back and frees its idempotency key. p_book_loss records the hold
--- as what the operator may have lost. Outcomes:
+-- Ends a call without a charge: releases its whole hold and frees its idempotency key. p_book_loss books the hold as a
+-- possible loss of the operator. Outcomes:
 --   'released'   done now          'already'   released before        'settled'   charged before: nothing changed
 --   'conflict'   in a state that is not in p_expected                 'unknown'   there is no such call
 CREATE OR REPLACE FUNCTION billing_release(
@@ -19,7 +19,7 @@ BEGIN
 END $$;
 
 
--- The same for a caller that has locked the call's wallet.
+-- The same for a caller that has locked the call's wallet; in two functions for the reason that settle.sql gives.
 CREATE OR REPLACE FUNCTION billing_release_locked(
   p_usage_id text, p_resolution text DEFAULT NULL, p_book_loss boolean DEFAULT false,
   p_expected text[] DEFAULT '{dispatched}', p_now timestamptz DEFAULT NULL,

@@ -2,26 +2,26 @@
 --   RETURNS (outcome text, usage_id text, available_microusd bigint, budget_id text,
 --            replay_status integer, replay_headers jsonb, replay_body bytea)
 --
--- Places a call's hold, or says why not. p_call is an object with these members, absent ones being null:
+-- Places a call's hold, or returns why not. p_call is an object with these members, absent ones being null:
 --
 --   usage_id, owner_kind, owner_key, did, product, client_id, route, model, request_id, key, digest (hex)
 --   hold, max_cost: in micro-USD
 --   price_version: the prices that the hold was computed with
---   deadline_seconds: how long the call may take before the reaper puts it in review; every call has it
+--   deadline_seconds: how long the call may take before the reaper moves it to review; every call has it
 --   is_trial: everything but the hold itself
 --
 -- The member is p_membership_id, whatever the caller's token says. Checks in this order, under the wallet's lock:
 -- idempotency key (null: none), budgets, funds. Outcomes:
 --   'reserved'            the hold stands and the call counts as sent, usage_id is p_call's: state 'dispatched'
---   'fresh'               of a trial: nothing is in the way of the hold now
+--   'fresh'               of a trial: the hold would succeed now
 --   'in_progress' | 'key_reused' | 'replay' | 'gone'   as billing_find_replay, usage_id is the first call's
 --   'budget_exceeded'     budget_id names the first budget that spent + held + hold would pass
 --   'insufficient_funds'  available_microusd is what a call for this product could hold (0 while there is a debt)
--- Whatever is refused, or tried, leaves nothing behind but, at most, an empty wallet.
+-- A refusal or a trial changes nothing except that it may open an empty wallet.
 --
--- Credits are taken before balance: scoped to the product before general, sooner expiry first, then the older one.
--- A call holds at most 64 credits, the first ones in this order, so that no call holds the wallet's lock for long; what
--- they do not cover is balance. An expired credit is not spendable from that instant on.
+-- Credits are spent before balance: those for the product first, then sooner expiry first, then older first. A call
+-- holds at most the first 64 credits in this order, so that no call holds the wallet's lock for long; balance covers
+-- the rest. An expired credit is not spendable from that instant on.
 CREATE OR REPLACE FUNCTION billing_hold(
   p_call json, p_membership_id text, p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,
@@ -40,8 +40,8 @@ BEGIN
 END $$;
 
 
--- The same for a caller that has read the call, and has locked the wallet of its owner in an earlier statement: under that
--- lock each statement here sees the wallet, its lots and its calls as they are. p_call may have more members.
+-- The same for a caller that has parsed the call, and has locked its owner's wallet in an earlier statement: under that
+-- lock each statement here sees the current wallet, lots and calls. p_call may have more members.
 CREATE OR REPLACE FUNCTION billing_hold_locked(
   p_call record, p_membership_id text, p_now timestamptz DEFAULT NULL,
   OUT outcome text, OUT usage_id text, OUT available_microusd bigint, OUT budget_id text,

@@ -3,9 +3,9 @@
 --                   p_replay_body bytea DEFAULT NULL, p_deployment text DEFAULT NULL)
 --   RETURNS boolean
 --
--- Leaves a call whose outcome is not known to review: dispatched → review. Its hold and its idempotency key
--- stay taken. p_evidence, where given, replaces the last checkpoint; an answer that the client did get can be stored now
--- and is replayed once the call is settled. False where the call is not dispatched.
+-- Moves a call with an unknown outcome to review: dispatched → review. Its hold and its idempotency key stay taken.
+-- p_evidence, if given, replaces the last checkpoint; a response that the client received can be stored now and is
+-- replayed once the call is settled. False if the call is not dispatched.
 CREATE OR REPLACE FUNCTION billing_to_review(
   p_usage_id text, p_reason text, p_evidence jsonb DEFAULT NULL,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
@@ -28,8 +28,8 @@ END $$;
 -- billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 --   RETURNS TABLE (usage_id text, outcome text)
 --
--- Takes calls from processes that died: those past their deadline go to review, which is the outcome of each. Rows that
--- somebody is working on are left for the next round.
+-- Moves calls past their deadline to review, because their process died; 'review' is the outcome of each. Locked rows
+-- are left for the next run.
 CREATE OR REPLACE FUNCTION billing_reap(p_now timestamptz DEFAULT NULL, p_limit integer DEFAULT 100)
 RETURNS TABLE (usage_id text, outcome text) LANGUAGE sql AS $$
   UPDATE ONLY billing_reservation r SET state = 'review', review_reason = 'deadline_passed'
@@ -43,7 +43,7 @@ $$;
 
 -- billing_note_look_up(p_usage_id text, p_next_at timestamptz) RETURNS void
 --
--- Notes that the upstream's own record of a call in review was asked for, and when it is asked for again.
+-- Records that the upstream's own record of a call in review was requested, and when to request it again.
 CREATE OR REPLACE FUNCTION billing_note_look_up(p_usage_id text, p_next_at timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,11 +1,10 @@
--- What the ledger's closed rows say for good, hashed, so that a row that was erased, rewritten or slipped in later
--- shows.
+-- Hashes of the final columns of the ledger's closed rows, so that deleted, changed or inserted rows are detected.
 
 -- billing_sealable (noun text, at timestamptz, key text, digest bytea)
 --
--- One row for each closed row of money: what it is, when it became final, its key, and the SHA-256 of the columns that
--- never change again. A call is sealed together with its usage record. What may still change has no part in it: a
--- balance, what remains of a credit, whether an idempotency key is taken, refunds of a checkout.
+-- One row for each closed row of money: its noun, when it became final, its key, and the SHA-256 of the columns that
+-- never change again. A call is sealed together with its usage record. Columns that may still change are not included:
+-- a balance, what remains of a credit, whether an idempotency key is taken, refunds of a checkout.
 CREATE OR REPLACE VIEW billing_sealable AS
 SELECT 'call' AS noun, r.closed_at AS at, r.id AS key,
        sha256(record_send(ROW(
@@ -52,7 +51,7 @@ SELECT 'checkout', k.paid_at, k.id,
 -- billing_later_nouns() RETURNS text[]
 --
 -- The nouns that were not sealed from the beginning. A seal names each of them, even with no rows, and covers its rows since
--- the last seal that names it. So seals that an earlier version made stay as they are, and the next one makes up for them.
+-- the last seal that names it. So seals of an earlier version stay unchanged, and the next one covers what they lack.
 CREATE OR REPLACE FUNCTION billing_later_nouns() RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT ARRAY['invoice', 'invoice outcome', 'invoice payment', 'credit note', 'provider movement', 'matched day',
                'payment difference', 'difference closing']
@@ -61,8 +60,8 @@ $$;
 
 -- billing_noun_sealed_until(p_noun text, p_before bigint DEFAULT NULL) RETURNS timestamptz
 --
--- Until when a later noun is sealed, by the seals before one where it is given; '-infinity' where none names it. The newest
--- seal names it, unless an earlier version made that.
+-- The time until which a later noun is sealed, by the seals before p_before if given; '-infinity' if none names it. The
+-- newest seal names it, unless an earlier version made that seal.
 CREATE OR REPLACE FUNCTION billing_noun_sealed_until(p_noun text, p_before bigint DEFAULT NULL) RETURNS timestamptz
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
   SELECT coalesce((SELECT s.ends_at FROM billing_seal s
@@ -72,10 +71,10 @@ $$;
 
 -- billing_sealable_invoices (noun text, at timestamptz, key text, digest bytea)
 --
--- Invoices, as in billing_sealable above. An invoice is sealed with its lines as it is issued, and once more
--- when it is paid or void; a payment when its outcome is known. Whether a credit note is of a refund was added later, and
--- leaves the digest of any other note as it was. They are dated by the database's clock at that moment. Those
--- that were final before the database recorded it have no such date, and are all covered by the first seal that names them.
+-- Invoices, as in billing_sealable above. An invoice is sealed with its lines when it is issued, and again when it is
+-- paid or void; a payment when its outcome is known. The flag of refunds was added later, and does not change the
+-- digest of other credit notes. Rows are dated by the database's clock at that moment. Rows that were final before the
+-- database recorded it have no such date, and are all covered by the first seal that names them.
 CREATE OR REPLACE VIEW billing_sealable_invoices AS
 SELECT 'invoice' AS noun, coalesce(i.issue_recorded_at, i.issued_at) AS at, i.id AS key,
        sha256(record_send(ROW(
@@ -102,8 +101,8 @@ SELECT 'credit note', n.created_at, n.id,
 
 -- billing_sealable_matches (noun text, at timestamptz, key text, digest bytea)
 --
--- What the match with the provider's balance read, found and closed, likewise: dated by the database's clock, and those that were
--- there before it recorded that by their own dates.
+-- What the match with the provider's balance read, found and closed, likewise: dated by the database's clock, and older
+-- rows by their own dates.
 CREATE OR REPLACE VIEW billing_sealable_matches AS
 SELECT 'provider movement' AS noun, coalesce(m.recorded_at, m.moved_at) AS at, m.id::text AS key,
        sha256(record_send(ROW(m.id, m.provider, m.is_live, m.ref, m.transaction_id, m.payment_ref, m.is_payment,
@@ -132,7 +131,7 @@ SELECT * FROM billing_sealable_invoices UNION ALL SELECT * FROM billing_sealable
 -- billing_seal_chain(p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
 --   RETURNS bytea
 --
--- A seal's link in the chain: SHA-256 over the link before it (empty for the first) and all that the seal says.
+-- A seal's link in the chain: SHA-256 over the previous link (empty for the first) and the seal's content.
 CREATE OR REPLACE FUNCTION billing_seal_chain(
   p_before bytea, p_id bigint, p_begins_at timestamptz, p_ends_at timestamptz, p_contents jsonb)
 RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
@@ -142,9 +141,8 @@ $$;
 
 -- billing_seal_until(p_ends_at timestamptz) RETURNS bytea
 --
--- Seals what became final since the last seal and before p_ends_at; null where nothing did, or where another run has
--- sealed it meanwhile. The caller sees to it that nothing can commit any more that is dated before p_ends_at. Returns
--- the new seal's link in the chain.
+-- Seals what became final since the last seal and before p_ends_at; null if nothing did, or if a concurrent run sealed
+-- it. The caller ensures that no row dated before p_ends_at can still commit. Returns the new seal's link in the chain.
 CREATE OR REPLACE FUNCTION billing_seal_until(p_ends_at timestamptz) RETURNS bytea LANGUAGE plpgsql AS $$
 DECLARE
   v_last billing_seal;

@@ -1,4 +1,4 @@
--- Every price that the catalogue gives a seat is kept with its time, whoever sets it and by whatever statement.
+-- Records every seat price of the catalogue with its time, whoever sets it and by whatever statement.
 CREATE OR REPLACE FUNCTION billing_date_seat_price() RETURNS trigger LANGUAGE plpgsql
 SET search_path = pg_catalog, public, pg_temp AS $$
 DECLARE

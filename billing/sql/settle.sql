@@ -5,16 +5,16 @@
 --                p_now timestamptz DEFAULT NULL)
 --   RETURNS (outcome text, charge_microusd bigint, hold_microusd bigint, overrun_microusd bigint)
 --
--- Charges a call, once: charge = least(p_cost, hold); what p_cost has beyond the hold is booked as the operator's loss.
--- In one transaction: dispatched | review → settled, credits burn in the order in which they were held, then balance;
--- the rest of the hold is given back; transfers, budgets, usage record and stored replay are written. Outcomes:
+-- Charges a call, once: charge = least(p_cost, hold); the part of p_cost beyond the hold is booked as the operator's
+-- loss. In one transaction: dispatched | review → settled; credits are spent in the order of the hold, then balance;
+-- the rest of the hold is released; transfers, budgets, usage record and stored replay are written. Outcomes:
 --   'settled'      done now
 --   'already'      settled before; the amounts are the stored ones, nothing changed
 --   'released'     released before: nothing is charged
 --   'conflict'     in a state that is not in p_expected
 --   'unknown'      there is no such call
 -- p_basis: 'upstream' | 'delivered' | 'operator'. p_quantities: billing_usage_record's quantity columns, absent = not
--- metered. With p_replay_status null an answer stored when the call went to review becomes the replay, if there is one.
+-- metered. If p_replay_status is null, a response stored when the call went to review becomes the replay.
 CREATE OR REPLACE FUNCTION billing_settle(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,
@@ -31,7 +31,8 @@ BEGIN
 END $$;
 
 
--- The same for a caller that has locked the call's wallet.
+-- The same for a caller that has locked the call's wallet. The parameters are listed twice because locking again would take 3 % of the
+-- time of a settlement, and processes of the version before call billing_settle with exactly these (gateway/core/sql.py).
 CREATE OR REPLACE FUNCTION billing_settle_locked(
   p_usage_id text, p_cost bigint, p_basis text, p_quantities jsonb,
   p_replay_status integer DEFAULT NULL, p_replay_headers jsonb DEFAULT NULL, p_replay_body bytea DEFAULT NULL,

@@ -1,8 +1,8 @@
--- What a row of the hot tables may say, whoever writes it, and that a call or a credit never goes back to an earlier
--- state. Each refusal has a constraint's SQLSTATE and name, or restrict_violation where a state would go back.
+-- Constrains the values of the hot tables' rows, whoever writes them, and prevents a call or a credit from returning to
+-- an earlier state. Each refusal has a constraint's SQLSTATE and name, or restrict_violation for an earlier state.
 --
--- Triggers, because PostgreSQL parses every CHECK anew for every statement that touches its table: on tables that see a
--- few small statements a call, checks cost a tenth of the whole call. A compiled trigger costs next to nothing.
+-- Triggers, because PostgreSQL parses every CHECK again for every statement on its table: on tables that see several
+-- small statements per call, checks cost a tenth of the whole call. A compiled trigger costs almost nothing.
 
 -- billing_refuse_unsound(p_table text) RETURNS void: raises check_violation, constraint '<noun>_is_sound'.
 CREATE OR REPLACE FUNCTION billing_refuse_unsound(p_noun text) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,10 +1,10 @@
 -- billing_unwind_lots(p_call record, p_charge bigint, p_now timestamptz) RETURNS bigint
 --
--- Ends a closing call's hold on its lots: spends p_charge from them in the order in which they were held, gives the rest
--- back, posts one transfer a lot that paid, and says how much the lots paid. What comes free of a payment that was taken
--- back meanwhile repays the debt at once (billing_repay_from_lots). The caller holds the wallet's lock.
+-- Ends a closing call's hold on its lots: spends p_charge from them in the order of the hold, releases the rest, posts
+-- one transfer per lot that paid, and returns how much the lots paid. Released credit of a payment that was taken back
+-- meanwhile repays the debt at once (billing_repay_from_lots). The caller holds the wallet's lock.
 --
--- Lot by lot: a join with the lots would be a few microseconds cheaper for many, but dearer for one, which is the rule.
+-- Lot by lot: a join would be a few microseconds faster for many lots, but slower for one, which is the usual case.
 CREATE OR REPLACE FUNCTION billing_unwind_lots(p_call record, p_charge bigint, p_now timestamptz)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -46,7 +46,7 @@ END $$;
 -- billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz) RETURNS void
 --
 -- Ends a closing call's hold on its organization's budgets and counts p_charge as spent in the month of p_now. A
--- budget's month only ever moves forward; a charge that is dated in an earlier one is that month's and not counted.
+-- budget's month only moves forward; a charge dated in an earlier month is not counted.
 CREATE OR REPLACE FUNCTION billing_unwind_budgets(p_call record, p_charge bigint, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,10 @@
 -- billing_roll_up_usage(p_ends_at timestamptz, p_span interval) RETURNS TABLE (ends_at timestamptz, calls bigint)
 --
 -- Adds the settled calls that closed since the last run to the days of use, at most p_span of them and none that closed
--- at p_ends_at or later, and moves the horizon there: both or neither, so that a run that dies leaves nothing, and each
--- call is counted once. Returns the new horizon and how many calls were added; no row where there is nothing before
--- p_ends_at that is not added yet. Of two at once the second waits, and goes on where the first ended. The caller sees
--- to it that nothing can commit any more that is dated before p_ends_at.
+-- at p_ends_at or later, and moves the horizon: both or neither, so that an interrupted run has no effect and each call
+-- counts once. Returns the new horizon and the number of calls added; no row if everything before p_ends_at was already
+-- added. Of two concurrent runs the second waits and continues after the first. The caller ensures that no row dated
+-- before p_ends_at can still commit.
 CREATE OR REPLACE FUNCTION billing_roll_up_usage(p_ends_at timestamptz, p_span interval)
 RETURNS TABLE (ends_at timestamptz, calls bigint) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -52,7 +52,7 @@ BEGIN
       JOIN (SELECT * FROM known UNION ALL SELECT * FROM added) s
         ON s.wallet_id = n.wallet_id AND s.actor_did = n.actor_did AND s.model = n.model
        AND s.product IS NOT DISTINCT FROM n.product AND s.membership_id IS NOT DISTINCT FROM n.membership_id
-     ORDER BY n.wallet_id, s.id  -- what is read together lies together
+     ORDER BY n.wallet_id, s.id  -- rows that are read together are stored together
     ON CONFLICT (subject_id, closed_on, begun_on) DO UPDATE
       SET calls = d.calls + EXCLUDED.calls, input_tokens = d.input_tokens + EXCLUDED.input_tokens,
           output_tokens = d.output_tokens + EXCLUDED.output_tokens, charges = d.charges + EXCLUDED.charges,

@@ -57,18 +57,18 @@ def ending(call: Reservation) -> call_words.Ending:
 
 @register.filter
 def with_charges(calls: Iterable[Reservation]) -> list[tuple[Reservation, str]]:
-    """Pair calls with what they cost, all with the same number of decimals."""
+    """Pair calls with their cost, all with the same number of decimals."""
     rows = list(calls)
     decimals = decimals_of(_charged_microusd(call) for call in rows)
     return [(call, _charge_of(call, decimals)) for call in rows]
 
 
 def _charged_microusd(call: Reservation) -> int | None:
-    """Return the charge of a call that is over, 0 where it was released."""
+    """Return the charge of a closed call, 0 if it was released."""
     return (call.charge_microusd or 0) if call.closed_at else None
 
 
 def _charge_of(call: Reservation, decimals: int) -> str:
-    """Show what a call cost, or that it is not known yet."""
+    """Return what a call cost, or that it is not known yet."""
     charged = _charged_microusd(call)
     return "Not known yet" if charged is None else usd(charged, decimals)

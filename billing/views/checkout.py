@@ -30,7 +30,7 @@ class CheckoutViewSet(ApiViewSet):
     )
     @requires(Capability.BILLING_CHECKOUT, roles=MONEY_ROLES)
     def create(self, request: Request) -> Response:
-        """Start a top-up and return the page where it is paid. The wallet is credited once the provider confirms that
+        """Start a top-up and return the page if it is paid. The wallet is credited once the provider confirms that
         exactly this amount was paid. Repeating the request with the same key returns the same transaction, also after a
         lost response or a 503. With an organization's token the money goes to that organization's wallet; the owner and
         billing roles may do this.

@@ -37,6 +37,6 @@ class UsageViewSet(ApiViewSet):
 
 
 def _only_member(principal: Principal) -> str | None:
-    """Name the membership that an organization's token is narrowed to; None shows all calls of the owner."""
+    """Return the membership whose calls alone the token may see, or None if it may see all calls of the owner."""
     standing = principal.standing
     return None if standing is None or standing.role in MONEY_ROLES else standing.membership_id

@@ -1,4 +1,4 @@
-"""`POST /webhooks/stripe`: what the payment provider tells us. Outside /v1: it carries a signature and no token."""
+"""`POST /webhooks/stripe`: receives the payment provider's events. Outside /v1: it carries a signature and no token."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -18,7 +18,7 @@ SIGNATURE = "Stripe-Signature"
 @csrf_exempt
 @require_POST
 def stripe(request: HttpRequest) -> HttpResponse:
-    """Store a signed event and answer at once; a worker then looks into it. 200 even if there is nothing to do."""
+    """Store a signed event and respond at once; a worker processes it. Respond 200 even if there is nothing to do."""
     try:
         event = events.receive(_body(request), request.headers.get(SIGNATURE, ""), now=timezone.now())
     except ApiError as error:

@@ -1,1 +1,1 @@
-"""The pages, one noun a file. They call the operations that the API calls."""
+"""The pages, one noun per file. They call the same operations as the API."""

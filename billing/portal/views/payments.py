@@ -1,4 +1,4 @@
-"""A person's payments: list them, begin one, see what became of it, and keep its receipt."""
+"""A person's payments: the list, the start of a payment, its outcome, and its receipt."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -28,7 +28,7 @@ TAB = "portal_payments"
 @never_cache
 @require_http_methods(["GET", "POST"])
 def index(request: HttpRequest) -> HttpResponse:
-    """List the payments; a form begins a top-up."""
+    """List the payments, with a form that starts a top-up."""
     if request.method == "POST":
         return _add(request)
     rows = Paginator(queries.of_owner(pages.owner_of(request)), queries.PAGE).get_page(request.GET.get("page"))
@@ -39,7 +39,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def show(request: HttpRequest, transaction_id: str) -> HttpResponse:
-    """Show the state of a payment, on the return from the provider and later."""
+    """Show the state of a payment, after the return from the provider and later."""
     checkout = get_object_or_404(queries.of_owner(pages.owner_of(request)), pk=transaction_id)
     about = {"checkout": checkout, "cancelled": "cancelled" in request.GET}
     return pages.show(request, TAB, "payment", **about)
@@ -60,7 +60,7 @@ def receipt(request: HttpRequest, transaction_id: str) -> HttpResponse:
 
 
 def _add(request: HttpRequest) -> HttpResponse:
-    """Begin a top-up and lead to the provider's page; the same form again leads to the same page."""
+    """Start a top-up and redirect to the provider's page; the same form again redirects to the same page."""
     form = TopUpForm(request.POST)
     if not form.is_valid():
         return wallet.page(request, form, status=400)

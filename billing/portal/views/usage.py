@@ -1,4 +1,4 @@
-"""What a person's wallet was used for: a month as figures, a chart and tables, its calls, and what each of them cost."""
+"""A person's monthly usage: figures, a chart, tables, and the cost of each call."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
@@ -55,7 +55,7 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
 @never_cache
 @require_GET
 def call(request: HttpRequest, usage_id: str) -> HttpResponse:
-    """Show one call: what it cost, of what parts, and why it ended as it did."""
+    """Show one call: its cost, the components of it, and why the call ended as it did."""
     found = usage_calls.one(owner_of(request), usage_id)
     if found is None:
         raise Http404

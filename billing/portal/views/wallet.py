@@ -1,4 +1,4 @@
-"""A person's wallet: what is in it, and the form that adds money."""
+"""A person's wallet, and the form that adds money to it."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -20,7 +20,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, form: TopUpForm, *, status: int = 200) -> HttpResponse:
-    """Render the wallet with a form for adding money, from which the provider's pages can be reached."""
+    """Render the wallet with a form for adding money; the form may redirect to the provider's pages."""
     context = {
         "wallet": wallets.view(owner_of(request), timezone.now()),
         "form": form,

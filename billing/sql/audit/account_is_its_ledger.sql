@@ -1,6 +1,5 @@
--- Every balance, debt and credit is what transfers brought in less what they took out; each kind of transfer goes from
--- and to its own accounts, of its own wallet; and all that owners have, less what they owe, is what came in from
--- outside.
+-- Every balance, debt and credit equals its incoming minus its outgoing transfers; each kind of transfer uses only its
+-- own kinds of accounts, of its own wallet; and all owners' money minus their debts equals what came in from outside.
 WITH flow AS MATERIALIZED (
   SELECT t.kind, t.wallet_id, t.debit_account, t.credit_account, sum(t.amount_microusd) AS amount,
          min(t.amount_microusd) AS least_amount, min(t.id) AS first_id, count(*) AS transfers

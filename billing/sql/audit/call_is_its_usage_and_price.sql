@@ -1,10 +1,10 @@
--- A closed call says what its usage costs at its price, and no more than its hold; its row, its usage record and what
--- it took of the balance say the same, of the same wallet and instant. An open call says nothing that cannot be.
+-- A closed call was charged what its usage costs at its price, at most its hold; its row, its usage record and its
+-- charge to the balance agree, with the same wallet and instant. An open call has no impossible values.
 --
--- Costs are whole pico-USD (billing/rules/prices.py): summed exactly, rounded up once. An image's size and quality are
--- not stored, so any of the prices of its kind will do. What an operator decided, or an upstream's record without
--- quantities, is within the hold and came out of a review. A call that another model took over costs what that one's
--- price says.
+-- Costs are whole pico-USD (billing/rules/prices.py), summed exactly and rounded up once. An image's size and quality
+-- are not stored, so any price of its kind is accepted. An operator's decision, or an upstream's record without
+-- quantities, is within the hold and follows a review. A call that another model took over is priced at that model's
+-- price.
 WITH price AS MATERIALIZED (
   SELECT p.id, p.alias, n.request,
          coalesce(n.input_token, 0) AS input_token, coalesce(n.cached, n.input_token, 0) AS cached,

@@ -1,5 +1,5 @@
--- What a call took of credits is what it held of them, in that order, as far as its charge goes, of the same wallet
--- and instant.
+-- A call's charge uses the credits that it held, in the order of the hold, up to the charge, of the same wallet and
+-- instant.
 SELECT coalesce(e.id || '/' || e.position, t.source || '/' || t.seq),
        format('expected %s from %s of wallet %s at %s, ledger %s from %s of wallet %s at %s to %s', coalesce(e.amount, 0),
               e.lot_id, e.wallet_id, e.closed_at, coalesce(t.amount_microusd, 0), t.debit_account, t.wallet_id, t.created_at,

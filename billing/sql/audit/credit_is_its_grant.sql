@@ -1,5 +1,5 @@
--- A credit came from one grant, one payment or one merge of others, in its own wallet; it is closed when, and only when, nothing remains of
--- it.
+-- A credit came from one grant, one payment or one merge of others, in its own wallet; it is closed if and only if
+-- nothing remains of it.
 SELECT l.id, format('remaining %s, held %s, closed at %s', l.remaining_microusd, l.held_microusd, l.closed_at)
   FROM billing_credit_lot l
  WHERE (l.closed_at IS NULL) <> (l.remaining_microusd > 0)

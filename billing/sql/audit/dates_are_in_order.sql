@@ -1,5 +1,5 @@
--- Nothing closed before it began, and nothing is dated in the future, where no seal would reach it. Clocks may differ
--- a little.
+-- Nothing closed before it began, and nothing is dated in the future, where no seal would reach it. Small clock
+-- differences are allowed.
 SELECT r.id, format('created at %s, closed at %s, now %s', r.created_at, r.closed_at, now())
   FROM billing_reservation r
  WHERE (r.closed_at IS NULL OR r.closed_at >= %(since)s)

@@ -1,5 +1,5 @@
--- Every guard of the ledger is there, in force and as it was installed: triggers, functions, unique indexes. Nothing
--- has been put in their place, and no session is told to pass them by.
+-- Every guard of the ledger exists, is enabled and is unchanged since its installation: triggers, functions, unique
+-- indexes. Nothing was put in their place, and no session is set to bypass them.
 SELECT g.name, format('trigger of %s is missing, disabled or another', g.on_table)
   FROM unnest(%(triggers)s::text[], %(trigger_tables)s::text[], %(trigger_functions)s::text[], %(trigger_types)s::int[],
               %(trigger_columns)s::int[]) AS g (name, on_table, function, type, columns)

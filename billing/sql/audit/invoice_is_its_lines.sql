@@ -1,5 +1,5 @@
 -- An invoice is the sum of its lines, each of them price times seat-days by the days of its month, rounded half up once;
--- what is due of it are its whole cents, or nothing where that is less than can be charged. Nobody owes a draft.
+-- the amount due is its whole cents, or nothing below the minimum charge. A draft is not owed.
 SELECT i.id, f.faults
   FROM billing_invoice i
  CROSS JOIN LATERAL (SELECT extract(day FROM (i.period_end - interval '1 day') AT TIME ZONE 'UTC')::numeric AS days) d

@@ -1,5 +1,5 @@
--- An invoice is paid when, and only when, one charge brought exactly what is due; what was given back of it is at most
--- that: refunds, which are of whole cents, and what is in the wallet of its organization as one credit for each other note.
+-- An invoice is paid if and only if one charge brought exactly the amount due. At most that was returned: refunds, in
+-- whole cents, and for each other credit note one credit in the organization's wallet.
 SELECT coalesce(i.id, p.invoice_id), format('status %s, due %s, paid %s by %s charges', i.status, i.due_microusd,
                                             coalesce(p.paid, 0), coalesce(p.charges, 0))
   FROM billing_invoice i

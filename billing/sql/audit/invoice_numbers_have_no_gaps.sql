@@ -1,4 +1,4 @@
--- Invoices and credit notes are numbered one after another from 1, and whatever was issued has its number.
+-- Invoices and credit notes are numbered consecutively from 1, and every issued invoice has its number.
 SELECT g.series || ' ' || g.serial, format('follows %s', g.before)
   FROM (SELECT 'invoice' AS series, serial, lag(serial, 1, 0::bigint) OVER (ORDER BY serial) AS before
           FROM billing_invoice WHERE serial IS NOT NULL

@@ -1,4 +1,4 @@
--- A call keeps its idempotency key until a day after it closed, and nobody used the key again before.
+-- A call keeps its idempotency key until a day after it closed, and no other call used the key earlier.
 SELECT r.id, format('closed at %s, its key is free', r.closed_at)
   FROM billing_reservation r
  WHERE r.idempotency_key IS NOT NULL AND NOT r.replayable AND r.state <> 'released'

@@ -1,5 +1,5 @@
--- What an upstream reported beyond the hold, and nothing else, is booked as an overrun; what was released without
--- evidence, as a loss of its hold; both at the instant at which the call closed.
+-- Usage reported beyond the hold, and nothing else, is booked as an overrun; a release without evidence is booked as a
+-- loss of its hold; both at the instant at which the call closed.
 SELECT coalesce(r.id, l.reservation_id), format('%s %s at %s, call %s (%s) with overrun %s at %s', l.kind, l.amount_microusd,
                                                 l.created_at, r.state, r.resolution, r.overrun_microusd, r.closed_at)
   FROM billing_loss l

@@ -1,4 +1,4 @@
--- What a lot holds is what open calls have taken of it.
+-- The held amount of a lot is what open calls hold of it.
 SELECT l.id, format('held %s, open calls %s', l.held_microusd, coalesce(o.amount, 0))
   FROM billing_credit_lot l
   LEFT JOIN (SELECT part.lot_id, sum(part.amount) AS amount

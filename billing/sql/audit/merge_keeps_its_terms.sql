@@ -1,4 +1,4 @@
--- A merge moves money between credits of the same wallet, product and expiry, and never what a payment brought.
+-- A merge moves money between credits of the same wallet, product and expiry, and never a payment's credit.
 SELECT t.id::text, format('%s to %s: %s', t.debit_account, t.credit_account, t.amount_microusd)
   FROM billing_transfer t
   LEFT JOIN billing_credit_lot old ON 'lot:' || old.id = t.debit_account

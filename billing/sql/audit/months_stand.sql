@@ -1,5 +1,5 @@
--- Each month that was given tables has them, with the columns, bounds, indexes and guards that they should have, and whoever
--- reads a hot table reads its months and nothing else. No row stands in two of them.
+-- Each month with its own tables has all of them, with the expected columns, bounds, indexes and triggers. A query of a
+-- hot table reads its monthly tables and no others. No row is in two of them.
 WITH expected AS MATERIALIZED (
   SELECT t.*, to_regclass(t.name)::oid AS id, to_regclass(t.hot)::oid AS hot_id FROM billing_month_tables() t
 ), shape AS (

@@ -1,4 +1,4 @@
--- Every row that names another names one that exists.
+-- Every reference to another row refers to an existing row.
 SELECT b.id, 'budget without a wallet' FROM billing_budget b
  WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.id = b.wallet_id)
 UNION ALL

@@ -1,4 +1,4 @@
--- The jobs keep up: nothing waits long past the time at which one of them should have taken it.
+-- The jobs keep up: nothing waits long past the time at which a job should have processed it.
 SELECT r.id, format('dispatched, deadline was %s', r.deadline_at) FROM billing_reservation r
  WHERE r.closed_at IS NULL AND r.state = 'dispatched' AND r.deadline_at < now() - interval '15 minutes'
 UNION ALL

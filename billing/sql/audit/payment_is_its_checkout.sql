@@ -1,5 +1,5 @@
--- A paid top-up brought exactly its amount into its owner's wallet, once; refunds and disputes took and gave back what
--- it says, of the same wallet; and nothing came in, or went out, for a checkout that there is not.
+-- A paid top-up brought exactly its amount into its owner's wallet, once; refunds and disputes took and returned the
+-- amounts of the checkout, of the same wallet; and no payment or refund belongs to a checkout that does not exist.
 SELECT coalesce(c.id, m.checkout_id), f.faults
   FROM billing_checkout c
   FULL JOIN (SELECT split_part(t.source, '/', 1) AS checkout_id, min(t.wallet_id) AS wallet_id,

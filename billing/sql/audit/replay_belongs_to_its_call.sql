@@ -1,4 +1,5 @@
--- A stored answer is of a settled call and ends a day after it closed, or of one in review and waits.
+-- A stored response belongs to a settled call and expires a day after it closed, or to a call in review and has no
+-- expiry.
 SELECT s.reservation_id, format('state %s, closed at %s, expires %s', r.state, r.closed_at, s.expires_at)
   FROM billing_stored_replay s
   LEFT JOIN billing_reservation r ON r.id = s.reservation_id

@@ -1,5 +1,5 @@
--- What was sealed still says what it said, row by row, with none missing and none slipped in; and the seals make one
--- chain. What was not sealed from the beginning is covered by the next seal that names it.
+-- Sealed rows are unchanged, with none missing and none inserted later; and the seals form one chain. Nouns that were
+-- not sealed from the beginning are covered by the next seal that names them.
 WITH chained AS (
   SELECT s.*, lag(s.chain, 1, ''::bytea) OVER w AS before, lag(s.id, 1, 0::bigint) OVER w AS id_before,
          lag(s.ends_at, 1, '2000-01-01 00:00:00+00') OVER w AS ended_at

@@ -1,5 +1,5 @@
--- The days of use add up to the settled calls that closed before their horizon, and to the ledger's charges for them.
--- They are derived from calls that are checked by themselves, so only the look at everything makes them again.
+-- The days of use equal the settled calls that closed before their horizon, and the ledger's charges for them. They are
+-- derived from calls that are checked themselves, so only the complete audit recomputes them.
 WITH horizon AS MATERIALIZED (
   SELECT h.ends_at, h.calls FROM billing_usage_horizon h WHERE %(since)s::timestamptz = '-infinity'
 ), charge AS (

@@ -1,4 +1,4 @@
--- The cash that a wallet holds is what its open calls hold of it.
+-- The held amount of a wallet is what its open calls hold of its balance.
 SELECT w.id, format('held %s, open calls %s', w.held_microusd, coalesce(o.cash, 0))
   FROM billing_wallet w
   LEFT JOIN (SELECT wallet_id, sum(cash_held_microusd) AS cash FROM billing_reservation
