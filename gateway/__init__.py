@@ -1,1 +1,1 @@
-"""The Account Gateway's project package: settings, entry points and the plumbing that knows no app."""
+"""The Account Gateway's project package: settings, entry points and infrastructure that depends on no app."""

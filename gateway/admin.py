@@ -1,4 +1,4 @@
-"""What the operator console shows first: the money in flight, and what waits for a person."""
+"""The operator console's dashboard: open holds and losses, and what waits for an operator."""
 
 from datetime import timedelta
 from typing import Any
@@ -22,27 +22,27 @@ RECENT_ROWS = 8
 
 
 def environment(request: HttpRequest) -> list[str]:
-    """Name the kind of this gateway in the header."""
+    """Return the environment's name for the header."""
     return ["Development", "info"] if settings.DEMO_ADAPTER else ["Production", "danger"]
 
 
 def review_count(request: HttpRequest) -> int | None:
-    """Count the calls that wait for an operator; nothing where there are none."""
+    """Count the calls that wait for an operator; None if there are none."""
     return Reservation.objects.filter(closed_at=None, state=State.REVIEW).count() or None
 
 
 def payment_review_count(request: HttpRequest) -> int | None:
-    """Count the checkouts that wait for an operator; nothing where there are none."""
+    """Count the checkouts that wait for an operator; None if there are none."""
     return Checkout.objects.filter(status=CheckoutStatus.REVIEW).count() or None
 
 
 def difference_count(request: HttpRequest) -> int | None:
-    """Count the payments on which the provider's balance differs; nothing where there are none."""
+    """Count the payments on which the provider's balance differs; None if there are none."""
     return payment_matching.open_differences().count() or None
 
 
 def job_alarm_count(request: HttpRequest) -> int | None:
-    """Count the jobs that failed, died or are overdue; nothing where there are none."""
+    """Count the jobs that failed, died or are overdue; None if there are none."""
     return sum(one.is_alarming for one in standings.of_all(now=timezone.now())) or None
 
 

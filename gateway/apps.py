@@ -1,4 +1,4 @@
-"""Registers the project itself, for its commands, its start-up checks and its SQL functions."""
+"""Registers the project's commands, start-up checks and SQL functions."""
 
 from typing import Any
 
@@ -11,15 +11,15 @@ class GatewayConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the start-up checks, and the functions' installation."""
+        """Register the start-up checks and the installation of SQL functions."""
         from gateway.core import checks  # noqa: F401
 
-        # The signal is sent once for every app; this one has models, as a sender must.
+        # The signal is sent once per app; it is handled for this one, which has models, as the sender must.
         post_migrate.connect(_install, sender=apps.get_app_config("inference"))
 
 
 def _install(**signal: Any) -> None:
-    """Install the SQL functions and triggers, then what tables of old months lack of the hot ones' indexes and guards."""
+    """Install SQL functions and triggers, then the missing indexes and triggers of monthly tables."""
     from billing.operations import ledger_months
     from gateway.core import sql
 

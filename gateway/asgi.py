@@ -6,7 +6,7 @@ Model routes and /healthz run on the event loop, everything else through Django,
 from gateway.core.startup import load_settings
 
 STARTUP_FAILED = 3
-"""How uvicorn's workers tell their parent to stop instead of starting them again."""
+"""The exit code with which uvicorn's workers make their parent stop instead of restarting them."""
 
 load_settings(exit_code=STARTUP_FAILED)
 

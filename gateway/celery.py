@@ -9,6 +9,6 @@ load_settings()
 
 filequeue.register()
 app = Celery("gateway")
-app.set_default()  # else only the thread that imports this hands its tasks here
+app.set_default()  # otherwise only tasks of the importing thread are sent to this app
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

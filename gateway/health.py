@@ -1,7 +1,7 @@
 """GET /healthz: 200 when the database can be written and the replay store answers, else 503, within two seconds.
 
-It is served on the event loop and uses its own connection, so that it can respond even if a hanging database has used
-up all threads and pools.
+It runs on the event loop with its own connection, so that it can respond even if a hanging database has exhausted all
+threads and pools.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from gateway.core.api.per_loop import PerLoop
 log = logging.getLogger("gateway.health")
 
 ANSWER_SECONDS = 1.2
-"""Leaves room below two seconds for an event loop that is busy."""
+"""Below two seconds, to allow for a busy event loop."""
 
 QUESTION = "SELECT current_setting('transaction_read_only') = 'off', (SELECT count(*) FROM accounts_replay_epoch)"
 
@@ -36,14 +36,14 @@ class _Connection(AsyncConnection[Any]):
 
 
 class Probe:
-    """One connection, and one question at a time, whose answer is shared by all who ask meanwhile."""
+    """One connection and one query at a time, whose result is shared by all concurrent requests."""
 
     def __init__(self) -> None:
         self._connection: _Connection | None = None
         self._question: asyncio.Task[bool] | None = None
 
     async def answers(self) -> bool:
-        """Return whether the database answers within ANSWER_SECONDS."""
+        """Return whether the database responds within ANSWER_SECONDS."""
         question = self._question
         if question is None or question.done():
             question = self._question = spawn(self._ask())
@@ -62,7 +62,7 @@ class Probe:
             return await self._answer()
         except (Error, OSError) as error:
             await self.close()
-            if was_open:  # it may have ended while it lay idle
+            if was_open:  # it may have closed while idle
                 return await self._ask()
             log.warning("the database does not answer: %s", error)
             return False

@@ -1,4 +1,4 @@
-"""Signs operators in to the console by password, as guarded as the portal's own page."""
+"""Signs operators in to the console by password, with the same limits as the portal's page."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from unfold.forms import AuthenticationForm
 
 
 class OperatorSignInForm(AuthenticationForm):
-    """Takes an email address or a DID. Failures count towards the portal's limits."""
+    """Accepts an email address or a DID. Failures count towards the portal's limits."""
 
     def __init__(self, request: HttpRequest | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, *args, **kwargs)
@@ -28,7 +28,8 @@ class OperatorSignInForm(AuthenticationForm):
         return self.cleaned_data
 
     def confirm_login_allowed(self, user: AbstractBaseUser) -> None:
-        """Refuse a suspended account, and a password alone where there is a second factor: the portal asks for both."""
+        """Refuse a suspended account, and a password alone if there is a second factor: only the portal asks for
+        both."""
         super().confirm_login_allowed(user)
         if not getattr(user, "is_live", False):
             raise self.get_invalid_login_error()

@@ -1,4 +1,5 @@
-"""The API's own description: /openapi.json, and the page at /docs that shows it. Both are public and self-contained."""
+"""Serves the API's description: /openapi.json, and the page at /docs that shows it. Both are public and
+self-contained."""
 
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from drf_spectacular.generators import SchemaGenerator
 
 from gateway.core.api.json import dumps
 
-# The page draws itself with inline styles and a worker; nothing of it comes from elsewhere.
+# The page uses inline styles and a worker; nothing is loaded from other origins.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; "
     "connect-src 'self'; worker-src blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -24,7 +25,7 @@ CHAPTERS = (
     ("Organizations", "Members, invitations, products, seats and access."),
     (
         "Integrations",
-        "Projects, sandbox runs, CI runs, evolution and the account key; each where the operator has configured it.",
+        "Projects, sandbox runs, CI runs, evolution and the account key, if the operator has configured them.",
     ),
     ("Tokens", "How access tokens are issued, renewed and revoked."),
     ("Discovery", "Public documents for OAuth clients."),
@@ -59,14 +60,14 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest) -> HttpResponse:
-    """Show the document as a page to read."""
+    """Show the document as a readable page."""
     response = render(request, "reference.html")
     response["Content-Security-Policy"] = PAGE_POLICY
     return response
 
 
 def leave_out_variants(endpoints: list[Any]) -> list[Any]:
-    """Keep one address of the discovery documents, which also answer with the base URL's path behind."""
+    """Keep one address of each discovery document, which also responds at the base URL's path."""
     return [endpoint for endpoint in endpoints if "{inserted}" not in endpoint[0]]
 
 
@@ -81,5 +82,5 @@ def complete(result: dict[str, Any], **context: Any) -> dict[str, Any]:
 
 @cache
 def _document() -> bytes:
-    """Render the document once a process: it depends on code and settings alone."""
+    """Render the document once per process: it depends only on code and settings."""
     return dumps(SchemaGenerator().get_schema(request=None, public=True))

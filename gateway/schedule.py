@@ -1,7 +1,7 @@
-"""When the jobs run: every periodic task in one place. Seconds between runs, by the task's name.
+"""The schedule of all periodic jobs, as seconds between runs by task name.
 
-Each job may run twice or late. A run that found no worker within its own interval is dropped, so that a worker that
-was away does not repeat itself for an hour.
+Each job may run twice or late. A run that finds no worker within its interval is dropped, so that a worker that was
+down does not repeat the job for an hour.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ INTERVAL_SECONDS = {
 
 
 def beat_schedule() -> dict[str, dict[str, Any]]:
-    """Render the intervals as Celery's beat wants them."""
+    """Return the schedule in the format of Celery's beat."""
     return {
         name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
         for name, seconds in INTERVAL_SECONDS.items()

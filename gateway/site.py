@@ -1,4 +1,4 @@
-"""The operator console as a whole, in place of the library's."""
+"""The operator console's site, in place of the library's."""
 
 from typing import Any
 
@@ -12,10 +12,10 @@ from unfold.sites import UnfoldAdminSite
 
 
 class ConsoleSite(UnfoldAdminSite):
-    """The console's pages that are no table's."""
+    """The console's pages that do not belong to a table."""
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Sign an operator in, and go to the console where the address names no page."""
+        """Sign an operator in, and redirect to the console if the address names no page."""
         if not request.GET.get(REDIRECT_FIELD_NAME):
             asked = request.GET.copy()
             asked[REDIRECT_FIELD_NAME] = reverse("admin:index")
@@ -23,23 +23,23 @@ class ConsoleSite(UnfoldAdminSite):
         return super().login(request, extra_context)
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Find tables. All that there are fit on one page, and the library breaks at any other."""
+        """Search tables. All of them fit on one page; the library fails for any other page."""
         if request.GET.get("page", "1") != "1":
             raise Http404
         return super().search(request, extra_context)
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponseBase:
-        """Offer rows for a relation."""
-        from gateway.core.console.suggestions import Suggestions  # this module is read before there are models
+        """Suggest rows for a relation."""
+        from gateway.core.console.suggestions import Suggestions  # this module is imported before models are loaded
 
         return Suggestions.as_view(admin_site=self)(request)
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Lead to the portal's page, which limits guesses at the old password."""
+        """Redirect to the portal's page, which limits guesses of the old password."""
         return redirect("account_change_password")
 
 
 class ConsoleConfig(AdminConfig):
-    """Django's admin with this site."""
+    """Configures Django's admin with this site."""
 
     default_site = "gateway.site.ConsoleSite"

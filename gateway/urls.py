@@ -1,5 +1,4 @@
-"""Every address of the gateway. The metered routes are served from `inference.urls` and
-`judgement.urls` by the lean handler."""
+"""The gateway's URLconf. The lean handler serves the metered routes from `inference.urls` and `judgement.urls`."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,1 +1,1 @@
-"""The configuration as a file: read it, check it, set the rows that it names. `manage.py apply` is its command."""
+"""The configuration file: reads it, checks it, and sets the rows that it names. `manage.py apply` is its command."""

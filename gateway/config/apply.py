@@ -26,8 +26,8 @@ def apply(
 ) -> Report:
     """Set the rows that the document names; return `(verb, what)` for each row, or raise ConfigError.
 
-    A check does all of it, constraints of the database included, and then undoes it. Without `now` the clock is read
-    once this run's turn has come: prices are dated, so the later run must have the later time.
+    A check does all of this, database constraints included, and then rolls back. Without `now`, the clock is read once
+    this run holds the locks: prices are dated, so a later run must have a later time.
     """
     _take_turns()
     run = Run(now or timezone.now())
@@ -42,8 +42,8 @@ def apply(
 
 
 def check_alone(document: Document, environment: Mapping[str, str]) -> None:
-    """Raise ConfigError with what can be told to be wrong without the database: a name that neither has may be
-    stored."""
+    """Raise ConfigError with the problems that can be found without the database. Unknown names are accepted, because
+    they may be stored."""
     check_environment(environment)
     check(document, Context(environment, settings.DEMO_ADAPTER, known=None))
 
@@ -59,14 +59,14 @@ def _set_rows(
 
 
 def _take_turns() -> None:
-    """Serialize runs that change the configuration; whoever reads it is not kept waiting."""
+    """Serialize runs that change the configuration without blocking readers."""
     table = Product._meta.db_table  # noqa: SLF001 (documented)
     with connection.cursor() as cursor:
         cursor.execute(f"LOCK TABLE {connection.ops.quote_name(table)} IN SHARE ROW EXCLUSIVE MODE")
 
 
 def _undo() -> None:
-    """Test what the database would only look at when committing, then roll back."""
+    """Check constraints that the database defers until commit, then roll back."""
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     transaction.set_rollback(True)

@@ -1,4 +1,4 @@
-"""What a row is checked against beside itself: the environment, and the names that the file or the database knows."""
+"""The context for checking a row: the environment, and the names that the file or the database knows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ Names = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """`known` maps a kind (`products`, `upstreams`, …) to the names that a reference of that kind may use; None
-    where the stored names cannot be asked for, and any name may be right."""
+    """`known` maps a kind (`products`, `upstreams`, …) to the names that a reference of that kind may use, or is None
+    if the stored names are unavailable, so that any name may be right."""
 
     environment: Mapping[str, str] = field(repr=False)
     demo_allowed: bool

@@ -1,6 +1,6 @@
-"""The product that `manage.py demo` speaks for: a key of this machine, its integration, and a credit to spend.
+"""The demo product of `manage.py demo`: a key of this machine, its integration, and a credit to spend.
 
-Outside development it does not exist: no private key that could open a gateway is ever published, shared or reused.
+It exists only in development, so that no private key that opens a gateway is ever published, shared or reused.
 """
 
 import os
@@ -34,7 +34,7 @@ CAPABILITIES = (*Capability, f"{INFER_PREFIX}*")
 
 @dataclass(frozen=True, slots=True)
 class DemoIntegration:
-    """What a product server knows: whom to speak for, as whom, to whom, and the file of its private key (PEM)."""
+    """What a product's server knows: its account, issuer and audience, and the file of its private key (PEM)."""
 
     issuer: str
     audience: str
@@ -47,10 +47,10 @@ class DemoIntegration:
 
 
 def ensure_demo_integration(*, now: datetime, data_dir: Path | None = None) -> DemoIntegration:
-    """Make key, integration and welcome credit where they are missing; safe to repeat.
+    """Create the key, integration and welcome credit if they are missing; safe to repeat.
 
-    Raises ImproperlyConfigured in production, OSError where the data directory cannot be written, ConfigError where
-    the database has something else under these names.
+    Raises ImproperlyConfigured in production, OSError if the data directory is not writable, ConfigError if the
+    database has different rows under these names.
     """
     if not settings.DEMO_ADAPTER:
         raise ImproperlyConfigured(
@@ -72,7 +72,7 @@ def ensure_demo_integration(*, now: datetime, data_dir: Path | None = None) -> D
 
 
 def _rows(public_key: dict[str, str]) -> dict[str, Any]:
-    """State the rows as a file would; the product only where there is none."""
+    """Build the rows as a file would state them; the product only if there is none."""
     integration = {
         "issuer": ISSUER,
         "product": PRODUCT,
@@ -88,7 +88,7 @@ def _rows(public_key: dict[str, str]) -> dict[str, Any]:
 
 
 def _ensure_key(path: Path) -> bytes:
-    """Return the key's PEM; of several makers at once, the first one's file stays."""
+    """Return the key's PEM. If several processes create it concurrently, the first file is used."""
     if not path.exists():
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.") as made:  # mode 0600
             made.write(_new_key())

@@ -1,8 +1,8 @@
-"""Reads YAML into plain values and remembers on which line each of them stands.
+"""Reads YAML into plain values and records the line of each value.
 
-Only the parser and composer of PyYAML's safe loader are used: no tag makes an object. Scalars follow YAML 1.2's core
-schema, so that `no`, `010` and `12:30` are text and nothing is guessed. Size, depth and the number of values (after
-aliases are followed, which is where a small file explodes) are bounded.
+Only the parser and composer of PyYAML's safe loader are used: no tag creates an object. Scalars follow YAML 1.2's core
+schema, so that `no`, `010` and `12:30` are text and nothing is guessed. Size, depth and the number of values are
+bounded; values are counted after aliases are expanded, because aliases let a small file expand enormously.
 """
 
 import re
@@ -45,7 +45,7 @@ class Document:
     lines: Mapping[Path, int]
 
     def problem(self, path: Path, text: str) -> Problem:
-        """Make a problem at the line of the path, or of the nearest part of it that the file has."""
+        """Build a problem at the line of the path, or of its nearest ancestor in the file."""
         known = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self.lines), ())
         return Problem(self.lines.get(known, 1), path, text)
 
@@ -67,7 +67,7 @@ def read(content: bytes) -> Document:
 
 
 def from_value(value: dict[str, Any]) -> Document:
-    """Take a configuration that this program made itself and that has no lines."""
+    """Wrap a configuration that this program built itself and that has no lines."""
     return Document(value, {(): 0})
 
 
@@ -152,7 +152,8 @@ def _decode(content: bytes) -> str:
 
 
 def _compose(text: str) -> Node | None:
-    """Parse, naming a syntax error's line. PyYAML's own message quotes the line, which may hold a secret: left out."""
+    """Parse, reporting a syntax error's line. PyYAML's own message is omitted: it quotes the line, which may hold a
+    secret."""
     try:
         return yaml.compose(text, Loader=_Loader)
     except yaml.reader.ReaderError as error:
@@ -175,7 +176,7 @@ def _mark_line(error: yaml.MarkedYAMLError) -> int:
 
 
 def _storable(text: str) -> bool:
-    """Return whether PostgreSQL takes the text: no NUL, no lone surrogate."""
+    """Return whether PostgreSQL can store the text: no NUL, no lone surrogate."""
     return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 

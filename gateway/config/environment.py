@@ -1,7 +1,7 @@
-"""What the environment alone configures. SPEC: Judgement request (one credential alone enables judgement).
+"""The rows that environment variables alone configure. SPEC: Judgement request (one credential enables judgement).
 
-`JUDGEMENT_BACKEND_A_API_KEY` makes the upstream, the alias and the default text backend that nobody else has set; what
-the file or the database says about them wins. An alias that only the demo serves is nobody's: the credential replaces it.
+`JUDGEMENT_BACKEND_A_API_KEY` adds the upstream, the alias and the default text backend if they are not configured; rows
+of the file or the database take precedence. An alias that only the demo serves counts as not configured.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from judgement.models import JudgementSettings
 KEY_VARIABLE = "JUDGEMENT_BACKEND_A_API_KEY"
 URL_VARIABLE = "JUDGEMENT_BACKEND_A_URL"
 BACKEND = "judgement-backend-a"
-# The backend's neutral name stands for no vendor, so its default address is one that never resolves to a stranger.
+# The backend's neutral name stands for no vendor, so its default address is one that never resolves to a third party.
 DEFAULT_URL = "https://judgement-backend-a.example/v1"
 # In micro-USD, as published. SPEC: Limits.
 DEFAULT_PRICE = {"input_token": "0.042"}
@@ -39,7 +39,7 @@ def environment_document(document: Document, environment: Mapping[str, str]) -> 
 
 
 def replaced_rows(document: Document, environment: Mapping[str, str]) -> frozenset[Path]:
-    """Return the paths of the rows that the environment's take the place of: the alias, where only the demo serves it."""
+    """Return the paths of the rows that the environment's rows replace: the alias, if only the demo serves it."""
     if not environment.get(KEY_VARIABLE):
         return frozenset()
     demos = {
@@ -81,7 +81,7 @@ def _alias() -> dict[str, Any]:
 
 
 def _is_stored() -> bool:
-    """Return whether the database has the alias, otherwise than served by the demo alone."""
+    """Return whether the database has the alias, other than with the demo alone."""
     deployments = Deployment.objects.filter(alias__name=BACKEND)
     is_demo = deployments.exists() and not deployments.exclude(upstream__adapter=Upstream.Adapter.DEMO).exists()
     return Alias.objects.filter(name=BACKEND).exists() and not is_demo
@@ -98,7 +98,7 @@ def _names(document: Document, section: str) -> set[str]:
 
 
 def _rows(document: Document, section: str) -> list[dict[str, Any]]:
-    """Return the rows of a section; what is no row stands as an empty one, for every row keeps its index."""
+    """Return the rows of a section. An invalid row is returned as an empty one, so that indexes stay the same."""
     rows = document.value.get(section)
     return [row if isinstance(row, dict) else {} for row in rows] if isinstance(rows, list) else []
 

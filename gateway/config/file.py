@@ -1,4 +1,4 @@
-"""Checks a whole document: every section, every row, every reference, so that all problems are named at once."""
+"""Checks a whole document: every section, row and reference, so that all problems are reported at once."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ from gateway.config.sections.raw_models import RawModelRow
 from gateway.config.sections.sandbox import SandboxRow
 from gateway.config.sections.upstreams import UpstreamRow
 
-# In the order in which rows are set: what is referred to comes before what refers to it.
+# The order in which rows are set: referenced rows before those that refer to them.
 SECTIONS: dict[str, type[SectionRow]] = {
     "products": ProductRow,
     "appearance": AppearanceRow,
@@ -42,7 +42,7 @@ SECTIONS: dict[str, type[SectionRow]] = {
 
 
 def check(document: Document, context: Context) -> list[tuple[Path, SectionRow]]:
-    """Return the rows in the order of setting them, each with its path, or raise ConfigError with every problem."""
+    """Return the rows in the order of setting, each with its path, or raise ConfigError with every problem."""
     rows: list[tuple[Path, SectionRow]] = []
     problems = [_unknown_section(document, name) for name in document.value if name not in SECTIONS]
     for name, kind in SECTIONS.items():
@@ -70,7 +70,7 @@ def _items(
 
 
 def _duplicates(document: Document, name: str, kind: type[SectionRow]) -> Iterator[Problem]:
-    """Refuse two rows of one name: which of them should win?"""
+    """Refuse two rows with the same name, because their precedence would be undefined."""
     value = document.value[name]
     first: dict[str, int] = {}
     for index, item in enumerate(value if isinstance(value, list) else []):

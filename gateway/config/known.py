@@ -1,4 +1,4 @@
-"""Which names a reference may use: those of the file, also of rows that are wrong elsewhere, and the stored ones."""
+"""The names that a reference may use: those of the file, even of rows with other errors, and the stored ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from integrations.models import Project
 
 
 def known_names(value: Mapping[str, Any]) -> dict[str, Names]:
-    """Collect the names of every kind that can be referred to."""
+    """Collect the names of every kind that can be referenced."""
     aliases = _named(value, "aliases", "name") | _stored(Alias, "name")
     raw_models = _named(value, "raw_models", "model") | _stored(RawModel, "model")
     return {
@@ -25,7 +25,7 @@ def known_names(value: Mapping[str, Any]) -> dict[str, Names]:
 
 
 def _named(value: Mapping[str, Any], section: str, key: str) -> Names:
-    """Read the names of a section that nobody has checked yet."""
+    """Read the names of a section that is not checked yet."""
     rows = value.get(section)
     names = [row.get(key) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return frozenset(name for name in names if isinstance(name, str))

@@ -11,7 +11,7 @@ IMAGE_KINDS_MAX = 100
 
 
 def _price(value: object) -> str:
-    """Read an exact decimal. A YAML float is binary before anybody can read what was written: refused."""
+    """Read an exact decimal. A YAML float is refused: parsing has already made it inexact."""
     if isinstance(value, float):
         raise ValueError(f'quote this price, as in "{value}": an unquoted decimal is not exact')
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
@@ -31,7 +31,7 @@ ImagePrice = Annotated[
 
 
 class PriceRow(Row):
-    """A price list. A component that is left out is not sold: a route that needs it answers `model_unavailable`."""
+    """A price list. A component without a price is not sold: a route that needs it responds `model_unavailable`."""
 
     input_token: Price | None = None
     cached_input_token: Price | None = None
@@ -46,5 +46,5 @@ class PriceRow(Row):
     request: Price | None = None
 
     def components(self) -> dict[str, str | dict[str, str]]:
-        """Return the components that have a price, as a price version keeps them."""
+        """Return the priced components in the form of a price version."""
         return self.model_dump(exclude_none=True)

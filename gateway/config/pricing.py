@@ -1,4 +1,4 @@
-"""Dates the price of an alias or a raw model: rows of prices are added, never edited."""
+"""Dates the price of an alias or a raw model: price rows are added, never edited."""
 
 from billing.models import PriceVersion
 from billing.operations import prices
@@ -13,7 +13,7 @@ REMEDY = "price it, name in `routes` what is sold, or set `enabled: false`"
 
 
 def set_price(run: Run, name: str, price: PriceRow) -> None:
-    """Add a price version that holds from now on, unless the one in force says the same."""
+    """Add a price version that applies from now on, unless the one in force is the same."""
     components = price.components()
     version = prices.publish(name, components, now=run.now)
     if version is None:
@@ -26,10 +26,11 @@ def set_price(run: Run, name: str, price: PriceRow) -> None:
 def check_unsold(
     run: Run, path: Path, model: Alias | RawModel, before: PriceVersion | None, price: PriceRow | None, *, stated: bool
 ) -> None:
-    """Look for routes of a model that its price does not cover; `before` was in force, `price` is the file's, if any.
+    """Check for routes of a model that its price does not cover; `before` was in force, `price` is the file's, if any.
 
-    It is a problem where the file names its routes (`stated`), or where the route could be called until now; otherwise a
-    warning, as a model may serve some of its kind's routes. No price at all is neither: it may still be set in the console.
+    An uncovered route is a problem if the file names the routes (`stated`), or if the route was callable before;
+    otherwise a warning, because a model may serve only some routes of its kind. No price at all is neither: the console
+    may set it.
     """
     if before is None and price is None:
         return

@@ -1,4 +1,4 @@
-"""What can be wrong with a configuration, and where in the file."""
+"""Problems of a configuration, with their position in the file."""
 
 import json
 import re
@@ -13,9 +13,9 @@ _PLAIN_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing that is wrong, at a line and a path. `text` never carries a secret.
+    """One problem, at a line and a path. `text` never carries a secret.
 
-    Lines count from 1; 0 is the environment instead of the file, and the path is then the variable.
+    Lines count from 1; line 0 is the environment, and the path is then the variable.
     """
 
     line: int
@@ -31,7 +31,7 @@ class Problem:
 
 
 class ConfigError(Exception):
-    """Refuses a configuration, with every problem that was found."""
+    """Refuses a configuration, with every problem found."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = sorted(set(problems), key=lambda problem: (problem.line, str(problem.path), problem.text))

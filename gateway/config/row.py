@@ -1,4 +1,4 @@
-"""The base of every row of the file, and the words for what can be wrong with one."""
+"""The base class of the file's rows, and the texts of their problems."""
 
 import difflib
 from abc import abstractmethod
@@ -11,8 +11,8 @@ from gateway.config.context import Context
 from gateway.config.problems import Path
 from gateway.config.run import Run
 
-# Pydantic's kinds of error that an operator meets, in the words of the file. The input is never quoted: it may be a
-# secret that stands at the wrong place.
+# Pydantic's error types that an operator may see, in the terms of the file. The input is never quoted: it may be a
+# secret in the wrong place.
 _WORDS = {
     "bool_type": "must be true or false",
     "dict_type": "must be a mapping",
@@ -33,28 +33,28 @@ _WORDS = {
     "too_short": "must not be empty",
 }
 
-# What pydantic adds to a place for a map's key, and the tags of our own unions.
+# Path elements that pydantic adds for map keys and for the tags of our own unions.
 _NO_STEPS = frozenset({"[key]", "<one>", "<kinds>"})
 
 
 class Row(BaseModel):
-    """A row as the file states it. A key that is left out keeps what is stored, or takes its default in a new row."""
+    """A row of the file. A key that is left out keeps the stored value, or takes its default in a new row."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
     def stated(self, *names: str) -> dict[str, Any]:
-        """Return those of the named keys that the file states (all of them for a key that has no default)."""
+        """Return the named keys that the file states, and all of them for a new row's keys without a default."""
         return {name: getattr(self, name) for name in names if name in self.model_fields_set}
 
 
 class SectionRow(Row):
-    """A row that stands in a section of its own. `identity` is the key that names it; None: the section is one row."""
+    """A row of a top-level section. `identity` is the key that identifies it; None: the section is a single row."""
 
     identity: ClassVar[str | None] = None
 
     @abstractmethod
     def save(self, run: Run, path: Path) -> None:
-        """Set the row in the database, and tell the run what changed and what could not be."""
+        """Set the row in the database, and report what changed and what could not be set."""
 
 
 RowType = TypeVar("RowType", bound=Row)
@@ -85,7 +85,7 @@ def _words(error_type: str, values: dict[str, Any], fallback: str, steps: Path, 
 
 
 def _suggestion(steps: Path, kind: type[Row]) -> str:
-    """Guess which key was meant, among those of the row that it stands in."""
+    """Suggest the key that was meant, among those of the row."""
     row: type[Row] | None = kind
     for step in steps[:-1]:
         if row is not None and isinstance(step, str) and step in row.model_fields:

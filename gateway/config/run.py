@@ -1,4 +1,4 @@
-"""One application of a file: sets rows, keeps the report, collects what only the database could tell is wrong."""
+"""One application of a file: sets rows, and collects the report and the problems that only the database finds."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ RowModel = TypeVar("RowModel", bound=models.Model)
 
 @dataclass(slots=True)
 class Run:
-    """`report` is what happened, one `(verb, what)` a row; `findings` are problems with their paths."""
+    """`report` has one `(verb, what)` per row; `findings` are problems with their paths."""
 
     now: datetime
     report: list[tuple[str, str]] = field(default_factory=list)
@@ -35,8 +35,8 @@ class Run:
         values: Mapping[str, Any],
         concealed: frozenset[str] = frozenset(),
     ) -> RowModel:
-        """Create the row of `lookup`, or set those of its values that differ; report which. `concealed` is not
-        shown."""
+        """Create the row of `lookup`, or set those of its values that differ; report which. Values of `concealed` are
+        not shown."""
         manager = model._default_manager  # noqa: SLF001 (documented)
         row = manager.select_for_update(no_key=True).filter(**lookup).first()
         if row is None:
@@ -63,12 +63,12 @@ class Run:
         self.tell(verb, f"{label}: {', '.join(sorted(wanted)) or 'none'}")
 
     def refuse(self, path: Path, text: str) -> None:
-        """Note a problem; the whole run is then undone."""
+        """Record a problem; the whole run is then rolled back."""
         self.findings.append((path, text))
 
     @contextmanager
     def row(self, path: Path) -> Iterator[None]:
-        """Set one row; if a database constraint refuses it, note that and continue with the next."""
+        """Set one row. If a database constraint refuses it, record that and continue with the next."""
         try:
             with transaction.atomic():
                 yield

@@ -14,12 +14,12 @@ _VALUE = re.compile(rf"[\x21-\x7e]{{1,{SECRET_MAX_CHARACTERS}}}")
 
 
 def is_secret(text: str) -> bool:
-    """Return whether text can stand in an Authorization header."""
+    """Return whether text is valid in an Authorization header."""
     return _VALUE.fullmatch(text) is not None
 
 
 def _resolve(value: object, info: ValidationInfo) -> SecretStr | None:
-    """Look the secret up; null is no secret. No message ever quotes what stands in the file."""
+    """Resolve the secret; null is no secret. No message ever quotes the file's content."""
     if value is None:
         return None
     text = value if isinstance(value, str) else _from_environment(value, context_of(info))

@@ -1,4 +1,4 @@
-"""The kinds of text that rows are made of: slugs, names, scopes, DIDs, times."""
+"""The text types of rows: slugs, names, scopes, DIDs, times."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,7 @@ _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:[Zz]
 
 
 def matching(pattern: str, words: str) -> AfterValidator:
-    """Refuse text that is not all of the pattern, in the given words."""
+    """Refuse text that does not fully match the pattern, with this message."""
     compiled = re.compile(pattern)
     return checked(lambda value: compiled.fullmatch(value) is not None, words)
 
@@ -37,7 +37,7 @@ def reference(kind: str, noun: str) -> AfterValidator:
 
 
 def checked(test: Callable[[str], bool], words: str) -> AfterValidator:
-    """Refuse text that fails the test, in the given words."""
+    """Refuse text that fails the test, with this message."""
 
     def check(value: str) -> str:
         if not test(value):
@@ -59,7 +59,7 @@ def _capability(value: str, info: ValidationInfo) -> str:
 
 
 def _timestamp(value: object) -> datetime:
-    """Read RFC 3339 section 5.6; a time without an offset is nobody's."""
+    """Read a time (RFC 3339 section 5.6); a time without an offset is ambiguous and refused."""
     try:
         moment = parse_datetime(value.upper()) if isinstance(value, str) and _RFC_3339.fullmatch(value) else None
     except ValueError:

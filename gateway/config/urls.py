@@ -1,4 +1,4 @@
-"""The kinds of address that rows of the file carry."""
+"""The address types of rows."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ def _base_url(value: str) -> str:
 
 
 def _party(value: str) -> str:
-    """Check a name of a party in a JWT: an address or a DID, compared as exact text afterwards."""
+    """Check a name of a party in a JWT: an address or a DID, later compared as exact text."""
     if not dids.is_party(value):
         raise ValueError(f"{WEB_WORDS}, or a DID")
     return value

@@ -1,1 +1,1 @@
-"""The foundation of the apps, which knows none of them. `gateway` itself assembles the apps."""
+"""The foundation of the apps, independent of all of them. `gateway` itself assembles the apps."""

@@ -1,6 +1,6 @@
-"""What an operator may give as an address. RFC 3986, RFC 8252 section 7.
+"""Validates addresses that an operator configures. RFC 3986, RFC 8252 section 7.
 
-Browsers, proxies and libraries repair odd addresses each in their own way; only plainly written addresses are accepted.
+Browsers, proxies and libraries each repair unusual addresses differently, so only unambiguous addresses are accepted.
 """
 
 import ipaddress
@@ -33,10 +33,9 @@ def is_web_address(value: str) -> bool:
 
 
 def is_origin(value: str) -> bool:
-    """Return whether text is a browser origin as browsers write it (RFC 6454): `https://host[:port]`, or http on
-    loopback.
+    """Return whether text is an origin in the browsers' form (RFC 6454): `https://host[:port]`, or http on loopback.
 
-    In lower case, without default port, path, or slash at its end; addresses in their one canonical form.
+    That is lower case, without default port, path or trailing slash; IP addresses in canonical form.
     """
     origin = _ORIGIN.fullmatch(value)
     if origin is None or not _is_origin_host(origin["host"]) or not _is_origin_port(origin["scheme"], origin["port"]):
@@ -55,7 +54,7 @@ def is_redirect_uri(value: str) -> bool:
 
 
 def origin_of(uri: str) -> str:
-    """Return scheme and authority of an address that was checked."""
+    """Return scheme and authority of a validated address."""
     parts = urlsplit(uri)
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -1,4 +1,4 @@
-"""Start-up checks: the gateway does not start if an API action declares no access, and warns if no proxy is
+"""Start-up checks: the gateway refuses to start if an API action declares no access, and warns if no proxy is
 configured."""
 
 from collections.abc import Sequence
@@ -32,5 +32,5 @@ def visitors_have_their_own_addresses(
     """Warn if a proxy terminates TLS, as it must in production, but none is trusted to report client addresses."""
     if settings.TRUSTED_PROXIES or not settings.SESSION_COOKIE_SECURE:
         return []
-    told = "TRUSTED_PROXIES is empty: all visitors appear to have the proxy's address and share its sign-in limits."
-    return [checks.Warning(told, hint="Add the proxy's address or network.", id="gateway.W001")]
+    message = "TRUSTED_PROXIES is empty: all visitors appear to have the proxy's address and share its sign-in limits."
+    return [checks.Warning(message, hint="Add the proxy's address or network.", id="gateway.W001")]

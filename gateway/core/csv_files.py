@@ -1,4 +1,4 @@
-"""Tables as files: CSV (RFC 4180), sent while it is read, and harmless in a spreadsheet."""
+"""Sends tables as CSV files (RFC 4180), streamed, and safe to open in a spreadsheet."""
 
 import csv
 import io
@@ -17,12 +17,12 @@ Row = Sequence[Cell]
 ROWS_AT_ONCE = 500
 NAME_MAX_CHARACTERS = 60
 
-# A spreadsheet takes a text that begins so for a formula, also in their full-width forms.
+# A spreadsheet interprets a text that starts with one of these, or its full-width form, as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
 
 
 def csv_response(name: str, header: Row, rows: Iterable[Row]) -> StreamingHttpResponse:
-    """Answer with a file of that name, a header and rows. Only a few hundred rows are in memory at a time, and no
+    """Respond with a file of that name, a header and rows. Only a few hundred rows are in memory at a time, and no
     database connection is held while they are sent."""
     lines = _lines(chain([header], rows))
     disposition = content_disposition_header(as_attachment=True, filename=f"{name}.csv") or "attachment"
@@ -33,7 +33,7 @@ def csv_response(name: str, header: Row, rows: Iterable[Row]) -> StreamingHttpRe
 
 
 def name_part(words: str, otherwise: str) -> str:
-    """Return words as a part of a file's name, such as `acme-and-sons`; `otherwise` where no letter or digit is left."""
+    """Return a text as a part of a file's name, such as `acme-and-sons`; `otherwise` if no letter or digit is left."""
     part = re.sub(r"[\W_]+", "-", words.lower())[:NAME_MAX_CHARACTERS].strip("-")
     return part or otherwise
 
@@ -42,14 +42,14 @@ def _lines(rows: Iterable[Row]) -> Iterator[str]:
     text = io.StringIO()
     write = csv.writer(text, lineterminator="\r\n").writerow
     for row in rows:
-        write([_harmless(cell) for cell in row])
+        write([_escaped(cell) for cell in row])
         yield text.getvalue()
         text.seek(0)
         text.truncate()
 
 
-def _harmless(cell: Cell) -> Cell:
-    """Return a text that would be taken for a formula behind an apostrophe, which spreadsheets do not show."""
+def _escaped(cell: Cell) -> Cell:
+    """Prefix a text that would be interpreted as a formula with an apostrophe, which spreadsheets do not show."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
@@ -60,10 +60,10 @@ async def _pieces(lines: Iterator[str]) -> AsyncIterator[str]:
 
 
 def _take(lines: Iterator[str]) -> str:
-    """Read the next lines, and give the database connection that they came over back."""
+    """Read the next lines, then return the database connection that they were read with."""
     try:
         return "".join(islice(lines, ROWS_AT_ONCE))
     finally:
         for connection in connections.all(initialized_only=True):
-            if not connection.in_atomic_block:  # a transaction is somebody else's, who goes on with it
+            if not connection.in_atomic_block:  # a transaction belongs to the caller, who continues it
                 connection.close_if_unusable_or_obsolete()

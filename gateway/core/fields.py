@@ -1,7 +1,7 @@
-"""Model fields, and other text, that are stored encrypted.
+"""Encrypts model fields and other text for storage.
 
-The keys are `FIELD_ENCRYPTION_KEYS`, newest first: the first one encrypts, every one decrypts, so a key is rotated by
-putting a new one in front and saving the rows again.
+The keys are `FIELD_ENCRYPTION_KEYS`, newest first: the first one encrypts, all of them decrypt. To rotate a key, put a
+new one first and save the rows again.
 """
 
 from functools import lru_cache
@@ -40,17 +40,17 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(token: str) -> str:
-    """Return what `encrypt` was given, under any configured key; raises InvalidToken where none fits."""
+    """Decrypt text with any configured key; raises InvalidToken if none fits."""
     return decrypt_bytes(token.encode()).decode()
 
 
 def encrypt_bytes(data: bytes) -> bytes:
-    """Return bytes, such as text in UTF-8, encrypted with the newest key, as the ASCII of a token."""
+    """Encrypt bytes, such as text in UTF-8, with the newest key; return the token as ASCII bytes."""
     return _cipher().encrypt(data)
 
 
 def decrypt_bytes(token: bytes) -> bytes:
-    """Return the bytes of a token, under any configured key; raises InvalidToken where none fits."""
+    """Decrypt a token's bytes with any configured key; raises InvalidToken if none fits."""
     return _cipher().decrypt(token)
 
 

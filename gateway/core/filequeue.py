@@ -1,7 +1,7 @@
-"""A queue of tasks in a directory, for one machine without Redis.
+"""A task queue in a directory, for one machine without Redis.
 
-Kombu's own filesystem transport lets a reader see a message or a binding before it is wholly written, and moves
-messages through the system's temporary directory. This one writes beside and renames.
+Kombu's own filesystem transport lets a reader see a message or a binding before it is completely written, and moves
+messages through the system's temporary directory. This transport writes to another name and renames.
 """
 
 import fcntl
@@ -25,7 +25,7 @@ def register() -> None:
 
 
 class Channel(filesystem.Channel):
-    """Keeps each message, and each exchange's bindings, in a file that appears whole."""
+    """Stores each message, and each exchange's bindings, in a file that appears atomically."""
 
     def get_table(self, exchange: str) -> list[Any]:
         """Return an exchange's bindings."""
@@ -36,7 +36,7 @@ class Channel(filesystem.Channel):
         return [filesystem.exchange_queue_t(*binding) for binding in loads(content)]
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str, queue: str) -> None:
-        """Add a binding; another process may do the same at once."""
+        """Add a binding; other processes may do the same concurrently."""
         binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._bindings_locked():
             table = self.get_table(exchange)
@@ -44,7 +44,7 @@ class Channel(filesystem.Channel):
                 _write(self._exchange_file(exchange), dumps([binding, *table]))
 
     def _delete(self, queue: str, exchange: str, routing_key: str, pattern: str, *args: Any, **kwargs: Any) -> None:
-        """Remove a binding, if it is there."""
+        """Remove a binding, if it exists."""
         binding = filesystem.exchange_queue_t(routing_key or "", pattern or "", queue or "")
         with self._bindings_locked():
             table = self.get_table(exchange)
@@ -52,12 +52,12 @@ class Channel(filesystem.Channel):
                 _write(self._exchange_file(exchange), dumps([known for known in table if known != binding]))
 
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        """Add a message behind those that are there."""
+        """Append a message."""
         name = f"{time.time_ns():020}-{uuid.uuid4().hex}.{queue}.msg"
         _write(Path(self.data_folder_out, name), dumps(payload))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        """Take the oldest message; each is taken by one process only. Raises Empty."""
+        """Take the oldest message; only one process gets it. Raises Empty."""
         for path in sorted(Path(self.data_folder_in).glob(f"*.{queue}.msg")):
             taken = path.with_suffix(".taken")
             try:
@@ -84,7 +84,7 @@ class Transport(filesystem.Transport):
 
 
 def _write(path: Path, content: str) -> None:
-    """Write a file that appears under its name only when it is whole."""
+    """Write a file atomically: its name appears only when it is complete."""
     temporary = path.with_name(f".{uuid.uuid4().hex}.tmp")
     temporary.write_text(content, encoding="utf-8")
     temporary.rename(path)

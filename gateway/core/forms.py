@@ -1,4 +1,4 @@
-"""Form fields that pages of several apps share."""
+"""Form fields shared by pages of several apps."""
 
 from decimal import Decimal
 from functools import partial
@@ -13,7 +13,7 @@ from gateway.core.contract.limits import CENT_MICROUSD, CHECKOUT_MAX_MICROUSD, C
 MICRO = Decimal(1_000_000)
 DIGITS_MAX = 12
 PRESETS = (10, 25, 50, 100)
-"""The amounts that a page offers, in dollars."""
+"""The amounts offered on a page, in dollars."""
 
 
 class PaymentAmountField(forms.DecimalField):
@@ -33,18 +33,19 @@ class PaymentAmountField(forms.DecimalField):
         )
 
     def clean(self, value: Any) -> Any:
-        """Return micro-USD, a whole number of cents; None where nothing was typed."""
+        """Return whole cents in micro-USD; None if nothing was entered."""
         dollars: Decimal | None = super().clean(value)
         return None if dollars is None else int(dollars * 100) * CENT_MICROUSD
 
 
 class OnceForm(forms.Form):
-    """A form whose every rendering has a name, `key`, so that sending it twice asks for one thing."""
+    """A form with a `key` for each rendering, so that submitting it twice makes only one request."""
 
     key = forms.RegexField(r"\Afrm_[0-9a-z]{26}\Z", widget=forms.HiddenInput, initial=partial(new_id, "frm"))
 
     def to_try_again(self, error: ApiError) -> Self:
-        """Return the form as it was filled in, under its own key, unless that asked for something else before."""
+        """Return the form as it was filled in, with its key, unless the key was already used for a different
+        request."""
         data = {name: self.data.get(name, "") for name in self.fields}
         if isinstance(error, IdempotencyKeyReused):
             data["key"] = new_id("frm")
@@ -52,7 +53,7 @@ class OnceForm(forms.Form):
 
 
 class AmountForm(OnceForm):
-    """How much to pay: one of the usual amounts, or another that is typed. Its `amount` is whole micro-USD."""
+    """The amount to pay: one of the offered amounts, or another that is entered. `amount` is in whole micro-USD."""
 
     preset = forms.TypedChoiceField(
         label="Amount",
@@ -65,7 +66,7 @@ class AmountForm(OnceForm):
     amount = PaymentAmountField()
 
     def clean(self) -> dict[str, Any]:
-        """Return what was filled in. Two amounts are refused, for nobody could tell which one was meant."""
+        """Return the input. Two amounts are refused, because it is unclear which one was meant."""
         found: dict[str, Any] = super().clean() or {}
         preset, typed = found.get("preset"), found.get("amount")
         if preset and typed:

@@ -1,9 +1,9 @@
-"""Installs what the apps keep in their `sql/` folders: functions, views and triggers, after every migrate.
+"""Installs the functions, views and triggers of the apps' `sql/` folders after every migrate.
 
-So the database holds what the files say, however it came here, and migrations are about tables alone. A function whose
-parameters or result change gets another name: processes of the version before go on with the old one. What nobody asks
-for any more is dropped by a migration; what only other functions called is dropped where they are replaced, in the same
-transaction.
+The database therefore always matches the files, and migrations only change tables. A function whose parameters or
+result change gets a new name, because processes of the previous version still call the old one. A migration drops
+functions that no process calls any more; functions that only other functions called are dropped in the transaction that
+replaces their callers.
 """
 
 import re
@@ -16,7 +16,7 @@ from django.db import connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 
 LOCK_KEY = 0x67617465776173
-"""Two that install the same function at once would get in each other's way; "gatewas" in ASCII."""
+"""The lock against concurrent installations of the same function; "gatewas" in ASCII."""
 
 _TRIGGER = re.compile(r"CREATE OR REPLACE TRIGGER .+?;", re.DOTALL)
 _NAMES = re.compile(r"TRIGGER (\w+)\s.+\sON (\w+)\s.+\sFUNCTION (\w+)\(", re.DOTALL)
@@ -27,8 +27,8 @@ SELECT t.tgname, t.tgrelid::regclass::text, p.proname, pg_get_triggerdef(t.oid, 
 
 
 def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> bool:
-    """Install everything, unless migrations are still to come; emptying a database (`flush`) has no plan. Return whether
-    it was done."""
+    """Install everything, unless migrations are still to come (`flush`, which empties a database, has no plan). Return
+    whether it was installed."""
     if plan is None:
         return False
     executor = MigrationExecutor(connections[using])
@@ -39,11 +39,11 @@ def after_migrate(*, using: str, plan: Any = None, **signal: Any) -> bool:
 
 
 def install(using: str) -> None:
-    """Replace functions and views in one transaction, then make the triggers that differ, each in one of its own.
+    """Replace functions and views in one transaction, then create the triggers that differ, each in its own.
 
-    Creating a trigger waits for all writers to its table, and they wait for it. Therefore only triggers that differ are
-    created, and never on two tables at once. Triggers that no file names are dropped last, so that no table is
-    unguarded in between.
+    Creating a trigger waits for all writers to its table, and blocks new ones meanwhile. Therefore only triggers that
+    differ are created, and never on two tables at once. Triggers that no file defines are dropped last, so that no
+    table is unguarded in between.
     """
     with transaction.atomic(using), connections[using].cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK_KEY])
@@ -55,15 +55,15 @@ def install(using: str) -> None:
 
 
 def sources() -> Iterator[str]:
-    """Return the text of every app's `sql/*.sql`, in the order of the apps and then of the names."""
+    """Return the text of every app's `sql/*.sql`, in the order of the apps, then of the file names."""
     for app in apps.get_app_configs():
         for path in sorted(Path(app.path, "sql").glob("*.sql")):
             yield path.read_text(encoding="utf-8")
 
 
 def _changes(cursor: Any) -> Iterator[str]:
-    """Return the statements that make triggers what the files say: the missing, disabled and other ones, then the
-    rest."""
+    """Return the statements that make the triggers match the files: first create the missing, disabled and different
+    ones, then drop the rest."""
     cursor.execute(_TRIGGERS)
     found = cursor.fetchall()
     in_force = {_plain(definition) for *_, definition, is_enabled in found if is_enabled}

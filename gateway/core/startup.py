@@ -1,4 +1,4 @@
-"""Reads the settings before anything else does, so that a process ends with words and not with a traceback."""
+"""Loads the settings first, so that invalid settings end a process with a message instead of a traceback."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def load_settings(*, exit_code: int = 1) -> None:
-    """Read the settings. Where any is missing or wrong, print every one of them to standard error and end the process."""
+    """Load the settings. If any are missing or wrong, print all problems to standard error and exit."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gateway.settings")
     try:
         settings.INSTALLED_APPS  # noqa: B018 - reads them

@@ -1,1 +1,1 @@
-"""What `manage.py demo` tells and does: paid calls through a running gateway, as a client from outside makes them."""
+"""The steps of `manage.py demo`: paid calls through a running gateway, made as an external client would."""

@@ -24,7 +24,7 @@ BODY_MAX_BYTES = 4096
 
 
 class AppServer(ThreadingHTTPServer):
-    """The example app. `page_settings` is what the page is told."""
+    """The example app. `page_settings` are the settings passed to the page."""
 
     daemon_threads = True
 
@@ -35,7 +35,7 @@ class AppServer(ThreadingHTTPServer):
 
     @property
     def policy(self) -> str:
-        """Write the page's content security policy: its own files, and calls to the gateway."""
+        """Build the page's content security policy: its own files, and calls to the gateway."""
         gateway = urlsplit(self.page_settings["gatewayUrl"])
         socket = "wss" if gateway.scheme == "https" else "ws"
         return (
@@ -46,7 +46,7 @@ class AppServer(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers one browser connection."""
+    """Handles one browser connection."""
 
     server: AppServer
     protocol_version = "HTTP/1.1"
@@ -65,7 +65,7 @@ class Handler(BaseHTTPRequestHandler):
             self._file(path + "index.html" if path.endswith("/") else path)
 
     def do_POST(self) -> None:
-        """Return the welcome credit to an account that asks for it from this very page."""
+        """Return the welcome credit to an account that requests it from this very page."""
         if not self._is_ours() or self.headers.get("Origin") not in self.server.origins:
             self._refuse(HTTPStatus.FORBIDDEN)
         elif urlsplit(self.path).path != WELCOME_PATH:
@@ -74,10 +74,10 @@ class Handler(BaseHTTPRequestHandler):
             self._welcome()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Log nothing: a callback's address carries a code."""
+        """Log nothing, because a callback's address carries a code."""
 
     def _is_ours(self) -> bool:
-        """Refuse other names for this address, which another site's page could have taken (DNS rebinding)."""
+        """Return whether the request names this server, to refuse host names of other sites (DNS rebinding)."""
         return f"http://{self.headers.get('Host')}" in self.server.origins
 
     def _welcome(self) -> None:

@@ -1,4 +1,4 @@
-"""A text is spoken, and what was said is transcribed and translated."""
+"""Synthesizes speech from a text, then transcribes and translates it."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ BODY = {"model": "audio", "input": TEXT, "voice": "alloy", "response_format": "w
 
 
 def show_audio(gateway: Gateway, write: Write, step: int) -> None:
-    """Make the three calls and show what each cost. Raises GatewayError where the gateway refuses."""
+    """Make the three calls and show what each cost. Raises GatewayError if the gateway refuses."""
     write(f'\n{step}. Audio: "{TEXT}" is spoken, paid by the character; then the sound is paid by the second.\n')
     before = gateway.wallet()
     spoken, receipt = send(gateway, SPEECH, max_cost_microusd=MAX_COST_MICROUSD, json=BODY)
@@ -28,6 +28,6 @@ def show_audio(gateway: Gateway, write: Write, step: int) -> None:
 
 
 def _charge_of(gateway: Gateway, receipt: Receipt) -> int:
-    """Look up what a call of bytes was charged: bytes have no place to say so."""
+    """Look up the charge of a call with a binary response, which cannot contain it."""
     [record] = [record for record in gateway.usage() if record["usageId"] == receipt.usage_id]
     return int(record["chargedMicrousd"])

@@ -1,4 +1,4 @@
-"""One metered chat call, streamed."""
+"""Makes one metered, streamed chat call."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ CHAT = "/v1/chat/completions"
 def stream_chat(
     gateway: Gateway, body: dict[str, Any], *, max_cost_microusd: int, key: str, say: Callable[[str], object]
 ) -> Receipt:
-    """Send the call, say the words as they come, and return its receipt; or raise GatewayError."""
+    """Send the call, print the words as they arrive, and return its receipt; or raise GatewayError."""
     headers = call_headers(max_cost_microusd=max_cost_microusd, idempotency_key=key)
     with gateway.request("POST", CHAT, json={**body, "stream": True}, headers=headers, stream=True) as response:
         if response.status_code != 200:
@@ -27,7 +27,7 @@ def stream_chat(
 
 
 def _words(line: bytes) -> Iterator[str]:
-    """Return the text that one line of the event stream carries."""
+    """Return the text in one line of the event stream."""
     if not line.startswith(b"data: {"):
         return
     event = json.loads(line.removeprefix(b"data: "))

@@ -1,4 +1,4 @@
-"""Makes the repository's own Python client importable: the one place where its folder is put on the path."""
+"""Makes the repository's own Python client importable. Only this module adds its folder to the path."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An image of a prompt."""
+"""Generates an image from a prompt."""
 
 import base64
 from typing import Any
@@ -13,7 +13,7 @@ BODY: dict[str, Any] = {"model": "image", "prompt": PROMPT, "size": "1024x1024",
 
 
 def show_images(gateway: Gateway, write: Write, step: int) -> None:
-    """Make one, and print what it is and what it cost. Raises GatewayError where the gateway refuses."""
+    """Generate an image, and print its properties and cost. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Draw: an image, paid for by its size and quality.\n   > {PROMPT}\n")
     before = gateway.wallet()
     answer, receipt = call(gateway, IMAGES, BODY, max_cost_microusd=MAX_COST_MICROUSD)

@@ -1,4 +1,4 @@
-"""A judgement of an answer, with its probabilities, the identity that they come from, and its receipt."""
+"""Judges an answer, and shows the probabilities, the backend's identity and the receipt."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ QUESTIONS: dict[str, Any] = {
 
 
 def show_judgement(gateway: Gateway, write: Write, step: int) -> None:
-    """Judge an answer, and tell what was found and what it cost. Raises GatewayError where the gateway refuses."""
+    """Judge an answer, and print the results and the cost. Raises GatewayError if the gateway refuses."""
     before = gateway.wallet()
     judgement = gateway.judge(STATE, QUESTIONS, max_cost_microusd=MAX_COST_MICROUSD)
     write(

@@ -1,4 +1,4 @@
-"""Writes money for people: dollars to the micro-dollar, in columns that line up."""
+"""Formats money in aligned columns, in dollars to the micro-dollar."""
 
 from collections.abc import Iterable
 
@@ -7,13 +7,13 @@ LABEL_WIDTH = 15
 
 
 def dollars(microusd: int) -> str:
-    """Write micro-USD as dollars: 5000000 is $5.000000."""
+    """Format micro-USD as dollars: 5000000 is $5.000000."""
     sign, amount = ("-" if microusd < 0 else ""), abs(microusd)
     return f"{sign}${amount // MICROUSD_PER_USD:,}.{amount % MICROUSD_PER_USD:06d}"
 
 
 def table(rows: Iterable[tuple[str, int, str]]) -> list[str]:
-    """Write rows of label, micro-USD and remark, with dollars and micro-USD right-aligned."""
+    """Format rows of label, micro-USD and remark, with dollars and micro-USD right-aligned."""
     written = [(label, dollars(amount), f"{amount:,}", remark) for label, amount, remark in rows]
     wide_usd, wide_micro = (max(len(row[column]) for row in written) for column in (1, 2))
     return [

@@ -1,4 +1,4 @@
-"""One metered call that is answered in one piece, and what the wallet says of it."""
+"""Makes one metered call without streaming, and shows its effect on the wallet."""
 
 import uuid
 from collections.abc import Callable
@@ -15,13 +15,14 @@ Write = Callable[[str], object]
 def call(
     gateway: Gateway, path: str, body: dict[str, Any], *, max_cost_microusd: int
 ) -> tuple[dict[str, Any], Receipt]:
-    """Make a call whose answer is JSON, and return its answer and receipt. Raises GatewayError where the gateway refuses."""
+    """Make a call with a JSON response, and return the response and receipt. Raises GatewayError if the gateway
+    refuses."""
     answer, receipt = send(gateway, path, max_cost_microusd=max_cost_microusd, json=body)
     return answer.json(), receipt
 
 
 def send(gateway: Gateway, path: str, *, max_cost_microusd: int, **content: Any) -> tuple[requests.Response, Receipt]:
-    """Make a call with the content that `requests` takes. Raises GatewayError where the gateway refuses."""
+    """Make a call with the content that `requests` accepts. Raises GatewayError if the gateway refuses."""
     headers = call_headers(max_cost_microusd=max_cost_microusd, idempotency_key=str(uuid.uuid4()))
     answer = gateway.request("POST", path, headers=headers, **content)
     receipt = Receipt.from_headers(answer.headers)
@@ -31,7 +32,7 @@ def send(gateway: Gateway, path: str, *, max_cost_microusd: int, **content: Any)
 
 
 def show_receipt(gateway: Gateway, write: Write, before: dict[str, Any], receipt: Receipt, remark: str) -> None:
-    """Print what a call held and cost, between the wallet before and after. `remark` says what it was charged for."""
+    """Print a call's hold and charge, between the wallet before and after. `remark` says what it was charged for."""
     rows = [
         ("wallet before", before["availableMicrousd"], ""),
         ("hold", receipt.hold_microusd or 0, "the most this request could cost"),

@@ -1,4 +1,4 @@
-"""A short live session: a second of sound goes up a WebSocket, and the answer is spoken back."""
+"""A short realtime session: sends one second of audio over a WebSocket, and receives a spoken answer."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ from gateway.demo.paid import Write, show_receipt
 REALTIME = "/v1/realtime"
 MAX_COST_MICROUSD = 50_000
 SOUND = b"\x00\x08" * 24_000
-"""One second: PCM of 24 kHz, 16 bits, one channel."""
+"""One second of PCM: 24 kHz, 16 bits, one channel."""
 SAID: tuple[dict[str, Any], ...] = (
     {"type": "input_audio_buffer.append", "audio": base64.b64encode(SOUND).decode()},
     {"type": "input_audio_buffer.commit"},
@@ -27,7 +27,7 @@ CHARGED_SECONDS = 10.0
 
 
 def show_realtime(gateway: Gateway, write: Write, step: int) -> None:
-    """Hold a session, and tell what was said and what it cost. Raises GatewayError where the gateway refuses."""
+    """Run a session, and print what was said and its cost. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Talk: a live session sends a second of sound, and is charged once, when it is over.\n   ")
     before = gateway.wallet()
     with _opened(gateway) as socket:
@@ -41,7 +41,7 @@ def show_realtime(gateway: Gateway, write: Write, step: int) -> None:
 
 
 def _opened(gateway: Gateway) -> ClientConnection:
-    """Shake hands. The proof names the URL in its http form."""
+    """Open the WebSocket. The proof names the URL in its http form."""
     url = gateway.base_url + REALTIME
     signed = gateway.signer.headers("GET", url, gateway.signer.tokens.token())
     terms = call_headers(max_cost_microusd=MAX_COST_MICROUSD, idempotency_key=str(uuid.uuid4()))
@@ -52,7 +52,7 @@ def _opened(gateway: Gateway) -> ClientConnection:
 
 
 def _listen(socket: ClientConnection, write: Write) -> dict[str, Any]:
-    """Print the words of the answer as they come, and return what the gateway then reports of the session's cost."""
+    """Print the words of the answer as they arrive, and return the gateway's final report of the session's cost."""
     for event in _events(socket):
         if event["type"] == "response.output_audio_transcript.delta":
             write(event["delta"])
@@ -84,7 +84,7 @@ def _charged(gateway: Gateway, usage_id: str) -> dict[str, Any]:
 
 
 def _parts(record: dict[str, Any]) -> str:
-    """Name what was charged for: its own prices have text and sound."""
+    """Describe what was charged for: audio and text have different prices."""
     sound_in, sound_out = record["inputAudioTokens"], record["outputAudioTokens"]
     text_out = record["outputTokens"] - sound_out
     return f"for {sound_in} tokens of sound in; {sound_out} of sound and {text_out} of text out"

@@ -1,4 +1,4 @@
-"""Vectors of texts, alone and in the context of their documents, and the words by which a document was found."""
+"""Embeds texts, alone and in the context of their documents, and shows the words that matched a query."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ DOCUMENTS = [{"id": str(index), "text": text} for index, text in enumerate(TEXTS
 
 
 def show_embeddings(gateway: Gateway, write: Write, step: int) -> None:
-    """Compare a question with two texts by their vectors. Raises GatewayError where the gateway refuses."""
+    """Compare a query with two texts by their vectors. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Embed: vectors of texts, with the manifest that says which others they may be compared with.\n")
     write(f"   > {QUERY}\n")
     before = gateway.wallet()
@@ -32,7 +32,7 @@ def show_embeddings(gateway: Gateway, write: Write, step: int) -> None:
 
 
 def show_contextual(gateway: Gateway, write: Write, step: int) -> None:
-    """Embed a document's sentences in their context. Raises GatewayError where the gateway refuses."""
+    """Embed a document's sentences in their context. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Embed in context: each sentence's vector knows of the document around it.\n")
     before = gateway.wallet()
     body: dict[str, Any] = {"model": "embedding-contextual", "input_type": "document", "documents": [TEXTS]}
@@ -44,7 +44,7 @@ def show_contextual(gateway: Gateway, write: Write, step: int) -> None:
 
 
 def show_late_interaction(gateway: Gateway, write: Write, step: int) -> None:
-    """Score two texts and show the words that matched. Raises GatewayError where the gateway refuses."""
+    """Score two texts and show the words that matched. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Score by late interaction: documents with the words that answered the query.\n   > {QUERY}\n")
     before = gateway.wallet()
     body = {"model": "late-interaction", "query": QUERY, "documents": DOCUMENTS, "top_spans": 2}
@@ -63,5 +63,5 @@ def _cosine(one: list[float], other: list[float]) -> float:
 
 
 def _of_span(text: str, span: dict[str, Any]) -> str:
-    """Return what a span has of a text; its offsets are UTF-16 code units."""
+    """Return the text in a span; its offsets are UTF-16 code units."""
     return text.encode("utf-16-le")[2 * span["start"] : 2 * span["end"]].decode("utf-16-le")

@@ -1,4 +1,4 @@
-"""Three sentences, ordered by how well they answer a question."""
+"""Reranks three sentences by their relevance to a question."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ BODY: dict[str, Any] = {"model": "rerank", "query": QUERY, "documents": DOCUMENT
 
 
 def show_rerank(gateway: Gateway, write: Write, step: int) -> None:
-    """Rerank them, and tell the order and what it cost. Raises GatewayError where the gateway refuses."""
+    """Rerank them, and print the order and the cost. Raises GatewayError if the gateway refuses."""
     write(f"\n{step}. Rerank: sentences in the order of their relevance, paid for by the kilobyte.\n   > {QUERY}\n")
     before = gateway.wallet()
     answer, receipt = call(gateway, RERANK, BODY, max_cost_microusd=MAX_COST_MICROUSD)

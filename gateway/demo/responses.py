@@ -1,4 +1,4 @@
-"""Two responses, the second of which goes on from the first by its id."""
+"""Creates two responses, the second of which continues the first by its id."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ NEXT: dict[str, Any] = {"model": "fast", "input": "Which word was it?", "max_out
 
 
 def show_responses(gateway: Gateway, write: Write, step: int) -> None:
-    """Make both, and tell what the second cost and what of it is stored. Raises GatewayError where the gateway refuses."""
+    """Create both, and print the cost of the second and what is stored with it. Raises GatewayError if the gateway
+    refuses."""
     first, _ = call(gateway, RESPONSES, FIRST, max_cost_microusd=MAX_COST_MICROUSD)
     write(f"\n{step}. Respond: {first['id']} is stored; the next request goes on from it, and pays for its words.\n")
     before = gateway.wallet()
@@ -24,7 +25,7 @@ def show_responses(gateway: Gateway, write: Write, step: int) -> None:
 
 
 def _forget(gateway: Gateway, write: Write, *response_ids: str) -> None:
-    """Read back what the newest response answered, then delete them all."""
+    """Read back the stored input of the newest response, then delete them all."""
     items = gateway.request("GET", f"{RESPONSES}/{response_ids[0]}/input_items").json()["data"]
     write(f"\n   stored with it: {len(items)} items of input, encrypted; deleted now\n")
     for response_id in response_ids:

@@ -1,4 +1,4 @@
-"""Two sandbox runs: the output of one is told while it runs, and the other, which ignores signals, is cancelled."""
+"""Starts two sandbox runs: shows the output of one as it runs, and cancels the other, which ignores signals."""
 
 import time
 import uuid
@@ -18,8 +18,8 @@ PATIENCE_SECONDS = 60.0
 
 
 def show_sandbox(gateway: Gateway, write: Write, step: int) -> None:
-    """Execute a run to its end and cancel another. A gateway without a sandbox, or a machine that has no means for one,
-    is told in one line. Raises GatewayError where the gateway refuses."""
+    """Run one to its end and cancel another. Prints one line if the gateway has no sandbox or the machine does not
+    support one. Raises GatewayError if the gateway refuses."""
     write(
         f"\n{step}. Run: a program of a project is executed in the sandbox, without network and apart from the machine.\n"
     )
@@ -42,7 +42,7 @@ def _project(gateway: Gateway) -> str:
 
 
 def _show_output(gateway: Gateway, write: Write, project: str) -> bool:
-    """Write a run's output as it comes, and how it ended; return whether it succeeded."""
+    """Print a run's output as it arrives, and how it ended; return whether it succeeded."""
     began, told = time.monotonic(), 0
     for run in _followed(gateway, _begin(gateway, project, COUNTS)):
         for line in run["stdout"][told:].splitlines():
@@ -56,7 +56,7 @@ def _show_output(gateway: Gateway, write: Write, project: str) -> bool:
 
 
 def _show_cancelling(gateway: Gateway, write: Write, project: str) -> None:
-    """Cancel a run once it has begun, and write how long that took."""
+    """Cancel a run once it has started, and print how long that took."""
     write(
         "   Another one, which ignores signals and leaves a process in the background, is cancelled once it has begun:\n"
     )
@@ -74,7 +74,7 @@ def _begin(gateway: Gateway, project: str, script: str) -> str:
 
 
 def _followed(gateway: Gateway, run_id: str) -> Iterator[dict[str, Any]]:
-    """Yield a run as it is now and then, last when it is over. Raises GatewayError where that takes too long."""
+    """Yield a run's state repeatedly until it has ended. Raises GatewayError if that takes too long."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         run = _ask(gateway, "GET", f"{RUNS}/{run_id}")

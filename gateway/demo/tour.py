@@ -1,4 +1,4 @@
-"""The tour: sign in, ask, show the receipt, ask the same again, then each other model route once. Each step is told in one line."""
+"""The tour: signs in, makes a call, shows the receipt, repeats the call, then calls each other model route once."""
 
 import uuid
 from typing import Any
@@ -28,7 +28,7 @@ MODELS = ("fast", "embedding", "embedding-contextual", "late-interaction", "rera
 RIGHTS = ("wallet:read", "usage:read", "responses:read", "responses:delete", "judgement:evaluate", "realtime:connect")
 SCOPES = (*RIGHTS, *SANDBOX_RIGHTS, *(f"infer:{model}" for model in MODELS))
 CONSENTS = ("realtime",)
-"""What the product says that its person has agreed to."""
+"""The consents of the person, as stated by the product."""
 STEPS = (
     show_responses,
     show_embeddings,
@@ -41,11 +41,11 @@ STEPS = (
     show_realtime,
     show_sandbox,
 )
-"""What follows the chat, each with its number."""
+"""The steps after the chat, each with its number."""
 
 
 def tour(gateway: Gateway, write: Write) -> None:
-    """Make paid calls and a replay of one, and tell each step. Raises GatewayError where the gateway refuses."""
+    """Make paid calls and replay one, and print each step. Raises GatewayError if the gateway refuses."""
     key = str(uuid.uuid4())
     _sign_in(gateway, write)
     before = gateway.wallet()

@@ -1,4 +1,4 @@
-"""A welcome credit for people who try the example app. It exists in development alone."""
+"""A welcome credit for people who try the example app. Development only."""
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured

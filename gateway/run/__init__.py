@@ -1,1 +1,2 @@
-"""`make run`: one machine's gateway from nothing. Knows processes, files and ports; no Django and no app."""
+"""`make run`: runs a complete gateway on one machine. Manages processes, files and ports; independent of Django and
+apps."""

@@ -10,7 +10,7 @@ from gateway.run.errors import StartError
 from gateway.run.launch import Launch, say
 from gateway.run.options import Options
 
-# `make` waits for us, so its end can only mean that it was killed.
+# `make` waits for this process, so if it has gone, it was killed.
 FOLLOW_PARENT = "--follow-parent"
 
 
@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> int:
     """Run until a signal; return 0 after a clean stop, 1 after one line on standard error."""
     if FOLLOW_PARENT in arguments and sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-    # Logs and the like are for their owner's eyes; what others must pass through is opened by name.
+    # Logs and similar files are readable only by their owner; directories that others must enter are opened explicitly.
     os.umask(0o077)
     try:
         Launch(Options.read(os.environ)).run()

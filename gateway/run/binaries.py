@@ -1,4 +1,4 @@
-"""Finds PostgreSQL's programs: the setting PG_BIN, the system's own, then those in the Python package."""
+"""Finds PostgreSQL's programs: in PG_BIN, on the system, then in the Python package."""
 
 import importlib.util
 import os
@@ -28,9 +28,9 @@ class Binaries:
 
 
 def find(major: int | None, environment: Mapping[str, str]) -> Binaries:
-    """Return the first installation that serves: of exactly `major` for data that exists, else of 15 or later.
+    """Return the first usable installation: of exactly `major` for existing data, otherwise 15 or later.
 
-    Raises StartError in one line when there is none.
+    Raises StartError in one line if there is none.
     """
     seen: list[str] = []
     for binaries in _installations(environment):
@@ -58,7 +58,7 @@ def _installations(environment: Mapping[str, str]) -> Iterator[Binaries]:
 
 
 def _system_directories() -> Iterator[Path]:
-    """Yield where a system keeps PostgreSQL's programs, the newest version first."""
+    """Yield the directories of the system's PostgreSQL programs, newest version first."""
     on_path = shutil.which("postgres")
     if on_path:
         yield Path(on_path).resolve().parent
@@ -67,7 +67,7 @@ def _system_directories() -> Iterator[Path]:
 
 
 def _wheel_directories() -> Iterator[Path]:
-    """Yield the package's own programs, the newest version first; its Python code is never imported."""
+    """Yield the package's own programs, newest version first; its Python code is never imported."""
     spec = importlib.util.find_spec(WHEEL)
     for location in (spec.submodule_search_locations if spec else None) or ():
         installs = Path(location).glob("pginstall*/bin")
@@ -75,7 +75,7 @@ def _wheel_directories() -> Iterator[Path]:
 
 
 def _inspect(directory: Path) -> Binaries | None:
-    """Return the installation in `directory`, or None when it lacks a program or does not answer."""
+    """Return the installation in `directory`, or None if it lacks a program or does not run."""
     programs = [directory / "initdb", directory / "postgres"]
     if not all(os.access(program, os.X_OK) for program in programs):
         return None
@@ -88,6 +88,6 @@ def _inspect(directory: Path) -> Binaries | None:
 
 
 def _number(text: str) -> int:
-    """Return the number at the end of a directory's name, 0 when there is none."""
+    """Return the number at the end of a directory's name, or 0 if there is none."""
     digits = re.search(r"(\d+)$", text)
     return int(digits[1]) if digits else 0

@@ -1,7 +1,7 @@
-"""Readies `.venv` for the pinned requirements: `python3 gateway/run/bootstrap.py REQUIREMENTS [VENV]`.
+"""Prepares `.venv` with the pinned requirements: `python3 gateway/run/bootstrap.py REQUIREMENTS [VENV]`.
 
-Runs under any Python 3, before anything is installed, so it uses the standard library only and old syntax.
-A second call with the same requirements does nothing.
+Runs under any Python 3 before anything is installed, so it uses only the standard library and old syntax. A second call
+with the same requirements does nothing.
 """
 
 import contextlib
@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Iterable, Iterator
 
 OLDEST = (3, 11)
-# What is installed along with a file, at the same versions.
+# Files whose packages are installed together with a file's, at the same versions.
 COVERS = {
     "requirements-dev": ("requirements", "requirements-local-model"),
     "requirements-local-model": ("requirements",),
 }
-# A pinned package of a requirements file, and the line with which pip turns to one.
+# A pinned package in a requirements file, and pip's output line when it starts a package.
 PIN = re.compile(r"^[\w.-]+(?:\[[\w,-]+\])?==", re.MULTILINE)
 TURN = re.compile(r"(?:Collecting |Requirement already satisfied: )([\w.-]+)|Processing \S*/([\w.]+)-")
 PROJECT_DIR = Path(__file__).resolve().parents[2]
@@ -41,7 +41,7 @@ def main(arguments: list) -> int:
 
 
 def ready(environment: Path, requirements: Path) -> int:
-    """Make the environment and install, unless that was done before with this very content."""
+    """Create the environment and install, unless that was already done for the same file contents."""
     stamp = environment / (requirements.stem + ".stamp")
     wanted = fingerprint(requirements)
     python = environment / "bin" / "python"
@@ -63,12 +63,12 @@ def ready(environment: Path, requirements: Path) -> int:
 
 
 def fingerprint(requirements: Path) -> str:
-    """Return a text that changes whenever the file does."""
+    """Return a hash of the file."""
     return hashlib.sha256(requirements.read_bytes()).hexdigest()
 
 
 def create(environment: Path) -> bool:
-    """Make a virtual environment; what an interrupted start left is kept if it can be repaired, else created afresh."""
+    """Create a virtual environment; an interrupted one is repaired if possible, otherwise created again."""
     for clear in (False, True):
         with contextlib.suppress(subprocess.CalledProcessError, OSError, SystemExit):
             venv.EnvBuilder(with_pip=True, symlinks=True, clear=clear).create(str(environment))
@@ -78,12 +78,12 @@ def create(environment: Path) -> bool:
 
 
 def has_pip(python: Path) -> bool:
-    """Return whether an environment is whole enough to install into."""
+    """Return whether an environment is complete enough to install into."""
     return runs(python, "-m", "pip", "--version")
 
 
 def install(python: Path, requirements: Path) -> bool:
-    """Install exactly the pinned files; every one must have a recorded hash. What a file does not pin is not installed."""
+    """Install exactly the pinned files, each with a recorded hash. Files that are not pinned are not installed."""
     command = [python, "-m", "pip", "install", "--progress-bar=off", "--disable-pip-version-check", "--no-input"]
     command += ["--root-user-action=ignore", "--require-hashes", "--no-deps", "-r", requirements]
     total = len(PIN.findall(requirements.read_text(encoding="utf-8")))
@@ -94,7 +94,7 @@ def install(python: Path, requirements: Path) -> bool:
 
 
 def progress(lines: Iterable, total: int) -> Iterator:
-    """Yield what to tell of pip's output: each package of `total` as its turn comes, then that they are unpacked."""
+    """Yield progress lines for pip's output: each of `total` packages when it is started, then the unpacking."""
     seen = set()
     for line in lines:
         turn = TURN.match(line)
@@ -109,7 +109,7 @@ def progress(lines: Iterable, total: int) -> Iterator:
 
 
 def runs(*command: object) -> bool:
-    """Return whether a command ends well, whatever it prints."""
+    """Return whether a command succeeds, whatever it prints."""
     try:
         return subprocess.run([str(part) for part in command], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -118,7 +118,7 @@ def runs(*command: object) -> bool:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator:
-    """Wait for another start in the same checkout that is installing right now."""
+    """Wait for another process that is installing in the same checkout."""
     lock = os.open(str(directory), os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -128,12 +128,12 @@ def locked(directory: Path) -> Iterator:
 
 
 def say(message: str) -> None:
-    """Print to the terminal what goes on, at once."""
+    """Print to the terminal without buffering."""
     print(message, flush=True)
 
 
 def fail(message: str) -> int:
-    """Print what is wrong; return the exit code."""
+    """Print the error and return the exit code."""
     print("gateway: " + message, file=sys.stderr)
     return 1
 

@@ -26,10 +26,10 @@ def spawn(
     file_descriptors: Collection[int] = (),
     death_signal: signal.Signals = signal.SIGTERM,
 ) -> subprocess.Popen[bytes]:
-    """Start `command` in a process group of its own.
+    """Start `command` in its own process group.
 
-    A Ctrl-C at the terminal reaches the supervisor only, which then stops the children in order. Where the kernel
-    can (Linux), a child is sent `death_signal` when the supervisor dies without having stopped it.
+    A Ctrl-C at the terminal then reaches only the supervisor, which stops the children in order. If the kernel supports
+    it (Linux), a child receives `death_signal` when the supervisor dies without having stopped it.
     """
     return subprocess.Popen(
         command,
@@ -46,7 +46,7 @@ def spawn(
 
 
 def stop(child: subprocess.Popen[bytes], how: signal.Signals, grace_seconds: float) -> None:
-    """Ask `child` to end, wait for it, and kill what is left of its group after `grace_seconds`."""
+    """Send a signal to `child`, wait for it, and kill what is left of its group after `grace_seconds`."""
     if child.poll() is None:
         signal_group(child.pid, how, leader_only=True)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -56,7 +56,7 @@ def stop(child: subprocess.Popen[bytes], how: signal.Signals, grace_seconds: flo
 
 
 def signal_group(group: int, how: signal.Signals, *, leader_only: bool = False) -> None:
-    """Send a signal to a process group, or to its leader only; a group that is gone is no error."""
+    """Send a signal to a process group, or only to its leader; a group that has ended is no error."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if leader_only:
             os.kill(group, how)
@@ -67,7 +67,7 @@ def signal_group(group: int, how: signal.Signals, *, leader_only: bool = False) 
 def _tie_to_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
     """Return a function that a child runs before exec, so that its parent's death ends it too.
 
-    It runs after the change of user, because the kernel forgets the death signal when credentials change.
+    It runs after the change of user, because the kernel clears the death signal when credentials change.
     """
     if _libc is None:
         return None

@@ -1,4 +1,4 @@
-"""Makes a PostgreSQL data directory once, whole or not at all, and readies one that a crash left behind."""
+"""Creates a PostgreSQL data directory atomically, and recovers one after a crash."""
 
 import os
 import shutil
@@ -17,27 +17,28 @@ from gateway.run.identity import Identity
 
 SUPERUSER = "gateway"
 ORPHAN_GRACE_SECONDS = 20.0
-# Messages are read by `postgres.py`, so their language is fixed.
+# `postgres.py` parses messages, so their language is fixed.
 LOCALE = {"LC_ALL": "C", "LANG": "C", "TZ": "UTC"}
 HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-"""A backend's own memory goes on huge pages where Linux has them (glibc 2.35): a call takes 4 % less of its time."""
+"""A backend's own memory uses huge pages if Linux has them (glibc 2.35), which takes 4 % less of its time per call."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """One cluster's files. `path` exists only when `initdb` has finished."""
+    """One cluster's files. `path` exists only once `initdb` has finished."""
 
     path: Path
     identity: Identity | None
 
     @property
     def major(self) -> int | None:
-        """Return the major version that made the data, or None when there is none yet."""
+        """Return the major version of the data, or None if there is none yet."""
         version = read_text(self.path / "PG_VERSION")
         return int(version) if version else None
 
     def create(self, binaries: Binaries, password: str, *, durable: bool) -> None:
-        """Run `initdb` beside the final place and rename: a kill in the middle leaves nothing that looks whole."""
+        """Run `initdb` in a temporary directory and rename it, so that an interrupted run leaves nothing that looks
+        complete."""
         self._remove_unfinished()
         temporary = Path(tempfile.mkdtemp(prefix=f"{self.path.name}.new-", dir=self.path.parent))
         with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=f"{self.path.name}.new-") as secret:
@@ -67,18 +68,18 @@ class DataDirectory:
             raise StartError(f"initdb failed: {_last_line(outcome.stderr)}")
 
     def environment(self, outer: Mapping[str, str]) -> dict[str, str]:
-        """Return what PostgreSQL's programs see: no PG* variable of ours may steer them."""
+        """Return the environment of PostgreSQL's programs, without our PG* variables, which would configure them."""
         return {"PATH": outer.get("PATH", os.defpath), **LOCALE, **HUGE_PAGES}
 
     def _remove_unfinished(self) -> None:
-        """Remove what an `initdb` that was killed left behind."""
+        """Remove what an interrupted `initdb` left."""
         for path in self.path.parent.glob(f"{self.path.name}.new-*"):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def clear_orphan(self) -> None:
-        """End a server that outlived its supervisor and remove a lock file whose process is gone.
+        """Stop a server that outlived its supervisor, and remove a lock file whose process has ended.
 
-        The caller holds the lock of the data directory, so nobody else may run a server on it.
+        The caller holds the lock of the data directory, so no other gateway may run a server on it.
         """
         lock = self.path / "postmaster.pid"
         content = read_text(lock)
@@ -87,7 +88,7 @@ class DataDirectory:
         pid = int(content.splitlines()[0])
         if self._is_server(pid):
             self._end(pid)
-        # The number may belong to another process by now, which PostgreSQL would take for a live server.
+        # Another process may have the number by now, which PostgreSQL would mistake for a live server.
         lock.unlink(missing_ok=True)
 
     def _is_server(self, pid: int) -> bool:
@@ -98,7 +99,7 @@ class DataDirectory:
             return False
 
     def _end(self, pid: int) -> None:
-        """Stop an orphaned server at once, keeping what it committed."""
+        """Stop an orphaned server at once without losing committed data."""
         deadline = time.monotonic() + ORPHAN_GRACE_SECONDS
         os.kill(pid, signal.SIGINT)
         while self._is_server(pid):
@@ -108,6 +109,6 @@ class DataDirectory:
 
 
 def _last_line(text: str) -> str:
-    """Return the last line that says something."""
+    """Return the last line that is not blank."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"

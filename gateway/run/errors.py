@@ -1,5 +1,5 @@
-"""The one error that a start may end in."""
+"""The error with which a start may fail."""
 
 
 class StartError(Exception):
-    """Explain in one line why the gateway cannot start and what would help."""
+    """Explains in one line why the gateway cannot start, and what would help."""

@@ -1,4 +1,4 @@
-"""Small files of a data directory: written whole or not at all, and secret ones readable by their owner only."""
+"""Small files of a data directory, written atomically; secrets are readable only by their owner."""
 
 import json
 import os
@@ -10,7 +10,7 @@ PRIVATE_MODE = 0o600
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step, with mode 0600 from its first moment on."""
+    """Replace the content of `path` with `text` atomically, with mode 0600 from the start."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.unlink(missing_ok=True)
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE)
@@ -22,7 +22,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def read_text(path: Path) -> str | None:
-    """Return the content of `path` without outer white space, or None when there is no such file."""
+    """Return the stripped content of `path`, or None if there is no such file."""
     try:
         return path.read_text(encoding="utf-8").strip()
     except (FileNotFoundError, NotADirectoryError):
@@ -30,7 +30,7 @@ def read_text(path: Path) -> str | None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the JSON object in `path`; an absent, unreadable or broken file counts as empty."""
+    """Return the JSON object in `path`, or an empty one if the file is absent, unreadable or invalid."""
     try:
         value = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -39,7 +39,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_or_create_secret(path: Path, length_bytes: int = 24) -> str:
-    """Return the random text kept in `path`, made at the first call."""
+    """Return the random text stored in `path`, created at the first call."""
     secret = read_text(path)
     if not secret:
         secret = secrets.token_urlsafe(length_bytes)
@@ -48,5 +48,5 @@ def read_or_create_secret(path: Path, length_bytes: int = 24) -> str:
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Replace `path` by one JSON object, private and in one step."""
+    """Replace the content of `path` with a JSON object, privately and atomically."""
     write_private(path, json.dumps(value, indent=2) + "\n")

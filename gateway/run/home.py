@@ -1,4 +1,4 @@
-"""One gateway's data directory: made, locked, and known to later starts."""
+"""A gateway's data directory: created, locked, and found again by later starts."""
 
 import base64
 import fcntl
@@ -17,13 +17,13 @@ FOLDERS = ("celery/messages", "celery/control", "static")
 
 
 class Home:
-    """A data directory that this process alone may run a gateway on."""
+    """A data directory on which only this process may run a gateway."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def secrets(self) -> dict[str, str]:
-        """Return the development secrets of this directory, made at the first call."""
+        """Return the development secrets of this directory, created at the first call."""
         path = self.path / SECRETS_FILE
         known = read_json(path)
         made = {
@@ -36,18 +36,19 @@ class Home:
         return {name: str(value) for name, value in known.items()}
 
     def wants_sandbox(self) -> bool:
-        """Return whether there is work for a worker of sandbox runs."""
+        """Return whether a worker for sandbox runs is needed."""
         return (self.path / SANDBOX_MARK).exists()
 
     def record(self, addresses: Mapping[str, str], children: Mapping[str, int]) -> None:
-        """Write down what other shells look for and what a next start has to end if this process is killed."""
+        """Record the addresses for other shells, and the children that the next start has to end if this process is
+        killed."""
         processes = {name: {"pid": pid, "started": identify(pid)} for name, pid in children.items()}
         write_json(self.path / RUN_FILE, {**addresses, "children": processes})
 
 
 @contextmanager
 def occupy(path: Path) -> Iterator[Home]:
-    """Make the data directory and hold its lock. Raises StartError when that is not possible."""
+    """Create the data directory and hold its lock. Raises StartError if that is not possible."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -64,7 +65,7 @@ def occupy(path: Path) -> Iterator[Home]:
 
 
 def _take(lock: int, path: Path) -> None:
-    """Take the lock, which the kernel frees when this process ends in whatever way."""
+    """Take the lock, which the kernel releases whenever and however this process ends."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

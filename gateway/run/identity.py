@@ -1,4 +1,4 @@
-"""Decides as whom PostgreSQL runs, because it refuses to run as root."""
+"""Chooses the user that PostgreSQL runs as, because it refuses to run as root."""
 
 import os
 import pwd
@@ -14,14 +14,14 @@ UNPRIVILEGED = ("nobody", "postgres", "daemon")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A user that child processes are started as, and that owns what they write."""
+    """A user that child processes run as, and that owns their files."""
 
     name: str
     uid: int
     gid: int
 
     def spawn_arguments(self) -> dict[str, Any]:
-        """Return what `subprocess` needs to start a child as this user."""
+        """Return the arguments with which `subprocess` starts a child as this user."""
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
@@ -29,8 +29,8 @@ class Identity:
         os.chown(path, self.uid, self.gid)
 
     def reaches(self, path: Path) -> bool:
-        """Return whether this user may enter every directory above `path` and `path` itself, as written and where links
-        lead."""
+        """Return whether this user may enter `path` and every directory above it, as written and after following
+        links."""
         written, resolved = path.absolute(), path.resolve()
         return all(self._enters(part) for part in {written, *written.parents, resolved, *resolved.parents})
 
@@ -45,7 +45,7 @@ class Identity:
 
 
 def database_identity() -> Identity | None:
-    """Return whom to run PostgreSQL as: None for the present user, an unprivileged user when that is root."""
+    """Return the user to run PostgreSQL as: None for the current user, an unprivileged user if that is root."""
     if os.geteuid() != 0:
         return None
     for name in UNPRIVILEGED:

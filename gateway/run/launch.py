@@ -1,4 +1,4 @@
-"""Brings one gateway up, keeps it up, and takes it down: the story of `make run`."""
+"""Starts a gateway, keeps it running, and stops it: the sequence of `make run`."""
 
 import os
 import signal
@@ -35,9 +35,9 @@ class Launch:
         self._signals = 0
 
     def run(self) -> None:
-        """Run until SIGINT or SIGTERM. Raises StartError when the gateway cannot start or not go on.
+        """Run until SIGINT or SIGTERM. Raises StartError if the gateway cannot start or continue.
 
-        Whatever happens, nothing is left running.
+        No process is left running in any case.
         """
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._note)
@@ -54,7 +54,7 @@ class Launch:
             self._serve(Parts(home, cluster, listener, environment, addresses))
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        """Remember that somebody wants us to end; a second signal means at once."""
+        """Record a signal to stop; a second one means at once."""
         self._signals += 1
 
     def _is_stopping(self) -> bool:
@@ -65,7 +65,7 @@ class Launch:
 
     @contextmanager
     def _database(self) -> Iterator[Cluster | None]:
-        """Run the embedded PostgreSQL, unless DATABASE_URL names another."""
+        """Run the embedded PostgreSQL, unless DATABASE_URL names another database."""
         if self._options.database_url:
             yield None
             return
@@ -77,13 +77,13 @@ class Launch:
             cluster.stop()
 
     def _addresses(self, cluster: Cluster | None) -> dict[str, str]:
-        """Return what other shells look for."""
+        """Return the addresses that other shells look up."""
         url = cluster.url if cluster else self._options.database_url
         assert url is not None
         return {"DATABASE_URL": url, "GATEWAY_BASE_URL": self._options.base_url}
 
     def _environment(self, home: Home, addresses: Mapping[str, str]) -> dict[str, str]:
-        """Return what every process of this gateway sees: what we were given, and what was missing from it."""
+        """Return the environment of all processes: our own, completed with defaults."""
         given = {name: value for name, value in os.environ.items() if value}
         secrets = {} if self._options.is_production else home.secrets()
         config = {"GATEWAY_CONFIG": str(self._options.config or "")}
@@ -92,7 +92,7 @@ class Launch:
         return {**defaults, **given, **places, **config, **addresses}
 
     def _prepare(self, environment: Mapping[str, str]) -> None:
-        """Bring the database's tables up to date and apply the configuration; say what is new."""
+        """Migrate the database and apply the configuration; print what changed."""
         log_path = self._options.data_dir / "prepare.log"
         with log_path.open("w+b") as log:
             command = [sys.executable, "manage.py", "prepare"]
@@ -103,18 +103,18 @@ class Launch:
             log.seek(0)
             text = log.read().decode(errors="replace").strip()
         if child.returncode and not self._is_stopping():
-            raise StartError(_complaint(text, log_path))
+            raise StartError(_failure_text(text, log_path))
         if text and not child.returncode:
             print(text, flush=True)
 
     def _serve(self, parts: "Parts") -> None:
-        """Run the services until a signal, the server first; say `ready` once the gateway answers that it is."""
+        """Run the services until a signal, the server first; print `ready` once the gateway's health check succeeds."""
         server, *helpers = services(self._options, parts.listener.fileno(), parts.environment)
         supervisor = Supervisor([server], say)
         try:
             self._watch(parts, supervisor, time.monotonic() + READY_SECONDS, until_ready=True)
             if not self._is_stopping():
-                # Not sooner, because all of them would share the processors while somebody waits.
+                # Not sooner, because they would compete with the server's start for the processors.
                 supervisor.add(helpers)
                 parts.add_sandbox(supervisor)
                 supervisor.tick(0)
@@ -122,13 +122,13 @@ class Launch:
                 print(_announcement(self._options, parts.environment), flush=True)
             self._watch(parts, supervisor, float("inf"), until_ready=False)
         finally:
-            # No new connection may wait for a server that will not come.
+            # No new connection may wait for a server that is stopping.
             parts.listener.close()
             supervisor.stop(self._is_urgent)
             parts.home.record(parts.addresses, {})
 
     def _watch(self, parts: "Parts", supervisor: Supervisor, deadline: float, *, until_ready: bool) -> None:
-        """Restart what ends, until a signal comes or, if so wanted, the gateway answers."""
+        """Restart services that end, until a signal arrives or, with `until_ready`, the gateway responds."""
         while not self._is_stopping():
             if supervisor.tick(TICK_SECONDS):
                 parts.record(supervisor)
@@ -142,7 +142,7 @@ class Launch:
 
 
 class Parts:
-    """What a running gateway consists of, beside its services."""
+    """The parts of a running gateway other than its services."""
 
     def __init__(
         self,
@@ -160,17 +160,17 @@ class Parts:
         self._has_sandbox = False
 
     def add_sandbox(self, supervisor: Supervisor) -> None:
-        """Run the worker of sandbox runs once the configuration has work for it."""
+        """Start the worker for sandbox runs once the configuration needs it."""
         if not self._has_sandbox and self.home.wants_sandbox():
             supervisor.add([sandbox(self.environment)])
             self._has_sandbox = True
 
     def record(self, supervisor: Supervisor) -> None:
-        """Write down which processes run."""
+        """Record which processes run."""
         self.home.record(self.addresses, supervisor.pids())
 
     def mend_database(self) -> None:
-        """Start an embedded database again that ended; its port must stay, because every process knows it."""
+        """Restart an embedded database that stopped, on the same port, because every process knows that."""
         if self._cluster is None or not self._cluster.has_ended():
             return
         say("the database stopped; restarting it")
@@ -179,7 +179,7 @@ class Parts:
 
 
 def _announcement(options: Options, environment: Mapping[str, str]) -> str:
-    """Return the line that scripts wait for, `ready: <base url>`, and below it where a person goes next."""
+    """Return the line that scripts wait for, `ready: <base url>`, followed by the addresses to visit."""
     portal = environment.get("PORTAL_URL", options.base_url).rstrip("/")
     lines = [
         f"ready: {options.base_url}",
@@ -194,12 +194,12 @@ def _announcement(options: Options, environment: Mapping[str, str]) -> str:
 
 
 def say(message: str) -> None:
-    """Print to the terminal what happened."""
+    """Print an event to the terminal."""
     print(f"gateway: {message}", file=sys.stderr, flush=True)
 
 
-def _complaint(text: str, log_path: Path) -> str:
-    """Return the lines of a failed command's output that say what is wrong; a crash is told with its whereabouts."""
+def _failure_text(text: str, log_path: Path) -> str:
+    """Return the lines of a failed command's output that explain the failure, and for a crash the path of the log."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     begins = next((number for number, line in enumerate(lines) if line.startswith(COMPLAINTS)), None)
     if begins is not None:

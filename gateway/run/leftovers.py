@@ -1,4 +1,4 @@
-"""Ends what an earlier supervisor, killed in a way that it could not see, left running."""
+"""Ends processes that an earlier supervisor left running because it was killed."""
 
 import signal
 import subprocess
@@ -10,12 +10,13 @@ from typing import Any
 from gateway.run.children import signal_group
 
 GRACE_SECONDS = 12.0
-# The start time is field 22 of /proc/<pid>/stat; fields are counted from the end of the name, which may hold blanks.
+# The start time is field 22 of /proc/<pid>/stat; fields are counted from the end of the name, which may contain spaces.
 START_FIELD = 22 - 3
 
 
 def identify(pid: int) -> str | None:
-    """Return what tells process `pid` from a later one of the same number: when it started. None when it is gone."""
+    """Return the start time of process `pid`, which distinguishes it from a later one with the same number; None if it
+    has ended."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -33,7 +34,7 @@ def _ask_ps(pid: int) -> str | None:
 
 
 def end_leftovers(children: Mapping[str, Any]) -> None:
-    """Wait for recorded children that still run to end, as the kernel told them to, and kill them if they do not."""
+    """Wait for recorded children that are still running to end, as the kernel signalled them to, and kill the rest."""
     alive = [child["pid"] for child in children.values() if _is_same(child)]
     for pid in alive:
         signal_group(pid, signal.SIGTERM, leader_only=True)
@@ -45,6 +46,6 @@ def end_leftovers(children: Mapping[str, Any]) -> None:
 
 
 def _is_same(child: Any) -> bool:
-    """Return whether a recorded child still runs and its number was not given to another process."""
+    """Return whether a recorded child is still running, rather than another process with its number."""
     started = child.get("started")
     return started is not None and identify(int(child["pid"])) == started

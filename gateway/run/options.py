@@ -1,4 +1,4 @@
-"""Reads what `make run` may be told, from the environment."""
+"""Reads the options of `make run` from the environment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ PORT_MAX = 65535
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Where one gateway listens, keeps its data and finds its configuration."""
+    """The address, data directory and configuration of a gateway."""
 
     host: str
     port: int
@@ -28,7 +28,7 @@ class Options:
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> "Options":
-        """Return the options in `environment`; an empty variable counts as absent. Raises StartError with all problems."""
+        """Read the options; an empty variable counts as absent. Raises StartError with all problems."""
         given = {name: value for name, value in environment.items() if value}
         problems: list[str] = []
         host = given.get("HOST", "127.0.0.1")
@@ -57,7 +57,7 @@ class Options:
 
 
 def _number(given: Mapping[str, str], name: str, default: int, maximum: int, problems: list[str]) -> int:
-    """Return a whole number of at least 1, or note a problem."""
+    """Return a whole number of at least 1, or record a problem."""
     text = given.get(name, str(default))
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= maximum:
         problems.append(f"{name} must be a whole number from 1 to {maximum}, not {text!r}.")
@@ -73,7 +73,7 @@ def _reachable(host: str) -> str:
 
 
 def _config(setting: str | None, is_production: bool, problems: list[str]) -> Path | None:
-    """Return the file to apply: the setting, else the demonstration, which never enters production; or note a problem."""
+    """Return the file to apply: the setting, otherwise the demo, except in production; or record a problem."""
     if setting is None:
         return None if is_production else PROJECT_DIR / "gateway" / "demo.yaml"
     path = Path(setting).absolute()

@@ -1,4 +1,4 @@
-"""Carries what children print to our own standard error, a readable prefix before each line."""
+"""Forwards the output of children to our own standard error, with a prefix before each line."""
 
 import os
 import selectors
@@ -8,7 +8,7 @@ from typing import IO
 
 READ_BYTES = 65536
 LINES_KEPT = 20
-# What Celery says on its way out, to nobody's use.
+# Lines that Celery prints on shutdown and that carry no information.
 NOISE = ("", "worker: Warm shutdown (MainProcess)")
 
 
@@ -21,22 +21,22 @@ class Output:
         self._recent: defaultdict[str, deque[str]] = defaultdict(lambda: deque(maxlen=LINES_KEPT))
 
     def attach(self, name: str, pipe: IO[bytes]) -> None:
-        """Carry what comes through `pipe` under the prefix `name`, until its far end closes."""
+        """Forward the output of `pipe` with the prefix `name` until it closes."""
         os.set_blocking(pipe.fileno(), False)
         self._unfinished[pipe.fileno()] = b""
         self._selector.register(pipe, selectors.EVENT_READ, name)
 
     def pump(self, seconds: float) -> None:
-        """Carry what is there; wait at most `seconds` for something to come."""
+        """Forward available output; wait at most `seconds` for some."""
         for key, _ in self._selector.select(seconds):
             self._read(key)
 
     def last_words(self, name: str) -> str:
-        """Return the last line that says something among what `name` printed."""
+        """Return the last line that `name` printed and that is not noise."""
         return self._recent[name][-1].strip() if self._recent[name] else "no output"
 
     def _read(self, key: selectors.SelectorKey) -> None:
-        """Take what one pipe holds and print its whole lines."""
+        """Read from one pipe and print its complete lines."""
         try:
             data = os.read(key.fd, READ_BYTES)
         except BlockingIOError:
@@ -57,7 +57,7 @@ class Output:
         print(f"{name:>6} | {line}", file=sys.stderr, flush=True)
 
     def _close(self, key: selectors.SelectorKey) -> None:
-        """Forget a pipe whose writers have all ended."""
+        """Remove a pipe whose writers have all ended."""
         self._selector.unregister(key.fileobj)
         del self._unfinished[key.fd]
         key.fileobj.close()  # type: ignore[union-attr]

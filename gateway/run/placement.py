@@ -1,7 +1,7 @@
-"""Finds a place for PostgreSQL's files and programs that its user can enter.
+"""Finds a location for PostgreSQL's files and programs that its user can access.
 
-Root may have checked the project out under a directory that only root can enter, such as /root. PostgreSQL, which
-then runs as `nobody`, gets its data and (when they come from the Python package) its programs below SHARED_ROOT.
+Root may have checked out the project in a directory that only root can enter, such as /root. PostgreSQL, which then
+runs as `nobody`, gets its data and (if they come from the Python package) its programs below SHARED_ROOT.
 """
 
 import os
@@ -20,16 +20,16 @@ OWNER_FILE = "data-directory"
 
 
 def place_data(link: Path, identity: Identity | None) -> Path:
-    """Return the directory that holds the cluster called `link`, which need not exist yet.
+    """Return the directory for the cluster called `link`, which need not exist yet.
 
-    It is `link` itself when the database's user can get there. Otherwise `link` becomes a symbolic link.
+    It is `link` itself if the database's user can access it. Otherwise `link` becomes a symbolic link.
     """
     if link.is_symlink():
         return _resolve(link)
     if identity is None or link.exists():
         return link
     if identity.reaches(link.parent.parent):
-        # The data directory itself is ours: letting others pass through shows them nothing.
+        # The data directory itself stays ours: letting others pass through reveals nothing.
         link.parent.chmod(link.parent.stat().st_mode | stat.S_IXOTH)
     if identity.reaches(link.parent):
         return link
@@ -43,7 +43,7 @@ def place_data(link: Path, identity: Identity | None) -> Path:
 
 
 def place_binaries(binaries: Binaries, identity: Identity | None) -> Binaries:
-    """Return the same programs in a place where the database's user can run them."""
+    """Return the same programs in a location where the database's user can run them."""
     if identity is None or identity.reaches(Path(binaries.program("postgres"))):
         return binaries
     package = binaries.directory.parents[1]
@@ -56,7 +56,7 @@ def place_binaries(binaries: Binaries, identity: Identity | None) -> Binaries:
 
 
 def _resolve(link: Path) -> Path:
-    """Return where an earlier start put the data."""
+    """Return the location that an earlier start chose for the data."""
     target = link.readlink()
     if not target.parent.is_dir():
         raise StartError(
@@ -66,7 +66,7 @@ def _resolve(link: Path) -> Path:
 
 
 def _forget_temporary_data(root: Path) -> None:
-    """Remove the data of directories that lay among the temporary files and are gone; any other data stays."""
+    """Remove the data of temporary data directories that no longer exist; other data is never removed."""
     for note in root.glob(f"data-*/{OWNER_FILE}"):
         link = Path(note.read_text(encoding="utf-8"))
         if link.is_relative_to(tempfile.gettempdir()) and not link.is_symlink():
@@ -74,7 +74,7 @@ def _forget_temporary_data(root: Path) -> None:
 
 
 def _shared_root() -> Path:
-    """Return SHARED_ROOT, made when it is missing."""
+    """Return SHARED_ROOT, creating it if necessary."""
     try:
         SHARED_ROOT.mkdir(parents=True, exist_ok=True)
         SHARED_ROOT.chmod(READABLE_DIRECTORY)
@@ -86,13 +86,13 @@ def _shared_root() -> Path:
 
 
 def _fingerprint(binaries: Binaries) -> str:
-    """Return a name that changes with the package's content, from its server program."""
+    """Return a name that changes with the package's content, derived from its server program."""
     status = Path(binaries.program("postgres")).stat()
     return f"{binaries.major}-{status.st_size}-{int(status.st_mtime)}"
 
 
 def _copy_package(package: Path, install: str, target: Path) -> None:
-    """Copy one installation and its bundled libraries, readable by everybody, and put it in place in one step."""
+    """Copy an installation and its bundled libraries, readable by everybody, and rename it into place."""
     temporary = Path(tempfile.mkdtemp(prefix="copy-", dir=target.parent))
     shutil.copytree(package / install, temporary / WHEEL / install, symlinks=True)
     libraries = package.with_name(f"{WHEEL}.libs")
@@ -110,7 +110,7 @@ def _copy_package(package: Path, install: str, target: Path) -> None:
 
 
 def _open_to_everybody(path: Path) -> None:
-    """Make a file readable for everybody, and executable when it is for its owner."""
+    """Make a file readable by everybody, and executable if its owner may execute it."""
     if path.is_symlink():
         return
     mode = path.stat().st_mode

@@ -1,4 +1,4 @@
-"""Looks for TCP ports of this machine, and takes one."""
+"""Finds free TCP ports of this machine, and listens on one."""
 
 import random
 import socket
@@ -10,13 +10,13 @@ from gateway.run.errors import StartError
 BACKLOG = 2048
 
 LISTENER_PORTS = range(20_000, 32_768)
-"""Below the ports that systems give to outgoing connections, which would take a port from a server that restarts."""
+"""Below the ephemeral ports, so that no outgoing connection takes the port of a server that restarts."""
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """Return a port that nobody listens on at the moment; another process may still take it first.
+    """Return a port that is free at the moment; another process may still take it first.
 
-    Raises StartError when all of them are taken.
+    Raises StartError if none is free.
     """
     for port in random.sample(LISTENER_PORTS, len(LISTENER_PORTS)):
         if is_free(host, port):
@@ -38,7 +38,7 @@ def is_free(host: str, port: int) -> bool:
 
 @contextmanager
 def listen(host: str, port: int) -> Iterator[socket.socket]:
-    """Take a port for as long as the gateway runs. Raises StartError when somebody else has it."""
+    """Listen on a port as long as the gateway runs. Raises StartError if it is taken."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError as error:
@@ -46,8 +46,8 @@ def listen(host: str, port: int) -> Iterator[socket.socket]:
     family, kind, protocol, _, address = found[0]
     with socket.socket(family, kind, protocol) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        # Accepted connections inherit it. uvicorn takes a socket that it is given by number for a local one and sets
-        # nothing, and the body of an answer would wait 40 ms for the acknowledgement of its headers.
+        # Accepted connections inherit the option. uvicorn assumes that a socket passed by number is a local one and
+        # does not set it, and then the body of a response would wait 40 ms for the acknowledgement of its headers.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             listener.bind(address)

@@ -1,4 +1,4 @@
-"""An embedded PostgreSQL: one server in the foreground under our own supervision, on 127.0.0.1 only."""
+"""An embedded PostgreSQL: one server in the foreground, supervised here, on 127.0.0.1 only."""
 
 import os
 import re
@@ -48,13 +48,13 @@ SETTINGS: Mapping[str, str] = {
     "log_min_error_statement": "panic",
     "password_encryption": "scram-sha-256",
 }
-# For tests: nothing needs to survive a crash of the machine.
+# For tests, whose data need not survive a crash of the machine.
 FAST_SETTINGS: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off", "max_connections": "200"}
 
 
 @dataclass(slots=True)
 class Cluster:
-    """The database in the data directory `home`. Not shared: its caller holds the directory's lock."""
+    """The database in the data directory `home`. The caller holds the directory's lock, so it is not shared."""
 
     home: Path
     durable: bool = True
@@ -67,9 +67,9 @@ class Cluster:
         return self.home / "postgres.log"
 
     def start(self) -> str:
-        """Start the server, make data and database when they are missing, and return the database's URL.
+        """Start the server, create data and database if necessary, and return the database's URL.
 
-        Raises StartError in one line; then no server is left running.
+        Raises StartError in one line; no server is left running then.
         """
         data, binaries = self._prepare()
         try:
@@ -88,17 +88,17 @@ class Cluster:
         return url
 
     def has_ended(self) -> bool:
-        """Return whether the server was started and has ended by itself since."""
+        """Return whether the server was started and has stopped by itself since."""
         return self.process is not None and self.process.poll() is not None
 
     def stop(self) -> None:
-        """Stop the server so that it keeps all it committed, and wait for it (a "fast shutdown": SIGINT)."""
+        """Stop the server without losing committed data, and wait for it (a "fast shutdown": SIGINT)."""
         if self.process is not None:
             stop(self.process, signal.SIGINT, STOP_SECONDS)
             self.process = None
 
     def _prepare(self) -> tuple[DataDirectory, Binaries]:
-        """Return data that is ready to be served, and the programs to serve it with."""
+        """Return the data directory, ready to be served, and the programs to serve it with."""
         identity = database_identity()
         data = DataDirectory(place_data(self.home / "postgres", identity), identity)
         binaries = place_binaries(find(data.major, os.environ), identity)
@@ -111,7 +111,7 @@ class Cluster:
         return data, binaries
 
     def _launch(self, data: DataDirectory, binaries: Binaries) -> None:
-        """Start the server on the port of last time, or another when that is taken meanwhile."""
+        """Start the server on its previous port, or on another if that is taken by now."""
         for attempt in range(ATTEMPTS):
             port = self._choose_port()
             mark = self._open_log_mark()
@@ -131,7 +131,7 @@ class Cluster:
             time.sleep(0.2 * 2**attempt)
 
     def _choose_port(self) -> int:
-        """Return the port of last time while it is free, else a new one, which is remembered."""
+        """Return the previous port while it is free, otherwise a new one, which is stored."""
         remembered = read_text(_port_path(self.home))
         if remembered and is_free(HOST, int(remembered)):
             return int(remembered)
@@ -140,12 +140,12 @@ class Cluster:
         return port
 
     def _options(self, port: int) -> list[str]:
-        """Return the server's settings as arguments, so that the data directory holds none of its own."""
+        """Return the server's settings as arguments, so that the data directory contains none of its own."""
         chosen = {**SETTINGS, **({} if self.durable else FAST_SETTINGS), **self.settings, "port": str(port)}
         return [part for name, value in chosen.items() for part in ("-c", f"{name}={value}")]
 
     def _wait_until_ready(self, data: DataDirectory) -> bool:
-        """Wait until the server says in its lock file that it takes connections; False when it ended instead."""
+        """Wait until the server's lock file says that it accepts connections; return False if it ended instead."""
         assert self.process is not None
         deadline = time.monotonic() + START_SECONDS
         while self.process.poll() is None:
@@ -158,7 +158,7 @@ class Cluster:
         return False
 
     def _open_log_mark(self) -> int:
-        """Return the log's length, after emptying it if it has grown long."""
+        """Return the log's length, after truncating the log if it has grown long."""
         size = self.log_path.stat().st_size if self.log_path.exists() else 0
         if size > LOG_BYTES_MAX:
             self.log_path.replace(self.log_path.with_suffix(".log.1"))
@@ -166,7 +166,7 @@ class Cluster:
         return size
 
     def _failure(self, mark: int) -> str:
-        """Return what the server said last, from the log's position `mark` on."""
+        """Return the server's last message in the log after position `mark`."""
         with self.log_path.open("rb") as log:
             log.seek(mark)
             text = log.read().decode(errors="replace")
@@ -175,7 +175,7 @@ class Cluster:
 
 
 def database_url(home: Path) -> str | None:
-    """Return the URL of the database in the data directory `home`, or None when there is none yet."""
+    """Return the URL of the database in the data directory `home`, or None if there is none yet."""
     password, port = read_text(_password_path(home)), read_text(_port_path(home))
     if not password or not port:
         return None
@@ -191,13 +191,14 @@ def _create_database(url: str) -> None:
 
 
 def _is_ready(lock: Path, pid: int) -> bool:
-    """Return whether the lock file is `pid`'s and its status line (the eighth) says ready, as `pg_ctl` reads it."""
+    """Return whether the lock file belongs to `pid` and its status line (the eighth) says ready, as `pg_ctl` reads
+    it."""
     lines = (read_text(lock) or "").splitlines()
     return len(lines) >= 8 and lines[0].strip() == str(pid) and lines[7].strip() == "ready"
 
 
 def _may_pass(failure: str) -> bool:
-    """Return whether a failed start is worth another try: the port was taken, or old backends still end."""
+    """Return whether retrying a failed start may help: the port was taken, or old backends are still ending."""
     return "could not create any TCP/IP sockets" in failure or "pre-existing shared memory" in failure
 
 

@@ -1,4 +1,4 @@
-"""Asks the gateway whether it is ready."""
+"""Checks whether the gateway is ready."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ ANSWER_SECONDS = 2.0
 
 
 def answers(options: Options) -> bool:
-    """Return whether GET /healthz answers 200, straight from the server, whatever proxy the base URL names."""
+    """Return whether the server responds to GET /healthz with 200, bypassing any proxy that the base URL names."""
     connection = http.client.HTTPConnection(options.probe_host, options.port, timeout=ANSWER_SECONDS)
     try:
         connection.request("GET", "/healthz", headers={"Host": urlsplit(options.base_url).netloc})

@@ -1,4 +1,4 @@
-"""Names the processes of one gateway beside its database, and how each is started."""
+"""Defines a gateway's processes other than its database, and how each is started."""
 
 import sys
 from collections.abc import Mapping
@@ -31,15 +31,15 @@ def services(options: Options, listener: int, environment: Mapping[str, str]) ->
 
 
 def sandbox(environment: Mapping[str, str]) -> Service:
-    """Return the Celery worker of sandbox runs."""
+    """Return the Celery worker for sandbox runs."""
     return Service("sandbox", _worker("sandbox", SANDBOX_RUNS_AT_ONCE), environment)
 
 
 def _server(options: Options, listener: int) -> tuple[str, ...]:
     """Return uvicorn's command line.
 
-    The socket is the supervisor's, so that a server that is started again takes over the connections that wait. Proxies
-    are the application's matter (TRUSTED_PROXIES): uvicorn by itself would believe every process of this machine.
+    The supervisor owns the socket, so that a restarted server takes over the waiting connections. Proxies are handled
+    by the application (TRUSTED_PROXIES): uvicorn by itself would trust every process of this machine.
     """
     flags = {
         "--fd": str(listener),
@@ -63,7 +63,8 @@ def _server(options: Options, listener: int) -> tuple[str, ...]:
 
 
 def _worker(queue: str, concurrency: int) -> tuple[str, ...]:
-    """Return a Celery worker's command line: threads, because its tasks wait for the database and for others."""
+    """Return a Celery worker's command line; it uses threads, because its tasks wait for the database and other
+    services."""
     flags = ("--pool=threads", f"--queues={queue}", f"--concurrency={concurrency}", "--loglevel=warning")
     return (
         *_celery("-W", "ignore:You're running the worker"),
@@ -76,7 +77,7 @@ def _worker(queue: str, concurrency: int) -> tuple[str, ...]:
 
 
 def _beat(data_dir: Path) -> tuple[str, ...]:
-    """Return the scheduler's command line; it remembers in the data directory what it last sent."""
+    """Return the scheduler's command line; it stores the times of the last tasks in the data directory."""
     return (*_celery(), "beat", "--loglevel=warning", f"--schedule={data_dir / 'celery' / 'schedule'}", "--pidfile=")
 
 

@@ -19,7 +19,7 @@ STOP_SECONDS = DRAIN_SECONDS + 5.0
 
 @dataclass(slots=True)
 class Child:
-    """One service and its present process, if any."""
+    """One service and its current process, if any."""
 
     service: Service
     process: subprocess.Popen[bytes] | None = None
@@ -29,12 +29,12 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Return whether its process has not ended."""
+        """Return whether its process is running."""
         return self.process is not None and self.process.poll() is None
 
 
 class Supervisor:
-    """Starts services, starts those again that end, and gives up on one that keeps ending."""
+    """Starts services, restarts those that end, and gives up on one that keeps failing."""
 
     def __init__(self, services: Sequence[Service], say: Callable[[str], None]) -> None:
         self.output = Output()
@@ -42,27 +42,27 @@ class Supervisor:
         self._say = say
 
     def pids(self) -> Mapping[str, int]:
-        """Return the processes by service; each leads a process group."""
+        """Return the process ids by service; each process leads a process group."""
         return {child.service.name: child.process.pid for child in self._children if child.process}
 
     def add(self, services: Sequence[Service]) -> None:
-        """Run these services too, from the next tick on."""
+        """Also run these services, starting with the next tick."""
         self._children += [Child(service) for service in services]
 
     def tick(self, seconds: float) -> bool:
-        """Carry output for up to `seconds` and mend what ended; return whether a process was started."""
+        """Forward output for up to `seconds` and restart what ended; return whether a process was started."""
         self.output.pump(seconds)
         now = time.monotonic()
         for child in self._children:
             if child.process is not None and not child.is_running:
-                self._bury(child, child.process, now)
+                self._handle_exit(child, child.process, now)
         due = [child for child in self._children if child.process is None and child.due_at <= now]
         for child in due:
             self._start(child, now)
         return bool(due)
 
     def stop(self, is_urgent: Callable[[], bool]) -> None:
-        """End every process: ask, wait while it drains, then kill what is left of its group."""
+        """End every process: send a signal, wait while it drains, then kill what is left of its group."""
         running = [child.process for child in self._children if child.process]
         for process in running:
             if process.poll() is None:
@@ -88,10 +88,11 @@ class Supervisor:
         self.output.attach(service.name, child.process.stdout)
         child.started_at = now
 
-    def _bury(self, child: Child, process: subprocess.Popen[bytes], now: float) -> None:
-        """Clear away an ended process with its group and decide when its service starts again.
+    def _handle_exit(self, child: Child, process: subprocess.Popen[bytes], now: float) -> None:
+        """Clean up an ended process with its group, and decide when its service restarts.
 
-        One that was killed from outside starts again however often; one that ends by itself, at once, may not.
+        A process that was killed from outside is always restarted; one that repeatedly exits by itself soon after its
+        start is not.
         """
         signal_group(process.pid, signal.SIGKILL)
         self.output.pump(0)
@@ -106,5 +107,5 @@ class Supervisor:
 
 
 def _describe(code: int) -> str:
-    """Return how a process ended, in words."""
+    """Describe how a process ended."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

@@ -1,4 +1,4 @@
-"""`python -m gateway.run.temporary COMMAND ...`: runs a command beside an empty PostgreSQL that goes with it."""
+"""`python -m gateway.run.temporary COMMAND ...`: runs a command with a temporary, empty PostgreSQL."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ def make_home(prefix: str = "gateway-") -> Path:
 
 @contextmanager
 def temporary_cluster() -> Iterator[Cluster]:
-    """Run an empty database that need not survive anything."""
+    """Run an empty database whose data need not survive a crash."""
     home = make_home()
     cluster = Cluster(home, durable=False)
     try:
@@ -40,7 +40,7 @@ def temporary_cluster() -> Iterator[Cluster]:
 
 
 def main(command: list[str]) -> int:
-    """Run `command` with DATABASE_URL and an empty DATA_DIR of its own; return its exit code."""
+    """Run `command` with DATABASE_URL and its own empty DATA_DIR; return its exit code."""
     try:
         with temporary_cluster() as cluster:
             environment = {**os.environ, "DATABASE_URL": cluster.url, "DATA_DIR": str(cluster.home)}

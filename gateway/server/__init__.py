@@ -1,1 +1,1 @@
-"""What the ASGI application is made of."""
+"""The parts of the ASGI application."""

@@ -1,4 +1,4 @@
-"""Sends the head of an answer together with the beginning of its body: one system call, and one packet, for both.
+"""Sends the head of a response together with the start of its body, in one system call and one packet.
 
 The server writes a head as soon as it has one. A client that waits for both would be woken twice.
 """
@@ -7,10 +7,10 @@ import asyncio
 
 
 class AnswerWriter:
-    """The transport of one answer, as far as the server's request cycle uses it.
+    """The transport of one response, as far as the server's request cycle uses it.
 
-    What is written first waits for what follows, until the event loop's next turn at the latest: the head of a stream
-    is sent alone.
+    The first write is delayed until the next one, or at the latest until the event loop's next turn: the head of a
+    stream is sent alone.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -20,7 +20,7 @@ class AnswerWriter:
         self._has_begun = False
 
     def write(self, data: bytes) -> None:
-        """Write the head, or a piece of the body behind it."""
+        """Write the head, or the next piece of the body."""
         if self._head is not None:
             head, self._head = self._head, None
             self._transport.writelines((head, data))
@@ -32,16 +32,16 @@ class AnswerWriter:
             self._loop.call_soon(self.flush)
 
     def flush(self) -> None:
-        """Write a head that still waits."""
+        """Write a delayed head."""
         if self._head is not None:
             head, self._head = self._head, None
             self._transport.write(head)
 
     def close(self) -> None:
-        """Close the connection behind everything that was written."""
+        """Close the connection after everything written."""
         self.flush()
         self._transport.close()
 
     def is_closing(self) -> bool:
-        """Return whether the connection is closed, or about to be."""
+        """Return whether the connection is closed or closing."""
         return self._transport.is_closing()

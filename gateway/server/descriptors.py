@@ -5,9 +5,9 @@ import resource
 
 
 def raise_descriptor_limit() -> None:
-    """Raise this process's own limit to what the system allows it; many systems begin with 1,024."""
+    """Raise this process's own limit to the system's maximum; many systems start with 1,024."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(ValueError, OSError):  # where the system allows less than it says, it stays as it is
+    with contextlib.suppress(ValueError, OSError):  # refused: the limit stays unchanged
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 

@@ -1,5 +1,5 @@
-"""Accepts only request heads that every reader interprets alike. Anything ambiguous could be read differently by a
-proxy in front."""
+"""Accepts only request heads that every parser interprets alike. A proxy in front could interpret an ambiguous one
+differently."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ VERSIONS = ("1.0", "1.1")
 def is_plain(method: bytes, version: str, headers: Sequence[tuple[bytes, bytes]]) -> bool:
     """Return whether a head names one host, one framing and no tunnel. RFC 9112 sections 2.3, 3.2 and 6.1.
 
-    The parser has refused what contradicts itself. `chunked` is the only coding that is undone here, and HTTP/1.0 has
-    none.
+    The parser has already refused contradictory headers. `chunked` is the only transfer coding supported here, and
+    HTTP/1.0 has none.
     """
     names = [name for name, _ in headers]
     hosts = names.count(b"host")

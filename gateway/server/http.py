@@ -1,4 +1,4 @@
-"""Chooses who serves an HTTP request."""
+"""Routes HTTP requests to their handlers."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from gateway.server.places import Application, Places
 
 
 class HttpRouter:
-    """Hands the model routes to the lean handler and the rest to Django, of which a limited number run at once."""
+    """Passes model routes to the lean handler and the rest to Django, which runs a limited number at once."""
 
     def __init__(self, lean: LeanHandler, django: Application) -> None:
         self._lean = lean

@@ -1,7 +1,7 @@
-"""Moves what a process has loaded onto huge pages.
+"""Moves a process's loaded memory onto huge pages.
 
-A worker's code, catalogue and libraries are 100 MiB of small objects, and every call touches some of each. With pages
-of 4 KiB the processor loses their addresses between two calls; with pages of 2 MiB it does not (Linux's
+A worker's code, catalogue and libraries are 100 MiB of small objects, and every call touches some of each. With 4 KiB
+pages, the processor's address cache (TLB) loses them between two calls; with 2 MiB pages it does not (Linux's
 admin-guide/mm/transhuge, madvise(2)).
 """
 
@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 PAGE_BYTES = 2 * 1024 * 1024
-"""Of a huge page on x86-64, and on ARM with small pages of 4 KiB. Another size makes the system refuse, no more."""
+"""The size of a huge page on x86-64, and on ARM with 4 KiB pages. With other sizes, the system only refuses the
+request."""
 
 RESIDENT_PART = 3 / 4
-"""Memory that is in use by less than this, such as a thread's stack, would grow."""
+"""A region with less in use, such as a thread's stack, would grow."""
 
 _MADV_COLLAPSE = 25  # Linux 6.1; before that the kernel's own thread does it, within minutes
 
 
 class Region(NamedTuple):
-    """Writable memory of this process alone, without a file behind it; addresses in bytes."""
+    """Private writable memory without a backing file; addresses in bytes."""
 
     start: int
     end: int
@@ -34,12 +35,12 @@ class Region(NamedTuple):
 
     @property
     def whole_pages(self) -> range:
-        """Return the addresses of the huge pages that lie within."""
+        """Return the addresses of the huge pages that lie entirely within it."""
         return range(-(-self.start // PAGE_BYTES) * PAGE_BYTES, self.end // PAGE_BYTES * PAGE_BYTES, PAGE_BYTES)
 
 
 def use_huge_pages(smaps: Path = Path("/proc/self/smaps")) -> None:
-    """Ask the system to put what is in use now on huge pages. If it refuses, nothing changes."""
+    """Ask the system to move the memory in use onto huge pages. If it refuses, nothing changes."""
     try:
         regions = list(_regions(smaps.read_text().splitlines()))
         advise = ctypes.CDLL(None).madvise
@@ -64,7 +65,7 @@ def _regions(lines: Iterable[str]) -> Iterator[Region]:
 
 
 def _addresses(words: list[str]) -> tuple[int, int] | None:
-    """Return where a region without a file begins and ends; None of any other."""
+    """Return the start and end of a region without a file; None for any other."""
     span, rights, _, _, inode, *name = words
     if rights != "rw-p" or inode != "0" or name not in ([], ["[heap]"]):
         return None

@@ -1,4 +1,4 @@
-"""Has the C library give the memory of large bodies back to the system."""
+"""Makes the C library return the memory of large bodies to the system."""
 
 import contextlib
 import ctypes
@@ -8,10 +8,10 @@ LARGE_BLOCK_BYTES = 1024 * 1024
 
 
 def return_large_blocks() -> None:
-    """Make the allocator map every block of a megabyte or more separately, and return it as soon as it is free.
+    """Make the allocator map every block of a megabyte or more separately, and unmap it as soon as it is freed.
 
-    By default glibc raises that limit to 32 MiB with the first large block that it sees, and then keeps the space that
-    large bodies leave between smaller ones. Another C library has no such setting.
+    By default glibc raises this threshold to 32 MiB after the first large block, and then keeps the gaps that large
+    bodies leave between smaller blocks. Other C libraries have no such setting.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES)

@@ -1,7 +1,7 @@
-"""Runs Django's synchronous routes in a bounded number of places, which no client can hold.
+"""Runs Django's synchronous routes in a bounded number of slots, which slow clients cannot occupy.
 
-A request's body is here before it takes a place, and its answer is sent after the place is free: only the gateway's own
-work happens in between.
+A request takes a slot after its body has been received, and frees it before its response is sent: only the gateway's
+own work runs in between.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ BODY_MAX_BYTES = {
     "/v1/evolution/": EVOLUTION_BODY_MAX_BYTES,
     "/v1/sandbox/": SANDBOX_BODY_MAX_BYTES,
 }
-"""By the beginning of a path, the first that fits; elsewhere it is that of a JSON body."""
+"""The body limit by path prefix, the first match; for other paths it is that of a JSON body."""
 
 UNCOUNTED_ANSWER_BYTES = 64 * 1024
 UNSENT_MAX_BYTES = 64 * 1024 * 1024
-"""What larger answers may take together while their clients read them."""
+"""The memory for buffered large responses in total while their clients read them."""
 
 
 class Places:
-    """Serves requests by Django. Every one takes a thread and soon a connection of Django's pool; more of them than
-    SYNC_REQUESTS_MAX would only wait for each other there, until they time out."""
+    """Serves requests by Django. Each takes a thread and soon a connection of Django's pool; more of them than
+    SYNC_REQUESTS_MAX would only wait for a connection until they time out."""
 
     def __init__(self, django: Application) -> None:
         self._django = django
@@ -79,14 +79,14 @@ class Places:
 
 
 class Answer:
-    """An answer that waits to be sent, as ASGI's messages."""
+    """A response that waits to be sent, as ASGI messages."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.size_bytes = 0
 
     async def add(self, message: Message) -> None:
-        """Keep a message of the application."""
+        """Store a message of the application."""
         self.messages.append(message)
         self.size_bytes += len(message.get("body", b""))
 
@@ -97,7 +97,7 @@ def _limit_bytes(path: str) -> int:
 
 
 def _with_length(scope: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """Return the scope of a request whose length is known; whoever looks for one finds it for a chunked body too."""
+    """Return the request's scope with the body's length, which a chunked body does not declare."""
     if not body or any(name == b"content-length" for name, _ in scope["headers"]):
         return scope
     others = [(name, value) for name, value in scope["headers"] if name != b"transfer-encoding"]
@@ -105,7 +105,7 @@ def _with_length(scope: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def _once(body: bytes, receive: Any) -> Any:
-    """Return a `receive` that hands out the body first, then whatever the server has to say."""
+    """Return a `receive` that returns the body first, then the server's messages."""
     pending = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def receive_next() -> Message:

@@ -1,8 +1,8 @@
-"""HTTP/1.1 as uvicorn speaks it, with a limit on whatever a client could hold: `--http
+"""HTTP/1.1 based on uvicorn's protocol, with limits on the resources that a client can hold: `--http
 gateway.server.protocol:Bounded`.
 
-A request that runs is the application's: it reads the body within limits of its own, and may take as long as a model
-does. What happens outside of it is bounded here: connections, heads, trailers, silence, and answers that nobody reads.
+The application controls a running request: it reads the body within limits of its own, and may take as long as a model
+does. This module limits everything else: connections, heads, trailers, idle time, and responses that are not read.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ class Bounded(HttpToolsProtocol):
         self._running: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, or refuse it where there are too many."""
+        """Accept the connection, or refuse it if there are too many."""
         super().connection_made(transport)
         _bound_unsent(transport)
         if status := self._watch.refusal(self):
@@ -49,7 +49,7 @@ class Bounded(HttpToolsProtocol):
         self._watch.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection, and notify the running request, even if later ones wait behind it."""
+        """Forget the connection, and notify the running request, even if later ones are queued."""
         self._watch.remove(self)
         if self._running is not None and not self._running.response_complete:
             self._running.disconnected = True
@@ -59,15 +59,15 @@ class Bounded(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         """Pass the connection to the WebSocket protocol.
 
-        If that protocol cannot read the handshake, it waits in silence, so the connection stays watched. After the
-        answer, it is watched for data that the client does not read.
+        If that protocol cannot parse the handshake, it waits silently, so the connection stays watched. After the
+        response, it is watched for data that the client does not read.
         """
         self._is_handed_over = True
         self._since = self.loop.time()
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what arrived. Bytes that are neither body nor a complete head must not pile up."""
+        """Parse what arrived. Bytes that belong to neither a body nor a complete head must not accumulate."""
         self._undigested_bytes += len(data)
         super().data_received(data)
         if self._undigested_bytes > HEAD_MAX_BYTES and not self.transport.is_closing():
@@ -75,7 +75,7 @@ class Bounded(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """Begin a request, unless too many wait before it."""
+        """Start a request, unless too many are queued."""
         if len(self.pipeline) >= PIPELINED_REQUESTS_MAX:
             raise HttpParserError("too many pipelined requests")
         self._is_in_message = True
@@ -83,7 +83,7 @@ class Bounded(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Start the request, or refuse its head. Later trailers are no headers of it."""
+        """Start the request, or refuse its head. Trailers that follow are not its headers."""
         if len(self.headers) > HEADERS_MAX or self._undigested_bytes > HEAD_MAX_BYTES < self._head_bytes():
             self._is_too_large = True
             raise HttpParserError("the request head is too large")
@@ -99,15 +99,15 @@ class Bounded(HttpToolsProtocol):
             self.scope["extensions"] = {CUT: writer.close}  # type: ignore[dict-item]
             self.cycle.transport = writer  # type: ignore[assignment]
             if self.parser.should_upgrade():
-                self.cycle.keep_alive = False  # what follows such a head is not parsed as requests any more
+                self.cycle.keep_alive = False  # after such a head, no more requests are parsed
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of the body; its chunk's head and extensions are digested with it."""
+        """Receive a piece of the body; the head and extensions of its chunk have been parsed with it."""
         self._undigested_bytes = 0
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """End the request's own part."""
+        """Finish receiving the request."""
         self._undigested_bytes = 0
         self._is_in_message = False
         super().on_message_complete()
@@ -117,17 +117,17 @@ class Bounded(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
-        """Wait for the client's next request, or for the rest of a body that was not wanted."""
+        """Wait for the client's next request, or for the rest of a body that was not read."""
         self._since = self.loop.time()
         super().on_response_complete()
 
     def resume_writing(self) -> None:
-        """Go on: the client has read most of what lay here."""
+        """Resume writing: the client has read most of the buffered data."""
         self._unread_since = self.loop.time()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be parsed. If an answer is in progress, a second one would be taken for part of it."""
+        """Refuse unparseable data. During a response, a second one would be mistaken for a part of it."""
         if self._is_answer_under_way():
             self.transport.abort()
         elif self._is_too_large:
@@ -136,16 +136,16 @@ class Bounded(HttpToolsProtocol):
             super().send_400_response(msg)
 
     def end_if_overdue(self, now: float) -> None:
-        """Close the connection where its client let time pass without doing its part."""
+        """Close the connection if its client has let a time limit pass."""
         if self._is_handed_over and self.transport.get_extra_info("socket").fileno() < 0:
-            self._watch.remove(self)  # only the other protocol was told that the connection is gone
+            self._watch.remove(self)  # only the other protocol is notified that the connection is lost
         elif self._waits_too_long(now) or self._is_unread_too_long(now):
-            # With a reset, so that the system too forgets what the client has not read.
+            # With a reset, so that the system also drops the data that the client has not read.
             self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
             self.transport.abort()
 
     def _waits_too_long(self, now: float) -> bool:
-        """Return whether the client owes a head, a body, or the end of a body that has been answered."""
+        """Return whether the client owes a head, a body, or the end of a body that was already responded to."""
         patience = settings.HEAD_SECONDS
         if self._is_handed_over:
             protocol = self.transport.get_protocol()
@@ -153,16 +153,16 @@ class Bounded(HttpToolsProtocol):
         if self.cycle is not None and not self.cycle.response_complete:
             if not self._is_in_message:
                 return False
-            # Whoever reads a body sees to it that it does not stop; this is for one that never begins.
+            # A reader of a body limits its pauses; this covers a body that never begins.
             patience += settings.BODY_SECONDS + settings.LARGE_BODY_WAIT_SECONDS
         elif not self._is_in_message:
             patience = max(patience, self.timeout_keep_alive)
         return now - self._since > patience
 
     def _is_unread_too_long(self, now: float) -> bool:
-        """Return whether an answer is buffered here and the client does not read it.
+        """Return whether a response is buffered here and the client does not read it.
 
-        Growth counts as progress: an answer that grows is paused soon, and from then on it can only shrink.
+        Growth counts as progress: a growing response is soon paused, and from then on it can only shrink.
         """
         unread_bytes = self.transport.get_write_buffer_size()
         progress = self._unread_bytes - unread_bytes
@@ -171,7 +171,7 @@ class Bounded(HttpToolsProtocol):
         return now - self._unread_since > settings.WRITE_SECONDS
 
     def _is_answer_under_way(self) -> bool:
-        """Return whether the request before what was just parsed is complete and unanswered, or answered in part."""
+        """Return whether the request before the one just parsed is complete and not yet fully responded to."""
         cycle = self.cycle
         return bool(cycle) and not cycle.response_complete and (cycle.response_started or not cycle.more_body)
 
@@ -179,7 +179,8 @@ class Bounded(HttpToolsProtocol):
         return bool(self.parser.should_upgrade() and self._should_upgrade())
 
     def _is_busy(self) -> bool:
-        """Return whether a request before this one is unanswered. A handshake would be answered in its place."""
+        """Return whether an earlier request is still unanswered. A handshake's response would take the place of its
+        own."""
         return self.cycle is not None and not self.cycle.response_complete
 
     def _head_bytes(self) -> int:
@@ -191,11 +192,11 @@ class Bounded(HttpToolsProtocol):
 
 
 def _bound_unsent(transport: asyncio.Transport) -> None:
-    """Limit what the system buffers of an answer to little more than the client's window, and how long it keeps that.
+    """Limit what the system buffers of a response to little more than the client's window, and for how long.
 
-    Otherwise it would take megabytes, unseen by this process, and keep them for minutes after the connection is closed
-    (RFC 5482). The rest stays in this process. This process ends an open connection first, which notifies the client;
-    the system would only drop it.
+    Otherwise it would buffer megabytes, unseen by this process, and keep them for minutes after the connection is
+    closed (RFC 5482). The rest stays in this process. This process closes an open connection first, which notifies the
+    client; the system would only drop it.
     """
     connection = transport.get_extra_info("socket")
     if connection.family == socket.AF_UNIX:

@@ -1,4 +1,4 @@
-"""Learns a client's address and scheme from the proxies in front, and from no one else."""
+"""Determines a client's address and scheme from trusted proxies only."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,16 +9,16 @@ from gateway.core.api.addresses import plain_address
 
 
 class Proxies(_TrustedHosts):
-    """The networks whose word counts. IPv4 addresses in IPv6 form are the same addresses."""
+    """The trusted networks. IPv4-mapped IPv6 addresses equal their IPv4 addresses."""
 
     def __contains__(self, host: str | None) -> bool:
         """Return whether a host is one of the proxies."""
         return super().__contains__(plain_address(host) or host)
 
     def get_trusted_client_address(self, x_forwarded_for: str) -> tuple[str, int]:
-        """Return the client's address and port, or an empty address where the proxies name none.
+        """Return the client's address and port, or an empty address if the proxies name none.
 
-        The request then keeps its peer's address: anything that is not an address could not be counted, so no limit
+        The request then keeps its peer's address: a value that is not an address could not be counted, so that no limit
         would apply.
         """
         host, port = super().get_trusted_client_address(x_forwarded_for)
@@ -26,10 +26,10 @@ class Proxies(_TrustedHosts):
 
 
 def behind(proxies: Sequence[str], application: Any) -> Any:
-    """Return the application as it is seen through these networks' proxies (`X-Forwarded-For`, `X-Forwarded-Proto`).
+    """Wrap the application to honor `X-Forwarded-For` and `X-Forwarded-Proto` from these networks.
 
-    Everything behind it, Django, its pages and the sign-in limits, sees one client address. Without proxies the headers
-    are a client's own words and are left alone.
+    Django, its pages and the sign-in limits then see the same client address. Without proxies, the headers are the
+    client's own claims and are ignored.
     """
     if not proxies:
         return application

@@ -1,4 +1,4 @@
-"""Refuses a request that reaches no view, in the shape of the route that it was for."""
+"""Refuses requests that reach no view, in the error format of their route."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ WEBHOOKS = "/webhooks/"
 
 
 async def refuse(scope: dict[str, Any], send: Any, error: ApiError) -> None:
-    """Answer a request with a catalogue error: JSON to programs, a line of text on a page."""
+    """Respond with a catalogue error: JSON for programs, a line of text for pages."""
     request_id = request_id_of_scope(scope)
     if is_api_path(scope["path"]) or scope["path"].startswith(WEBHOOKS):
         response = error_response(error, request_id, style=_error_style(scope["path"]))

@@ -1,8 +1,8 @@
-"""WebSockets as uvicorn speaks them, with a limit on whatever a client could hold: `--ws
+"""WebSockets based on uvicorn's protocol, with limits on the resources that a client can hold: `--ws
 gateway.server.sockets:BoundedSocket`.
 
 Messages are read as the application takes them, a KiB at a time. This module limits everything else: bytes before the
-handshake is answered, fragments, and pings whose answers nobody reads. Messages are not compressed: a compressor keeps
+handshake's response, fragments, and pings whose pongs are not read. Messages are not compressed: a compressor takes
 memory for each connection, and a small message could become a large one.
 """
 
@@ -16,16 +16,18 @@ from websockets.server import ServerProtocol
 from gateway.core.contract.limits import HEAD_MAX_BYTES, SOCKET_FRAGMENTS_MAX, SOCKET_MESSAGE_MAX_BYTES
 
 UNSENT_MAX_BYTES = 2 * SOCKET_MESSAGE_MAX_BYTES
-"""More than a message of the application and what the system holds: only answers to pings can add up to it."""
+"""More than an application's message and the system's buffers: only pongs can add up to it."""
 
 LINGER_SECONDS = 2.0
 
 SLICE_BYTES = 1024
 FRAMES_PER_TURN = 256
-"""Of one connection. A packet of 256 KB can have forty thousand, which would take a quarter of a second."""
+"""The frames parsed at a time per connection. A packet of 256 KB can have forty thousand, which take a quarter of a
+second."""
 
 _log = logging.getLogger("gateway.server.sockets")
-_log.setLevel(logging.WARNING)  # below that the library writes whole handshakes, and a browser's carry its credentials
+# At lower levels the library logs whole handshakes, and a browser's contain its credentials.
+_log.setLevel(logging.WARNING)
 
 
 class BoundedSocket(WebSocketsSansIOProtocol):
@@ -40,7 +42,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._frames = 0
 
     def data_received(self, data: bytes) -> None:
-        """Parse what arrived, or hang up on a client that does not wait for the answer to its handshake."""
+        """Parse what arrived, or disconnect a client that does not wait for the handshake's response."""
         if self._is_refused:
             return
         if not self.handshake_complete:
@@ -52,15 +54,15 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._parse()
 
     async def receive(self) -> Any:
-        """Return the next message, and have what follows it parsed while the application works on it."""
+        """Return the next message, and parse what follows it while the application processes it."""
         message = await self.queue.get()
         if self.queue.empty():
             self.loop.call_soon(self._parse)
         return message
 
     def _parse(self) -> None:
-        """Parse what came, until there is a message to take, or others should have their turn; read on where all of it is
-        parsed."""
+        """Parse received data until there is a message to take, or other connections need a turn; resume reading once
+        all of it is parsed."""
         self._frames = 0
         while self._unparsed and self._wants_more() and self._frames < FRAMES_PER_TURN:
             piece = bytes(self._unparsed[:SLICE_BYTES])
@@ -73,7 +75,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self._read(not self._unparsed and self._wants_more())
 
     def _wants_more(self) -> bool:
-        """Return whether there is no message to take: whatever comes behind a close is only read to its end."""
+        """Return whether there is no message to take; data after a close frame is discarded."""
         return not self.transport.is_closing() and (self.close_sent or self.queue.empty())
 
     def _read(self, reads: bool) -> None:
@@ -89,7 +91,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         super().handle_events()
 
     def handle_cont(self, event: Frame) -> None:
-        """Take a fragment, unless there are too many: empty ones have no size that could be bounded."""
+        """Accept a fragment, unless there are too many: empty ones have no size to limit."""
         if len(self.frames) >= SOCKET_FRAGMENTS_MAX:
             self.conn.fail(CloseCode.MESSAGE_TOO_BIG, "too many fragments")
             self.handle_parser_exception()
@@ -97,8 +99,8 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         super().handle_cont(event)
 
     def handle_parser_exception(self) -> None:
-        """Send why the connection ends, and read on for a moment: a close with bytes unread would be a reset, which can
-        overtake the word."""
+        """Send the reason for closing, and keep reading for a moment: closing with unread bytes causes a reset, which
+        can overtake the close frame."""
         assert self.conn.close_sent is not None
         code, reason = self.conn.close_sent.code, self.conn.close_sent.reason
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code, "reason": reason})
@@ -108,7 +110,7 @@ class BoundedSocket(WebSocketsSansIOProtocol):
         self.close_timer = self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
     def handle_ping(self) -> None:
-        """Answer a ping, unless the client reads no answers."""
+        """Respond to a ping, unless the client does not read the pongs."""
         super().handle_ping()
         if self.transport.get_write_buffer_size() > UNSENT_MAX_BYTES:
             self.transport.abort()

@@ -1,4 +1,4 @@
-"""Static files: compressed and named by their content when `prepare` collects them, and served on the event loop."""
+"""Static files: compressed and named by content hash when `prepare` collects them, and served on the event loop."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -13,7 +13,7 @@ CHUNK_BYTES = 64 * 1024
 
 
 class CollectedFiles(CompressedManifestStaticFilesStorage):
-    """Names each file by its content's hash, so that a browser may keep it forever."""
+    """Names each file by its content's hash, so that a browser may cache it forever."""
 
     def stored_name(self, name: str) -> str:
         """Return the name with its hash, or the plain one in a process for which nothing was collected
@@ -22,11 +22,11 @@ class CollectedFiles(CompressedManifestStaticFilesStorage):
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):
-    """Serves static files; on an event loop in pieces, where Django would read the whole file and warn of it."""
+    """Serves static files in pieces on an event loop; Django would read the whole file and issue a warning."""
 
     @staticmethod
     def serve(static_file: Any, request: HttpRequest) -> FileResponse:
-        """Return the answer that WhiteNoise gives, with a body that can be read without blocking."""
+        """Return WhiteNoise's response, with a body that can be read without blocking."""
         response: FileResponse = WhiteNoiseMiddleware.serve(static_file, request)
         if isinstance(request, ASGIRequest):
             response.streaming_content = _pieces(response.file_to_stream)
@@ -34,7 +34,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):
 
 
 async def _pieces(file: Any) -> AsyncIterator[bytes]:
-    """Yield the file's content, nothing of an absent one (HEAD); the response closes the file."""
+    """Yield the file's content, nothing if there is no file (HEAD); the response closes the file."""
     if file is None:
         return
     read = sync_to_async(file.read, thread_sensitive=False)

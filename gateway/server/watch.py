@@ -1,4 +1,4 @@
-"""Keeps a server's connections within their number, and looks now and then whether one is overdue."""
+"""Limits the number of a server's connections, and periodically ends those that are overdue."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ LOOK_MAX_SECONDS = 1.0
 
 
 class Connection(Protocol):
-    """What is watched."""
+    """The interface of a watched connection."""
 
     loop: asyncio.AbstractEventLoop
     client: tuple[str, int] | None
@@ -26,7 +26,7 @@ class Connection(Protocol):
 
 
 class Watch:
-    """The connections of one server. One timer serves all of them, so that a request costs none."""
+    """The connections of one server. One timer checks all of them, so that it adds no cost per request."""
 
     def __init__(self) -> None:
         self._sources: dict[Connection, str] = {}
@@ -35,7 +35,7 @@ class Watch:
         self._most = min(settings.CONNECTIONS_MAX, descriptors_max() // 2)
 
     def refusal(self, connection: Connection) -> int | None:
-        """Return the status with which one more connection is refused, None where it may come."""
+        """Return the status with which a new connection is refused, or None to accept it."""
         if len(self._sources) >= self._most:
             return 503
         source = _source(connection)
@@ -50,7 +50,7 @@ class Watch:
         self._per_source[source] += 1
 
     def remove(self, connection: Connection) -> None:
-        """Forget a connection, also one that is not watched."""
+        """Remove a connection, whether or not it is watched."""
         source = self._sources.pop(connection, None)
         if source is None:
             return
@@ -86,7 +86,7 @@ def _source(connection: Connection) -> str:
 
 @lru_cache(maxsize=4096)
 def source_of(address: str) -> str:
-    """Return what an address is counted as: itself, or the 64-bit network from which an IPv6 host picks its
+    """Return the source that an address counts as: itself, or the 64-bit network from which an IPv6 host picks its
     addresses."""
     host = ip_address(address.partition("%")[0])
     if host.version == 4:

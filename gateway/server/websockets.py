@@ -1,4 +1,4 @@
-"""Refuses WebSocket handshakes for which there is no route, as HTTP where the server can (ASGI's denial response)."""
+"""Refuses WebSocket handshakes without a route, as HTTP if the server supports it (ASGI's denial response)."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ DENIAL = "websocket.http.response"
 
 
 async def refuse_websocket(scope: dict[str, Any], receive: Any, send: Any) -> None:
-    """Answer 404 `not_found`, or close the handshake, which servers answer with 403."""
+    """Respond 404 `not_found`, or close the handshake, which servers turn into 403."""
     await receive()
     if DENIAL not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 4404})

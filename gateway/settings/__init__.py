@@ -1,4 +1,4 @@
-"""Settings, from the environment. `GATEWAY_ENV` names the kind: `development` (the default) or `production`."""
+"""Settings from the environment. `GATEWAY_ENV` selects `development` (the default) or `production`."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What every environment shares. Each value that an operator may set is read from the environment here."""
+"""Settings shared by all environments. Every value that an operator may set is read from the environment here."""
 
 import os
 import sys
@@ -33,7 +33,7 @@ HOST = env("HOST", default="127.0.0.1")
 PORT = env.int("PORT", default=8000)
 GATEWAY_BASE_URL = env("GATEWAY_BASE_URL", default=f"http://{HOST}:{PORT}").rstrip("/")
 PORTAL_URL = env("PORTAL_URL", default=GATEWAY_BASE_URL).rstrip("/")
-# Who may name a client's address and scheme in X-Forwarded-For and X-Forwarded-Proto: nobody, unless named here.
+# The proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted; none by default.
 TRUSTED_PROXIES: list[str] = []
 with env.noting():
     TRUSTED_PROXIES = trusted_networks(env.list("TRUSTED_PROXIES", default=[]))
@@ -64,7 +64,7 @@ INSTALLED_APPS = [
 ]
 
 if "runserver" in sys.argv:
-    # Only that command is daphne's; elsewhere its Twisted would cost each process a second and 30 MB.
+    # Only needed by that command; elsewhere daphne's Twisted would cost each process a second and 30 MB.
     INSTALLED_APPS.insert(0, "daphne")
 
 MIDDLEWARE = [
@@ -106,10 +106,10 @@ TEMPLATES = [
     }
 ]
 
-# The synchronous routes and the metered ones each have a pool of their own per process.
+# The synchronous routes and the metered ones have separate pools in each process.
 SYNC_POOL_MAX_CONNECTIONS = env.int("SYNC_POOL_MAX_CONNECTIONS", default=8)
 SYNC_REQUESTS_MAX = env.int("SYNC_REQUESTS_MAX", default=16)
-# What a client may hold of a server process.
+# Limits on the server resources that clients can hold.
 CONNECTIONS_MAX = env.int("CONNECTIONS_MAX", default=8000)
 CONNECTIONS_PER_ADDRESS_MAX = env.int("CONNECTIONS_PER_ADDRESS_MAX", default=1000)
 HEAD_SECONDS = env.float("HEAD_SECONDS", default=10.0)
@@ -132,7 +132,7 @@ DATABASES["default"] |= {
         "pool": {"min_size": 1, "max_size": SYNC_POOL_MAX_CONNECTIONS},
     },
 }
-# How long a request, and a job or command, waits for one answer of the database; 0 is for ever.
+# How long a request, and a job or command, waits for one database response; 0 is forever.
 DATABASE_WAIT_SECONDS = env.float("DATABASE_WAIT_SECONDS", default=6.0)
 DATABASE_JOB_WAIT_SECONDS = env.float("DATABASE_JOB_WAIT_SECONDS", default=600.0)
 
@@ -165,9 +165,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/v1",
-    # The names that generated clients get; without them they would follow from a member's: `ScopeEnum` for a budget's.
+    # Enumeration names for generated clients, which would otherwise be derived from members: `ScopeEnum` for a
+    # budget's.
     "ENUM_NAME_OVERRIDES": ENUM_NAMES,
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would say each value twice
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,  # it would repeat each value
     "PREPROCESSING_HOOKS": ["gateway.reference.leave_out_variants"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -190,7 +191,7 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "gateway.server.static_files.CollectedFiles"},
 }
-# Plain names, which scripts use among themselves, are served from where the files are written.
+# Scripts refer to each other by plain names, which are served from their source directory.
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"]
@@ -205,7 +206,7 @@ CORS_ALLOW_HEADERS = (
     "x-service-max-cost-microusd",
 )
 CORS_EXPOSE_HEADERS = (
-    "Date",  # by which a client whose clock is wrong still makes proofs that are fresh
+    "Date",  # lets a client whose clock is wrong correct the time of its proofs
     "DPoP-Nonce",
     "WWW-Authenticate",
     "Retry-After",
@@ -216,17 +217,17 @@ CORS_EXPOSE_HEADERS = (
     "x-service-charge-microusd",
 )
 
-# Where each server process notes the calls that it has under way, for whoever comes after it. On a local disk.
+# The directory in which each server process journals its open calls, for recovery. On a local disk.
 CALL_JOURNAL_DIR = Path(env("CALL_JOURNAL_DIR", default=str(DATA_DIR / "journal")))
 REVIEW_RELEASE_HOURS = env.int("REVIEW_RELEASE_HOURS", default=72)
 
 # Proofs
 DPOP_REQUIRE_EXP = env.bool("DPOP_REQUIRE_EXP", default=False)
 DPOP_NONCES = env.bool("DPOP_NONCES", default=False)
-# Anybody can make a key; this bounds the proofs that token requests from one address make the database remember.
+# Anybody can create a key; this limits the proofs that token requests from one address add to the database.
 TOKEN_PROOFS_PER_ADDRESS_MINUTE = env.int("TOKEN_PROOFS_PER_ADDRESS_MINUTE", default=6000)
 
-# How old a process's picture of the configuration may get. Every process must see a change within 15 s.
+# The maximum age of a process's copy of the configuration. Every process must see a change within 15 s.
 CATALOGUE_TTL_SECONDS = env.float("CATALOGUE_TTL_SECONDS", default=5.0)
 
 # Upstreams: a named timeout for every phase.
@@ -235,27 +236,27 @@ UPSTREAM_IDLE_SECONDS = env.float("UPSTREAM_IDLE_SECONDS", default=60.0)
 UPSTREAM_CONNECTIONS_MAX = env.int("UPSTREAM_CONNECTIONS_MAX", default=1000)
 STREAM_CHECKPOINT_SECONDS = env.float("STREAM_CHECKPOINT_SECONDS", default=5.0)
 
-# Payments. Without a key there are none: checkout answers `integration_unavailable`.
+# Payments. Without a key they are disabled: checkout responds `integration_unavailable`.
 STRIPE_SECRET_KEY = env("STRIPE_SECRET_KEY", default="")
 STRIPE_WEBHOOK_SECRET = [secret for part in env.list("STRIPE_WEBHOOK_SECRET", default=[]) if (secret := part.strip())]
 STRIPE_API_BASE = env("STRIPE_API_BASE", default="https://api.stripe.com").rstrip("/")
 STRIPE_TIMEOUT_SECONDS = env.float("STRIPE_TIMEOUT_SECONDS", default=10.0)
-# Where the hosted payment pages are; a domain of one's own for them is added here. The portal's forms lead there alone.
+# The origins of hosted payment pages; add your custom domain here. The portal's forms redirect only to these.
 PAYMENT_PAGE_ORIGINS = env.list("PAYMENT_PAGE_ORIGINS", default=["https://checkout.stripe.com"])
 # The first month whose seats are charged to the organizations' saved payment methods. Without it, invoices are drafts.
 SEAT_COLLECTION_FROM = env.month("SEAT_COLLECTION_FROM")
 if SEAT_COLLECTION_FROM and not STRIPE_SECRET_KEY:
     env.note("Set STRIPE_SECRET_KEY, with which SEAT_COLLECTION_FROM collects, or unset SEAT_COLLECTION_FROM.")
-# Who issues the invoices, as they say it: name and address, lines separated by "\\n".
+# The issuer's name and address on invoices, lines separated by "\\n".
 INVOICE_SELLER = env.str("INVOICE_SELLER", default="Account Gateway", multiline=True)
 
 REDIS_URL = env("REDIS_URL", default="")
-# Attempts to sign in, and codes that were used, are counted across processes: in the database, or in Redis.
+# Sign-in attempts and used codes are counted across processes: in the database, or in Redis.
 CACHES = {"default": {"BACKEND": "gateway.core.database.cache.SharedCache", "LOCATION": "accounts_cache_entry"}}
 if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 CELERY_BROKER_URL = env("CELERY_BROKER_URL", default=REDIS_URL or "files://localhost")
-# A request that hands a task over never waits for a broker that is away: the schedule does what was not handed over.
+# A request that starts a task never waits for an unreachable broker: the schedule does what was not sent.
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
     "max_retries": 1,
     "interval_start": 0,
@@ -270,14 +271,14 @@ if CELERY_BROKER_URL == "files://localhost":
         "control_folder": str(_queue / "control"),
     }
 CELERY_TASK_IGNORE_RESULT = True
-# Runs take as long as their programs do: they have workers of their own, so that no other job waits for them.
+# Runs take as long as their programs, so they have separate workers and other jobs do not wait for them.
 CELERY_TASK_ROUTES = {"integrations.tasks.execute_*": {"queue": "sandbox"}}
-# The cgroup below which each run gets its own: a directory, "none", or nothing where the worker shall find it.
+# The cgroup under which each run gets its own: a directory, "none", or empty to let the worker find it.
 SANDBOX_CGROUP = env.str("SANDBOX_CGROUP", default="")
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = beat_schedule()
 
-# Set where the embedded demo backend may serve; never in production.
+# Whether the embedded demo backend may serve; never in production.
 DEMO_ADAPTER = False
-# Whether a small model of true weights stands behind the demo's embeddings and the like.
+# Whether a small model with real weights serves the demo's embeddings and similar routes.
 LOCAL_MODEL = False

@@ -1,4 +1,4 @@
-"""The operator console's look and navigation (django-unfold)."""
+"""The operator console's appearance and navigation (django-unfold)."""
 
 from typing import Any
 
@@ -10,7 +10,8 @@ from django.utils.text import capfirst
 
 
 def _row(icon: str, table: str, query: str = "", title: str = "", **more: Any) -> dict[str, Any]:
-    """Make a row that leads to a table, titled as the table itself unless said otherwise. Who may not view it does not see it."""
+    """Build a navigation row for a table, with the table's title by default. It is hidden from operators who may not
+    view the table."""
     app, _, name = table.partition(".")
     link = reverse_lazy(f"admin:{app}_{name}_changelist")
     return {
@@ -26,7 +27,7 @@ def _title_of(table: str) -> str:
     return capfirst(str(apps.get_model(table)._meta.verbose_name_plural))  # noqa: SLF001 (documented)
 
 
-_title = lazy(_title_of, str)  # there are no tables yet when settings are read
+_title = lazy(_title_of, str)  # models are not loaded yet when settings are read
 
 
 def _group(title: str, *rows: dict[str, Any]) -> dict[str, Any]:

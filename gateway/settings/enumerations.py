@@ -1,4 +1,4 @@
-"""The names of enumerations in the API reference, where a member's name alone would not tell them apart."""
+"""Names of enumerations in the API reference that their members' names do not distinguish."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which hosts the gateway answers for, and which proxies may speak for a client. Problems are told in words."""
+"""The hosts that the gateway serves, and its trusted proxies. Problems are reported as sentences."""
 
 from collections.abc import Sequence
 from ipaddress import ip_network
@@ -10,9 +10,9 @@ from gateway.settings.reading import Environment
 
 
 def named_hosts(env: Environment, given: Sequence[str], **urls: str) -> list[str]:
-    """Return the hosts of these public addresses, after the ones that `ALLOWED_HOSTS` names besides.
+    """Return the hosts of these public addresses, after those that `ALLOWED_HOSTS` names.
 
-    Problems are noted, each of them.
+    Every problem is recorded.
     """
     if any(host.strip() in ("*", ".") for host in given):
         env.note(
@@ -27,7 +27,7 @@ def named_hosts(env: Environment, given: Sequence[str], **urls: str) -> list[str
 
 
 def trusted_networks(given: Sequence[str]) -> list[str]:
-    """Return the networks of `TRUSTED_PROXIES` in their usual form: addresses, or networks such as 10.0.0.0/8."""
+    """Return the networks of `TRUSTED_PROXIES` in canonical form: addresses, or networks such as 10.0.0.0/8."""
     return [_network(name.strip()) for name in given if name.strip()]
 
 

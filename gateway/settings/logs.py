@@ -1,4 +1,4 @@
-"""Where log lines go, and which are kept short."""
+"""Logging configuration."""
 
 from gateway.settings.reading import env
 
@@ -23,11 +23,11 @@ LOGGING = {
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["request_id"]}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", default="WARNING")},
-    # A refused request is the caller's news, not the operator's.
+    # A refused request concerns the caller, not the operator.
     "loggers": {
         "integrations.sandbox": {"level": "INFO"},
         "django.request": {"level": "ERROR"},
-        # A malformed Host and its like are a stranger's doing: one line, no traceback.
+        # A malformed Host and similar errors are caused by clients: one line, no traceback.
         **{f"django.security.{name}": {"filters": ["one_line"]} for name in SUSPICIOUS},
     },
 }

@@ -1,4 +1,4 @@
-"""Sign-in for people (django-allauth), and what the portal's pages promise a browser."""
+"""Sign-in for people (django-allauth), and the security headers of the portal's pages."""
 
 import os
 from typing import Any
@@ -33,7 +33,7 @@ LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "portal_home"
 LOGOUT_REDIRECT_URL = "account_login"
 
-# Mail is sent where a server is configured (EMAIL_URL); only then are addresses verified.
+# Mail is sent if a server is configured (EMAIL_URL); only then are addresses verified.
 _mail: dict[str, Any] = env.email_url("EMAIL_URL", default="dummymail://")
 vars().update(_mail)
 MAIL_IS_CONFIGURED = "EMAIL_URL" in os.environ
@@ -53,14 +53,14 @@ ACCOUNT_FORMS = {
     "change_password": "accounts.portal.forms.ChangePasswordForm",
     "reset_password_from_key": "accounts.portal.forms.ResetPasswordKeyForm",
 }
-# Strict where addresses are verified: several people may claim one, and whoever can read its mail gets it.
+# Strict if addresses are verified: several people may claim an address, and the one who can read its mail gets it.
 ACCOUNT_PREVENT_ENUMERATION = "strict" if MAIL_IS_CONFIGURED else True
-# How often, by what. Addresses are shared by many people behind one office. A key of `login_failed` is an address and an
-# account together (or an account alone, for second factors), one of `login_known_device` a browser and an account, one of
-# `mail` an address and a mailbox: whoever asks too often keeps nobody out but himself.
+# Rate limits and their keys. People behind one office share an address. A key of `login_failed` is an address with an
+# account (or an account alone, for second factors), one of `login_known_device` a browser with an account, one of
+# `mail` an address with a mailbox: excessive attempts lock out only their sender.
 ACCOUNT_RATE_LIMITS = {
     "signup": "60/m/ip",
-    "login": None,  # the next three count attempts to sign in
+    "login": None,  # the next three count sign-in attempts
     "login_address": "60/m/ip",
     "login_failed": "5/5m/key",
     "login_known_device": "10/5m/key",
@@ -95,7 +95,7 @@ MFA_ADAPTER = "accounts.portal.second_factors.MfaAdapter"
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
-# Where no mail is sent no address is ever verified, and second factors must not wait for it.
+# If no mail is sent, addresses are never verified, and second factors must not require it.
 MFA_ALLOW_UNVERIFIED_EMAIL = not MAIL_IS_CONFIGURED
 MFA_FORMS = {
     "activate_totp": "accounts.portal.second_factors.ActivateForm",
@@ -115,5 +115,5 @@ CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 
-# Shared with the service's other subdomains, so that a product's look travels with the person. Cosmetic alone.
+# Shared with the service's other subdomains, so that a product's appearance follows the user. Cosmetic only.
 APPEARANCE_COOKIE_DOMAIN: str | None = env("APPEARANCE_COOKIE_DOMAIN", default=None)

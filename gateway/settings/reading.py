@@ -1,4 +1,4 @@
-"""Reads settings from the environment, and collects what is missing or wrong so that all of it is named at once."""
+"""Reads settings from the environment, and collects all missing or invalid ones to report them at once."""
 
 import os
 import re
@@ -17,7 +17,7 @@ WORDS = {int: "a whole number", float: "a number"}
 
 
 class Environment(environ.Env):
-    """The environment. A value that cannot be read is noted as a problem, and its default is used until `finish`."""
+    """The environment. An unreadable value is recorded as a problem, and its default is used until `finish`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -26,9 +26,9 @@ class Environment(environ.Env):
     def get_value(
         self, var: str, cast: Any = None, default: Any = environ.Env.NOTSET, parse_default: bool = False
     ) -> Any:
-        """Return a setting, or note that it is missing or of another kind."""
+        """Return a setting, or record that it is missing or of the wrong type."""
         if cast in WORDS and default is not self.NOTSET and not os.environ.get(var):
-            return default  # an empty number is an absent one
+            return default  # an empty number counts as absent
         try:
             return super().get_value(var, cast, default, parse_default)
         except ImproperlyConfigured:
@@ -38,7 +38,8 @@ class Environment(environ.Env):
         return "" if default is self.NOTSET else default
 
     def db_url(self, var: str, default: str) -> dict[str, Any]:
-        """Return the settings of a database, or note that the URL names none. The URL is not quoted: it has a password."""
+        """Return the settings of a database, or record an invalid URL. The URL is not quoted: it contains a
+        password."""
         config: Any = self.db_url_config(default)
         with self.noting(f"{var} must be a URL such as postgresql://user:password@host:5432/name."):
             url = os.environ.get(var) or default
@@ -48,14 +49,14 @@ class Environment(environ.Env):
         return dict(config)
 
     def email_url(self, var: str, default: str) -> dict[str, Any]:
-        """Return the settings of a mail server, or note that the URL names none. It is not quoted either."""
+        """Return the settings of a mail server, or record an invalid URL, without quoting it."""
         config: Any = self.email_url_config(default)
         with self.noting(f"{var} must be a URL such as smtp+tls://user:password@mail.example:587."):
             config = super().email_url(var, default=default)
         return dict(config)
 
     def month(self, var: str) -> datetime | None:
-        """Return the UTC beginning of a month such as 2027-01, None where none is set, or note that it is no month."""
+        """Return the UTC start of a month such as 2027-01, None if none is set, or record an invalid month."""
         text = os.environ.get(var, "").strip()
         try:
             return datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC) if text else None
@@ -64,11 +65,11 @@ class Environment(environ.Env):
         return None
 
     def days(self, var: str, default: int, *, at_least: int, because: str) -> int:
-        """Return a number of days, or note that it is too low for what was promised, or absurd."""
+        """Return a number of days, or record that it is below the promised minimum or too large."""
         return self.days_or_for_ever(var, at_least=at_least, because=because) or default
 
     def days_or_for_ever(self, var: str, *, at_least: int, because: str) -> int | None:
-        """Return a number of days, None where none is set, or note that it is wrong."""
+        """Return a number of days, None if none is set, or record that it is invalid."""
         text = os.environ.get(var, "").strip()
         if not text:
             return None
@@ -78,20 +79,20 @@ class Environment(environ.Env):
         return int(text)
 
     def note(self, problem: str) -> None:
-        """Note a sentence that says what to set."""
+        """Record a problem, as a sentence that says what to set."""
         if problem not in self._problems:
             self._problems.append(problem)
 
     @contextmanager
     def noting(self, problem: str = "") -> Iterator[None]:
-        """Note a problem where the block fails: this one, or what its ImproperlyConfigured says."""
+        """Record a problem if the block fails: this one, or the message of its ImproperlyConfigured."""
         try:
             yield
         except (ImproperlyConfigured, ValueError, KeyError) as error:
             self.note(problem or str(error))
 
     def finish(self) -> None:
-        """Raise ImproperlyConfigured with every problem, one a line, if there is any."""
+        """Raise ImproperlyConfigured with every problem, one per line, if there are any."""
         if self._problems:
             count = len(self._problems)
             title = f"{count} settings are missing or wrong:" if count > 1 else "A setting is missing or wrong:"

@@ -1,4 +1,5 @@
-"""How long what is not for ever is kept, and how long closed calls stay in the hot tables. `docs/retention.md` lists every table, and what decides where nothing here does."""
+"""Retention periods, and how long closed calls stay in the hot tables. `docs/retention.md` lists
+every table, and what decides if there is no setting."""
 
 from gateway.settings.reading import env
 
@@ -24,7 +25,7 @@ LEDGER_HOT_DAYS = env.days(
 INVITATION_EMAIL_DAYS = env.days(
     "INVITATION_EMAIL_DAYS", default=30, at_least=7, because="an invitation can be accepted for that long"
 )
-# The audit log and the operators' log. Where it is not set, for ever.
+# The audit log and the operators' log. Unlimited if not set.
 AUDIT_DAYS = env.days_or_for_ever(
     "AUDIT_DAYS", at_least=365, because="the database refuses to delete younger entries of the audit log"
 )

@@ -1,4 +1,4 @@
-"""What the secrets of a gateway in production must be. Raises ImproperlyConfigured with a command that makes one."""
+"""Checks the secrets of a gateway in production. Raises ImproperlyConfigured with a command that generates one."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ NEW_FIELD_KEY = 'python3 -c "import base64, secrets; print(base64.urlsafe_b64enc
 
 
 def check_secret_key(key: str, default: str) -> None:
-    """Refuse the default, and what is short enough to be guessed."""
+    """Refuse the default, and a key that is short enough to be guessed."""
     if key == default or len(key) < SECRET_KEY_MIN_CHARACTERS:
         raise ImproperlyConfigured(
             f"Set SECRET_KEY to at least {SECRET_KEY_MIN_CHARACTERS} random characters: {NEW_SECRET_KEY}"
@@ -19,7 +19,7 @@ def check_secret_key(key: str, default: str) -> None:
 
 
 def check_field_keys(keys: Sequence[str]) -> None:
-    """Refuse no key at all, and one that cannot encrypt; say which, and never what it was."""
+    """Refuse an empty list, and a key that cannot encrypt; report its position, never its value."""
     if not keys:
         raise ImproperlyConfigured(
             f"Set FIELD_ENCRYPTION_KEYS to one or more Fernet keys, separated by commas, the newest first: {NEW_FIELD_KEY}"

@@ -1,4 +1,4 @@
-"""What the test suite uses: PostgreSQL is real, passwords hash fast."""
+"""Settings of the test suite: real PostgreSQL, fast password hashing."""
 
 from gateway.settings.development import *  # noqa: F403
 
@@ -8,7 +8,7 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
-WHITENOISE_AUTOREFRESH = True  # there is no collected static directory to index
+WHITENOISE_AUTOREFRESH = True  # no static files were collected
 
-# An authenticator's code is good for as long as a test runs, however slow the machine.
+# An authenticator's code is valid for as long as a test runs, however slow the machine.
 MFA_TOTP_PERIOD = 1_000_000_000

@@ -1,1 +1,1 @@
-"""The sections of the file, one per module; each row knows how to check and how to save itself."""
+"""The sections of the file, one per module; each row checks and saves itself."""

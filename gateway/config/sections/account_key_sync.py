@@ -1,4 +1,4 @@
-"""`account_key_sync`: whether accounts have a key that their devices share."""
+"""`account_key_sync`: enables a key per account, shared by its devices."""
 
 from gateway.config.problems import Path
 from gateway.config.row import SectionRow

@@ -1,4 +1,4 @@
-"""`aliases`: the names under which clients ask for models, who serves them, and what they cost."""
+"""`aliases`: the names under which clients call models, their deployments and their prices."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -24,7 +24,7 @@ OPTIONS = ("routes", "dimensions", "quantization", "normalized", "revision", "pr
 
 
 class DeploymentRow(Row):
-    """One model of one upstream; the lowest priority goes first, equals share by weight."""
+    """One model of one upstream. The lowest priority is used first; equal priorities share calls by weight."""
 
     upstream: UpstreamRef
     model: UpstreamModel
@@ -40,7 +40,7 @@ def _distinct(rows: list[DeploymentRow]) -> list[DeploymentRow]:
 
 
 class ServedRow(SectionRow):
-    """What aliases and raw models share: limits, facts of representations, and a price."""
+    """The common part of aliases and raw models: limits, representation settings, and a price."""
 
     enabled: bool = True
     max_output_tokens: Tokens | None = None
@@ -54,7 +54,7 @@ class ServedRow(SectionRow):
     price: PriceRow | None = None
 
     def values(self, stored_options: dict[str, Any]) -> dict[str, Any]:
-        """Return the columns that the file states; of the options, the stated ones replace the stored ones."""
+        """Return the columns that the file states; stated options are merged into the stored ones."""
         options = stored_options | self.stated(*OPTIONS)
         return {
             **self.stated("enabled", "max_output_tokens", "context_tokens"),
@@ -62,7 +62,7 @@ class ServedRow(SectionRow):
         }
 
     def save_price(self, run: Run, path: Path, model: Alias | RawModel) -> None:
-        """Set a new price where the file states another one, and check for routes that it does not cover."""
+        """Set a new price if the file states a different one, and check for routes that it does not cover."""
         before = in_force(str(model), run.now)
         if self.price is not None:
             set_price(run, str(model), self.price)
@@ -72,7 +72,7 @@ class ServedRow(SectionRow):
 
 
 class AliasRow(ServedRow):
-    """An alias; its deployments are replaced as a set by the ones that it states."""
+    """An alias; the deployments that it states replace the stored ones as a set."""
 
     identity: ClassVar[str | None] = "name"
 

@@ -14,12 +14,12 @@ PRODUCTS_MAX = 100
 
 
 class AppearanceRow(SectionRow):
-    """The allowlist, as a whole; it is no reference to the catalogue."""
+    """The complete allowlist; its names need not be in the catalogue."""
 
     products: Annotated[list[Slug], Field(max_length=PRODUCTS_MAX)]
 
     def save(self, run: Run, path: Path) -> None:
-        """Make the allowlist exactly this one."""
+        """Replace the allowlist with this one."""
         wanted, stored = set(self.products), set(AppearanceProduct.objects.values_list("slug", flat=True))
         AppearanceProduct.objects.filter(slug__in=stored - wanted).delete()
         AppearanceProduct.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""`ci`: who may report CI runs, and which project each repository belongs to."""
+"""`ci`: the providers that may report CI runs, and the project of each repository."""
 
 from typing import Annotated, Literal
 
@@ -19,7 +19,7 @@ ProjectKey = Annotated[Slug, reference("projects", "project")]
 
 
 class CIProviderRow(Row):
-    """A provider, its webhooks' secret (and the one before it, during a rotation), and its repositories by name."""
+    """A provider, its webhook secret (and the previous one during a rotation), and its repositories by name."""
 
     name: Slug
     format: Literal["workflow_run", "generic"]
@@ -37,12 +37,12 @@ def _one_each(rows: list[CIProviderRow]) -> list[CIProviderRow]:
 
 
 class CIRow(SectionRow):
-    """The providers that the section names; others are left as they are."""
+    """The providers that the section names; others are unchanged."""
 
     providers: Annotated[list[CIProviderRow], Field(max_length=PROVIDERS_MAX), AfterValidator(_one_each)]
 
     def save(self, run: Run, path: Path) -> None:
-        """Set each provider's row, and make its repositories exactly these."""
+        """Set each provider's row, and replace its repositories with these."""
         for row in self.providers:
             assert row.secret is not None
             previous = row.previous_secret.get_secret_value() if row.previous_secret else ""
@@ -61,6 +61,6 @@ def _save_repositories(run: Run, provider: CIProvider, row: CIProviderRow) -> No
     projects = {project.key: project for project in Project.objects.filter(key__in=row.repositories.values())}
     for name, key in row.repositories.items():
         if key not in projects:
-            continue  # its own row was refused, so all of this will be undone
+            continue  # its own row was refused, so the run will be rolled back
         lookup, values = {"provider": provider, "name": name}, {"project": projects[key]}
         run.upsert(CIRepository, f"CI repository {provider.name} {name}", lookup=lookup, values=values)

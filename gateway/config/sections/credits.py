@@ -49,7 +49,7 @@ class CreditRow(SectionRow):
 
 
 def in_lock_order(rows: Sequence[tuple[Path, SectionRow]]) -> list[tuple[Path, SectionRow]]:
-    """Sort the credits, which come last, by their wallets' ids: several wallets are always locked in that order."""
+    """Sort the credits, which come last, by their wallets' ids: wallets are always locked in that order."""
     accounts = [row.account for _, row in rows if isinstance(row, CreditRow)]
     wallets = Wallet.objects.filter(owner_kind=OwnerKind.ACCOUNT, owner_key__in=accounts)
     ids = dict(wallets.values_list("owner_key", "id"))

@@ -1,4 +1,4 @@
-"""`evolution`: the programs that evolution jobs may name. The section switches evolution on."""
+"""`evolution`: the programs that evolution jobs may name. The section enables evolution."""
 
 from typing import Annotated
 
@@ -25,7 +25,7 @@ def _named(command: list[str]) -> list[str]:
 
 
 class ProgramRow(Row):
-    """A program. `result_kind` is the kind of what it makes, by default that of its first input."""
+    """A program. `result_kind` is the kind of its result, by default that of its first input."""
 
     name: Slug
     command: Annotated[list[Argument], Field(min_length=1, max_length=100), AfterValidator(_named)]
@@ -48,12 +48,12 @@ def _one_each(rows: list[ProgramRow]) -> list[ProgramRow]:
 
 
 class EvolutionRow(SectionRow):
-    """The programs that the section names; others are left as they are."""
+    """The programs that the section names; others are unchanged."""
 
     programs: Annotated[list[ProgramRow], Field(max_length=PROGRAMS_MAX), AfterValidator(_one_each)] = []
 
     def save(self, run: Run, path: Path) -> None:
-        """Switch evolution on and set each program's row."""
+        """Enable evolution and set each program's row."""
         lookup = {"name": IntegrationSwitch.Name.EVOLUTION}
         run.upsert(IntegrationSwitch, "evolution", lookup=lookup, values={"enabled": True})
         for program in self.programs:

@@ -1,4 +1,4 @@
-"""`judgement`: which backends the aliases `judgement` and `judgement-vision` select, and the fallbacks."""
+"""`judgement`: the backends that the aliases `judgement` and `judgement-vision` select, and the fallbacks."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ SELECTORS = frozenset({"judgement", "judgement-vision"})
 
 
 def _backend(value: str, info: ValidationInfo) -> str:
-    """Refuse the two aliases that select a backend, and the service's own aliases that judge nothing."""
+    """Refuse the two aliases that select a backend, and the service's own aliases for other purposes."""
     if value in SELECTORS or Route.JUDGEMENT not in ALIAS_ROUTES.get(value, (Route.JUDGEMENT,)):
         raise ValueError(f"{value!r} is not a judgement backend")
     if not context_of(info).has("aliases", value):
@@ -29,7 +29,7 @@ Backend = Annotated[ModelName, AfterValidator(_backend)]
 
 
 class FallbackRow(Row):
-    """Where an overloaded backend's request may go instead, when the request allows it."""
+    """The backend to which an overloaded backend's request may go, if the request allows it."""
 
     source: Annotated[Backend, Field(alias="from")]
     target: Annotated[Backend, Field(alias="to")]
@@ -55,7 +55,7 @@ class JudgementRow(SectionRow):
     fallbacks: Annotated[list[FallbackRow], Field(max_length=100), AfterValidator(_one_each)] = []
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the settings' row and make the fallbacks exactly these."""
+        """Set the settings' row and replace the fallbacks with these."""
         values = {name: _alias(value) for name, value in self.stated("text_backend", "vision_backend").items()}
         run.upsert(JudgementSettings, "judgement settings", lookup={"id": JudgementSettings.ONLY}, values=values)
         if "fallbacks" in self.model_fields_set:

@@ -1,4 +1,4 @@
-"""`products`: the catalogue that organizations buy seats of."""
+"""`products`: the catalogue of products with seats."""
 
 from typing import ClassVar
 

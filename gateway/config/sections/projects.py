@@ -1,4 +1,4 @@
-"""`projects`: what sandbox and CI runs belong to."""
+"""`projects`: the projects of sandbox and CI runs."""
 
 from typing import Annotated, Any, ClassVar
 
@@ -33,7 +33,7 @@ class ProjectRow(SectionRow):
     name: Label
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the project's row. An organization has to exist; an account comes into being at its first exchange."""
+        """Set the project's row. An organization must exist; an account is created at its first exchange."""
         is_organization = self.owner.startswith(ORGANIZATION_PREFIX)
         if is_organization and not Organization.objects.filter(id=self.owner).exists():
             run.refuse((*path, "owner"), f"there is no organization {self.owner!r}")

@@ -1,4 +1,4 @@
-"""`sandbox`: who executes sandbox runs, and the most that they may ask for."""
+"""`sandbox`: the runner of sandbox runs, and their limits."""
 
 from typing import Annotated, Literal
 

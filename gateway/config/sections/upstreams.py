@@ -18,7 +18,7 @@ AdapterName = Literal["openai", "voyage", "cohere", "representation", "judgement
 
 
 OPTIONS = frozenset({"routes", "looks_up"})
-"""The keys that are stored among an upstream's options."""
+"""The keys that are stored in an upstream's options."""
 
 
 def _allowed_here(value: str, info: ValidationInfo) -> str:
@@ -28,10 +28,10 @@ def _allowed_here(value: str, info: ValidationInfo) -> str:
 
 
 class UpstreamRow(SectionRow):
-    """An upstream. Without `base_url` only the demo adapter works, without `api_key` no call carries a credential.
+    """An upstream. Without `base_url` only the demo adapter works; without `api_key` calls carry no credential.
 
-    `routes` are those that it knows, where it does not know all that its adapter has. `looks_up` names the kind of record that
-    it has of each call.
+    `routes` lists the routes it supports, if it does not support all of its adapter's. `looks_up` names the kind of
+    record that it has of each call.
     """
 
     identity: ClassVar[str | None] = "name"
@@ -56,7 +56,7 @@ class UpstreamRow(SectionRow):
         return self
 
     def save(self, run: Run, path: Path) -> None:
-        """Set the upstream's row; a credential that the file does not state stays."""
+        """Set the upstream's row. A credential that the file does not state is unchanged."""
         values = self.stated("adapter", "timeout_seconds", "bills_errors", "fetches_images", "enabled")
         values["base_url"] = self.base_url or ""
         if self.model_fields_set & OPTIONS:
@@ -67,7 +67,7 @@ class UpstreamRow(SectionRow):
         run.upsert(Upstream, f"upstream {self.name}", lookup={"name": self.name}, values=values, concealed=concealed)
 
     def _options(self) -> dict[str, Any]:
-        """Return the stored options with those that the file states, and without those that it clears."""
+        """Return the stored options, updated with those that the file states or clears."""
         stored = Upstream.objects.filter(name=self.name).values_list("options", flat=True).first() or {}
         options = {**stored, **self.stated(*OPTIONS & self.model_fields_set)}
         return {name: value for name, value in options.items() if value is not None}

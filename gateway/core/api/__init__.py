@@ -1,1 +1,1 @@
-"""HTTP plumbing that knows no app: access declarations, strict JSON, errors, request ids."""
+"""HTTP infrastructure independent of the apps: access declarations, strict JSON, errors, request ids."""

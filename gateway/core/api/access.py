@@ -23,12 +23,11 @@ Action = TypeVar("Action", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Access:
-    """What an action requires of its caller. `roles` is SPEC's column of organization roles, for the reference and
-    tests.
+    """The requirements of an action. `roles` is SPEC's column of organization roles, for the reference and tests.
 
-    `model` says that the capability is `infer:<the body's model>`, which the action itself checks, as it does all that a
-    metered call needs. `metered` says the latter of an action with a capability of its own, to which callers may leave out
-    the idempotency key.
+    `model` says that the capability is `infer:<the body's model>`. The action itself checks it, as everything else that
+    a metered call needs. `metered` marks an action with a capability of its own that is a metered call; its idempotency
+    key is optional.
     """
 
     public: bool = False
@@ -54,7 +53,7 @@ def requires_metered(capability: Capability) -> Callable[[Action], Action]:
 
 
 def authenticated_only(action: Action) -> Action:
-    """Declare that any valid token will do."""
+    """Declare that the action needs any valid token."""
     return _declare(Access())(action)
 
 
@@ -64,7 +63,7 @@ def public(action: Action) -> Action:
 
 
 def declared_access(view_class: type, action: str) -> Access | None:
-    """Read what an action declares, or None where it declares nothing."""
+    """Read what an action declares, or None if it declares nothing."""
     return getattr(getattr(view_class, action, None), _ATTRIBUTE, None)
 
 
@@ -77,13 +76,13 @@ def _declare(access: Access) -> Callable[[Action], Action]:
 
 
 class DeclaredAccess(BasePermission):
-    """Enforces what the action declares; an action that declares nothing is closed."""
+    """Enforces what the action declares; refuses an action that declares nothing."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        """Return True, or raise the catalogue error that says what is missing."""
+        """Return True, or raise the catalogue error that names what is missing."""
         access = declared_access(type(view), getattr(view, "action", "") or "")
         if access is None:
-            return view.action in (None, "metadata")  # a method that the route does not have: DRF answers 405
+            return view.action in (None, "metadata")  # a method that the route does not support: DRF responds 405
         if access.public:
             return True
         caller: Any = request.user
@@ -95,7 +94,7 @@ class DeclaredAccess(BasePermission):
 
 
 def require_scope(scopes: frozenset[str], scope: str) -> None:
-    """Raise InsufficientScope, with the challenge of RFC 6750 section 3.1, unless the scope is held."""
+    """Raise InsufficientScope, with the challenge of RFC 6750 section 3.1, unless the scope is granted."""
     if scope not in scopes:
         raise challenged(
             InsufficientScope(f"The token lacks the scope {scope}.", details={"scope": scope}), scope=scope

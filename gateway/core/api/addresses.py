@@ -1,15 +1,14 @@
-"""Whom limits count: the network address that a request came from."""
+"""Network addresses of clients, as rate limits count them."""
 
 import ipaddress
 
 from django.http import HttpRequest
 
-IPV6_NETWORK_BITS = 64  # what one subscriber is given; single addresses within it cost nothing
+IPV6_NETWORK_BITS = 64  # a subscriber's network; single addresses within it are free
 
 
 def plain_address(host: str | None) -> str:
-    """Return an address in its one form, which is IPv4's for an IPv4 address in IPv6; an empty text where it is
-    none."""
+    """Return an IP address in canonical form, an IPv4-mapped IPv6 address as IPv4; empty text if it is none."""
     try:
         address = ipaddress.ip_address((host or "").partition("%")[0])
     except ValueError:
@@ -18,7 +17,7 @@ def plain_address(host: str | None) -> str:
 
 
 def client_network(request: HttpRequest) -> str | None:
-    """Name a client's IPv4 address or IPv6 network, as the server tells it; None where there is none (a local
+    """Return a client's IPv4 address or IPv6 network, as reported by the server; None if there is none (a local
     socket)."""
     address = plain_address(request.META.get("REMOTE_ADDR"))
     if ":" not in address:

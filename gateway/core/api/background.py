@@ -1,7 +1,7 @@
-"""Work that outlives the request that began it.
+"""Background tasks that outlive the request that started them.
 
-The event loop keeps only weak references to tasks, so whatever must finish is held here until it has, and is waited for
-when the process stops.
+The event loop keeps only weak references to tasks, so tasks that must finish are referenced here until they do, and the
+process waits for them when it stops.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _running: set[asyncio.Task[Any]] = set()
 
 
 def spawn(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-    """Run work in a task of its own, which no request's cancellation reaches. A failure is logged."""
+    """Run a coroutine in its own task, independent of the request's cancellation. A failure is logged."""
     task = asyncio.get_running_loop().create_task(work)
     _running.add(task)
     task.add_done_callback(_finished)
@@ -25,7 +25,7 @@ def spawn(work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
 
 
 async def drain(timeout_seconds: float) -> int:
-    """Wait for everything that was spawned on this loop, up to a limit, and tell how many tasks did not finish."""
+    """Wait for all tasks of this loop, up to a timeout, and return how many did not finish."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + timeout_seconds
     while mine := [task for task in _running if task.get_loop() is loop]:

@@ -1,4 +1,4 @@
-"""The edge of the API: every answer under it is JSON of the catalogue and is never stored by a cache."""
+"""The edge of the API: errors under its paths are JSON of the catalogue, and no response is cached."""
 
 import sys
 from collections.abc import Callable
@@ -22,7 +22,7 @@ def is_api_path(path: str) -> bool:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer what middleware raised (Django's `handler500`), such as a session that could not be read."""
+    """Respond to an exception of middleware (Django's `handler500`), such as an unreadable session."""
     cause = sys.exc_info()[1]
     error = as_catalogue_error(cause) if isinstance(cause, Exception) else None
     if is_api_path(request.path):
@@ -31,7 +31,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 class ApiBoundaryMiddleware:
-    """Renders errors that no view raised in the API's own shape."""
+    """Renders errors that no view raised in the API's error format."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -44,7 +44,7 @@ class ApiBoundaryMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Render what escaped a plain Django view."""
+        """Render an exception of a plain Django view."""
         if is_api_path(request.path):
             return error_response(as_api_error(exception), request_id_of(request))
         error = as_catalogue_error(exception)

@@ -1,4 +1,4 @@
-"""A number of bytes that requests share, so that together they never take more memory than there is."""
+"""A memory budget that requests share, so that together they stay within the available memory."""
 
 import asyncio
 from collections import deque
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class ByteBudget:
-    """Bytes that are lent and given back, first come first served. One event loop's own; no call blocks it.
+    """Bytes that are lent and returned, first come, first served. For one event loop; no call blocks it.
 
     A share larger than the whole budget is lent only while nothing else is, so that no request waits forever.
     """
@@ -17,7 +17,7 @@ class ByteBudget:
         self.lent_bytes = 0
 
     def try_take(self, size_bytes: int) -> bool:
-        """Borrow a share if it is there at once, and tell whether it was."""
+        """Borrow a share if it is available at once, and return whether it was."""
         if self._waiting or not self._has(size_bytes):
             return False
         self.lent_bytes += size_bytes
@@ -51,7 +51,7 @@ class ByteBudget:
             granted.set_result(None)
 
     def _leave(self, size_bytes: int, granted: "asyncio.Future[None]") -> None:
-        if granted.done() and not granted.cancelled():  # lent in the very moment in which the wait ended
+        if granted.done() and not granted.cancelled():  # lent at the moment when the wait ended
             self.give_back(size_bytes)
             return
         self._waiting.remove((size_bytes, granted))

@@ -10,12 +10,12 @@ _UNQUOTABLE = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e]")
 
 
 def challenge(code: str, description: str, *, scope: str | None = None) -> str:
-    """Render a DPoP challenge; what a quoted string may not carry (RFC 6750 section 3) is left out."""
+    """Render a DPoP challenge without characters that a quoted string may not contain (RFC 6750 section 3)."""
     parameters = [("error", code), ("error_description", description), ("scope", scope), ("algs", ALGORITHMS)]
     return "DPoP " + ", ".join(f'{name}="{_UNQUOTABLE.sub("", text)}"' for name, text in parameters if text)
 
 
 def challenged(error: ApiError, *, scope: str | None = None) -> ApiError:
-    """Add to an error its challenge and return it."""
+    """Add the challenge to an error and return it."""
     error.headers["WWW-Authenticate"] = challenge(error.code, error.message, scope=scope)
     return error

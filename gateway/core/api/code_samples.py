@@ -1,4 +1,4 @@
-"""Writes code samples into the OpenAPI document: each operation as a command for curl, made of its own description."""
+"""Adds curl samples to the OpenAPI document, built from each operation's description."""
 
 import json
 import re
@@ -13,7 +13,7 @@ CODE_SAMPLES = "x-codeSamples"
 FORM = "application/x-www-form-urlencoded"
 FORM_WITH_FILES = "multipart/form-data"
 MAX_COST_EXAMPLE_MICROUSD = 20_000
-# Values for members of a body, where the schema does not say what one looks like.
+# Values for body members whose schema gives no example.
 VALUES: dict[str, Any] = {
     "amountMicros": 5_000_000,
     "artifactId": "art_01m7yshq1s6zw3kzc8ypm54agq",
@@ -44,7 +44,7 @@ VALUES: dict[str, Any] = {
     "x": "l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs",  # RFC 9449 section 4.1
     "y": "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA",
 }
-# Not required by their schemas, since some variants do without them; those that the samples show do not.
+# Optional in their schemas, because some variants do without them, but needed by the variants that the samples show.
 SHOWN = {"amountMicros", "command", "y"}
 
 Schema = dict[str, Any]
@@ -61,7 +61,7 @@ def add_code_samples(result: dict[str, Any], **context: Any) -> dict[str, Any]:
 
 
 def _curl(method: str, url: str, operation: Schema, schemas: Schema) -> str:
-    """Write the command. What differs between callers stands as a shell variable: `$ORG_ID`, `$ACCESS_TOKEN`."""
+    """Build the command. Values that differ between callers are shell variables: `$ORG_ID`, `$ACCESS_TOKEN`."""
     address = re.sub(r"\{(\w+)\}", lambda found: f"${found[1].upper()}", url)
     address += _query(operation)
     sent = (f'-H "{line}"' for line in _headers(operation))
@@ -69,14 +69,14 @@ def _curl(method: str, url: str, operation: Schema, schemas: Schema) -> str:
 
 
 def _query(operation: Schema) -> str:
-    """Write the query that the operation cannot do without."""
+    """Build the query of the required parameters."""
     parameters = (each for each in operation.get("parameters", ()) if each.get("in") == "query")
     named = [f"{each['name']}=${each['name'].upper()}" for each in parameters if each.get("required")]
     return f"?{'&'.join(named)}" if named else ""
 
 
 def _headers(operation: Schema) -> list[str]:
-    """List the headers that the operation asks for, each as one line."""
+    """List the operation's required headers, each as one line."""
     parameters = operation.get("parameters", ())
     proven = SECURITY in operation["security"]
     lines = [f"Authorization: {headers.DPOP} $ACCESS_TOKEN"] if proven else []
@@ -88,19 +88,19 @@ def _headers(operation: Schema) -> list[str]:
 
 
 def _data(operation: Schema, schemas: Schema) -> list[str]:
-    """Write the body's options, none where the operation takes no body."""
+    """Build the body's options; none if the operation takes no body."""
     if "requestBody" not in operation:
         return []
     media, content = next(iter(operation["requestBody"]["content"].items()))
     body = _example("", content["schema"], schemas)
-    if media == FORM_WITH_FILES:  # curl writes the header, as it chooses the boundary
+    if media == FORM_WITH_FILES:  # curl sets the header, because it chooses the boundary
         return [f"-F {shlex.quote(f'{name}={value}')}" for name, value in body.items()]
     text = urlencode(body) if media == FORM else json.dumps(body, ensure_ascii=False)
     return [f'-H "Content-Type: {media}"', f"-d {shlex.quote(text)}"]
 
 
 def _example(name: str, schema: Schema, schemas: Schema) -> Any:
-    """Build a value that a schema allows: its example, or what is known of a member of this name."""
+    """Build a value that a schema allows: its example, or a known value for a member of this name."""
     if "$ref" in schema:
         return _example(name, schemas[schema["$ref"].rpartition("/")[2]], schemas)
     if "oneOf" in schema:

@@ -1,4 +1,4 @@
-"""Names the catalogue error that a database error stands for."""
+"""Maps database errors to catalogue errors."""
 
 import logging
 from typing import Any
@@ -11,8 +11,8 @@ from gateway.core.contract import errors
 
 log = logging.getLogger("gateway.api")
 
-# As Django raises it, and as the driver does where the metered routes use it directly. OperationalError is what may
-# pass by itself: a server that is away, starts, ends or is full, a lock or statement that took too long, a deadlock.
+# As raised by Django, and by the driver, which the metered routes use directly. OperationalError covers errors that may
+# be transient: a server that is unreachable, starting, stopping or full, a timeout of a lock or statement, a deadlock.
 DATABASE_AWAY = (
     OperationalError,
     InterfaceError,
@@ -23,7 +23,7 @@ DATABASE_AWAY = (
     TooManyRequests,
 )
 
-READ_ONLY = "25006"  # a standby, or a server on its way to be one; the driver files it under internal errors
+READ_ONLY = "25006"  # a standby, or a server becoming one; the driver classifies it as an internal error
 LIMIT_EXCEEDED_CLASS = "54"  # such as a value that is too long for an index
 CHANGED_MEANWHILE = {"23001", "23503", "23505", "23P01"}  # rows that another request added or removed
 
@@ -31,7 +31,7 @@ NOT_STORABLE = "The request contains a value that cannot be stored."
 
 
 def as_catalogue_error(exc: Exception) -> errors.ApiError | None:
-    """Return the error for the caller, or None for what only a fault of our own can cause."""
+    """Return the error for the caller, or None for an error that only a bug can cause."""
     state = sqlstate_of(exc)
     if state.startswith(LIMIT_EXCEEDED_CLASS):
         return _refused_value(exc)
@@ -47,7 +47,7 @@ def as_catalogue_error(exc: Exception) -> errors.ApiError | None:
 
 
 def sqlstate_of(exc: Exception) -> str:
-    """Return the server's code of an error, as Django or the driver raises it; empty where there is none."""
+    """Return the SQLSTATE of an error from Django or the driver; empty if there is none."""
     driver: Any = exc if isinstance(exc, psycopg.Error) else exc.__cause__
     return getattr(driver, "sqlstate", None) or ""
 
@@ -57,11 +57,11 @@ def _is_read_only(exc: Exception) -> bool:
 
 
 def _is_lone_surrogate(exc: Exception) -> bool:
-    """Return whether a text holds half a character, which no encoding can write."""
+    """Return whether a text contains a lone surrogate, which no encoding can write."""
     return isinstance(exc, UnicodeEncodeError) and exc.reason == "surrogates not allowed"
 
 
 def _refused_value(exc: Exception) -> errors.InvalidRequest:
-    # Logged, because the edge should have refused it with the name of the member.
+    # Logged, because the edge should have refused it and named the member.
     log.error("the database refused a value from a request", exc_info=exc)
     return errors.InvalidRequest(NOT_STORABLE)

@@ -1,5 +1,5 @@
-"""Refuses control characters in a path, a query, a header or a cookie before any view sees them. They have no meaning
-here, and the database rejects NUL. No other code has to deal with them.
+"""Refuses control characters in a path, query, header or cookie before any view sees them. They have no meaning here,
+and the database rejects NUL, so no other code has to handle them.
 """
 
 import logging
@@ -19,12 +19,11 @@ log = logging.getLogger("gateway.api")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _IN_QUERY = re.compile(r"[\x00-\x1f\x7f]|%(?:[01][0-9A-Fa-f]|7[Ff])")
-_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab may stand between words (RFC 9110 section 5.5)
+_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # a tab is allowed within a value (RFC 9110 section 5.5)
 
 
 def check(path: str, query: str, headers: str) -> None:
-    """Raise InvalidRequest for a control character: in the decoded path, the query as sent, the values of all
-    headers."""
+    """Raise InvalidRequest for a control character in the decoded path, the raw query, or the values of all headers."""
     if not _is_printable_ascii(path) and _CONTROL.search(path):
         raise _control_characters("path")
     if query and _IN_QUERY.search(query):
@@ -34,7 +33,7 @@ def check(path: str, query: str, headers: str) -> None:
 
 
 def _is_printable_ascii(text: str) -> bool:
-    """Return whether a text is nothing but printable ASCII, in a quarter of a search's time."""
+    """Return whether a text is entirely printable ASCII; takes a quarter of the time of a search."""
     return text.isascii() and text.isprintable()
 
 
@@ -49,7 +48,7 @@ class EdgeMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer, or refuse."""
+        """Respond, or refuse the request."""
         try:
             check(request.path, request.META.get("QUERY_STRING", ""), _headers(request))
             _check_cookies(request)
@@ -58,7 +57,8 @@ class EdgeMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Answer a page's DataError with 400: the input has what no column takes, such as NUL in a form's text."""
+        """Respond to a page's DataError with 400: the input has a value that no column accepts, such as NUL in a form's
+        text."""
         if not isinstance(exception, DataError) or is_api_path(request.path):
             return None
         log.warning("%s refused: %s", request_id_of(request), str(exception).partition("\n")[0])
@@ -70,7 +70,8 @@ def _headers(request: HttpRequest) -> str:
 
 
 def _check_cookies(request: HttpRequest) -> None:
-    """Check what quoted cookies decode to: an octal escape writes a character that the header does not have."""
+    """Check the decoded values of quoted cookies: an octal escape can encode a character that the header does not
+    contain."""
     if "\\" in request.META.get("HTTP_COOKIE", "") and any(map(_CONTROL.search, request.COOKIES.values())):
         raise InvalidRequest("Control characters are not allowed in a cookie.")
 

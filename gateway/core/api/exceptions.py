@@ -1,4 +1,4 @@
-"""DRF's exception handler: maps whatever a view raises to the error catalogue."""
+"""DRF's exception handler: maps exceptions of views to the error catalogue."""
 
 import logging
 from typing import Any
@@ -16,15 +16,15 @@ log = logging.getLogger("gateway.api")
 
 
 def handle(exc: Exception, context: dict[str, Any]) -> HttpResponse:
-    """Render any exception of a view as a catalogue error; an unknown one is logged in full, and the caller learns only
-    that something failed."""
+    """Render any exception of a view as a catalogue error. An unexpected one is logged in full, and the caller sees
+    only an internal error."""
     request, view = context.get("request"), context.get("view")
     style = getattr(view, "error_style", "api")
     return error_response(as_api_error(exc), request_id_of(request), style=style)
 
 
 def as_api_error(exc: Exception) -> errors.ApiError:
-    """Name the catalogue error that an exception stands for."""
+    """Return the catalogue error for an exception."""
     if isinstance(exc, errors.ApiError):
         return exc
     translated = as_catalogue_error(exc) or _translate(exc)
@@ -35,10 +35,10 @@ def as_api_error(exc: Exception) -> errors.ApiError:
 
 
 def answered(exc: Exception) -> errors.ApiError:
-    """Return the catalogue error to answer a request with, as nobody looks at the exception any more.
+    """Return the catalogue error for the response, and break the exception's reference cycles.
 
-    The frames of a traceback hold the request's body, and one of them often the exception: such a ring would stay in
-    memory until the collector comes by.
+    The frames of a traceback reference the request's body, and one of them often the exception itself: such a cycle
+    would stay in memory until the garbage collector runs.
     """
     error = as_api_error(exc)
     exc.__traceback__ = error.__traceback__ = None

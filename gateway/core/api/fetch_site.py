@@ -1,7 +1,7 @@
-"""Where a browser says that a request came from. W3C Fetch Metadata, `Sec-Fetch-Site`.
+"""Checks where a browser says that a request came from (W3C Fetch Metadata, `Sec-Fetch-Site`).
 
-Scripts cannot set the header, so it is trusted if it is sent: a page of another site changes nothing through a
-session here, even with a good CSRF token. Clients that send none are judged by their CSRF token alone.
+Scripts cannot set the header, so it is trusted if present: a page of another site cannot change anything through a
+session here, even with a valid CSRF token. Requests without the header depend on the CSRF token alone.
 """
 
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-OWN = frozenset({"same-origin", "none"})  # none: the person's own doing, such as sending a form again
+OWN = frozenset({"same-origin", "none"})  # none: a user action, such as resubmitting a form
 
 
 def is_foreign(request: HttpRequest) -> bool:
     """Return whether a browser says that another site's page sent a changing request.
 
-    `same-site` is another origin of the same site, perhaps somebody else's subdomain: it is foreign unless its origin
-    is one of `CSRF_TRUSTED_ORIGINS`. A value that nobody knows is foreign.
+    `same-site` is another origin of the same site, possibly another party's subdomain: it is foreign unless its origin
+    is one of `CSRF_TRUSTED_ORIGINS`. An unknown value is foreign.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if request.method in SAFE_METHODS or site is None or site in OWN:
@@ -28,16 +28,16 @@ def is_foreign(request: HttpRequest) -> bool:
 
 
 class FetchSiteMiddleware:
-    """Refuses foreign requests to views that a CSRF token guards."""
+    """Refuses foreign requests to views that are protected by a CSRF token."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Return the response; the check comes once the view is known."""
+        """Return the response; the check runs once the view is known."""
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> None:
-        """Raise PermissionDenied for a foreign request. Routes by token are exempt from CSRF checks and from this."""
+        """Raise PermissionDenied for a foreign request. Token routes are exempt from CSRF checks and from this one."""
         if not getattr(view, "csrf_exempt", False) and is_foreign(request):
             raise PermissionDenied

@@ -1,7 +1,7 @@
-"""Strict JSON in, fast JSON out.
+"""Parses JSON strictly and renders it fast.
 
-RFC 8259 leaves duplicate names, unpaired surrogates, depth and size to the receiver; two readers of one body must never
-disagree on what was paid for, so all of these are bounded or refused.
+RFC 8259 leaves duplicate names, unpaired surrogates, depth and size to the receiver. Two readers of one body must never
+disagree about what is charged, so all of these are bounded or refused.
 """
 
 import json
@@ -21,20 +21,20 @@ from gateway.core.contract.limits import JSON_DEPTH_MAX, MODEL_JSON_VALUES_MAX
 
 dumps = orjson.dumps
 
-# What every JSON writer on the way can carry as a number.
+# The range of numbers that every JSON writer involved can represent.
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 _DIGITS = re.compile(r"-?\d+")
 
 UNDIVIDED_BYTES = 256 * 1024
-"""A text of no more is read in a few milliseconds."""
+"""A text up to this size is parsed in a few milliseconds."""
 
 
 def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_integers: bool = True) -> dict[str, Any]:
     """Parse a JSON object, or raise InvalidJson.
 
     Refuses duplicate names, NaN, lone surrogates, depth over 64, and more than `values_max` members and elements before
-    any of them takes memory. An integer beyond 64 bits is read as an `orjson.Fragment`: no number to anyone who asks
-    for one, and written out again as it came; without `long_integers` it is refused.
+    they take memory. An integer beyond 64 bits is returned as an `orjson.Fragment`, which is not a number and is
+    written unchanged; without `long_integers` it is refused.
     """
     exact = _DECODER if long_integers else _DECODER_OF_64_BITS
     try:
@@ -52,20 +52,20 @@ def strict_loads(body: bytes, values_max: int = MODEL_JSON_VALUES_MAX, *, long_i
 
 
 def canonical(value: Any, size_bytes: int = 0) -> bytes:
-    """Render compact JSON with sorted names, so that equal values give equal bytes; what was read of a text of
-    `size_bytes` may need to be written in pieces."""
+    """Render compact JSON with sorted names, so that equal values give equal bytes. A value from a large text, of
+    `size_bytes`, may be written in pieces."""
     if size_bytes > PIECEWISE_BYTES:
         return dumps_in_pieces(value, sort_names=True)
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def written(value: Any, size_bytes: int) -> bytes:
-    """Render compact JSON of what was read of a text of `size_bytes`, and so may need to be written in pieces."""
+    """Render compact JSON of a value from a text of `size_bytes`; a large one is written in pieces."""
     return dumps_in_pieces(value) if size_bytes > PIECEWISE_BYTES else orjson.dumps(value)
 
 
 def loads(text: bytes) -> Any:
-    """Parse what was written here, a large text in parts. Raises orjson.JSONDecodeError."""
+    """Parse JSON that this gateway wrote, a large text in parts. Raises orjson.JSONDecodeError."""
     return read_parts(text, divide(text), orjson.loads) if len(text) > UNDIVIDED_BYTES else orjson.loads(text)
 
 
@@ -81,9 +81,9 @@ def _too_many_values(values_max: int) -> InvalidJson:
 
 
 def _read(body: bytes, exact: json.JSONDecoder) -> Any:
-    """Return a value. Raises ValueError for what is not JSON, nested too deeply, or names a member twice.
+    """Parse a value. Raises ValueError for invalid JSON, excessive depth or duplicate names.
 
-    orjson reads an integer beyond 64 bits as a float, and refuses it where it is too large for one.
+    orjson reads an integer beyond 64 bits as a float, and refuses it if it is too large for one.
     """
     try:
         value = orjson.loads(body)
@@ -102,7 +102,7 @@ def _read(body: bytes, exact: json.JSONDecoder) -> Any:
 
 
 def _is_integer(text: str, start: int) -> bool:
-    """Return whether a number without fraction and exponent begins here; a long one is looked at piece by piece."""
+    """Return whether a number without fraction and exponent starts here; a long one is scanned piece by piece."""
     end = start
     while digits := _DIGITS.match(text, end, end + PIECE_CHARACTERS):
         end = digits.end()
@@ -110,8 +110,8 @@ def _is_integer(text: str, start: int) -> bool:
 
 
 def _survey(value: Any) -> tuple[int, bool]:
-    """Return how many members all objects have, and whether a float is beyond 64 bits. Raises ValueError where it is
-    nested too deeply."""
+    """Return the total number of members of all objects, and whether there is a float beyond 64 bits. Raises ValueError
+    if the value is nested too deeply."""
     members, has_large_floats, level = 0, False, [value]
     for _ in range(JSON_DEPTH_MAX + 1):
         inner: list[Any] = []

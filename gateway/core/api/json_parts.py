@@ -1,6 +1,6 @@
-"""Divides a large JSON text at commas, into parts that can be read one by one.
+"""Divides a large JSON text at commas into parts that can be read one by one.
 
-The text is looked at in windows, so that no call keeps the interpreter's lock for longer than a window takes.
+The text is scanned in windows, so that no call holds the interpreter's lock for longer than one window takes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ _OTHERS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class Part(NamedTuple):
-    """From `start` to `end` of a text; a comma outside of strings stands between two parts.
+    """A text's range from `start` to `end`; parts are separated by a comma outside strings.
 
-    `values` is the number of its members and elements, `brackets` are those outside of strings. `long_strings` says where
-    the content of each string longer than a window begins and ends.
+    `values` is the number of its members and elements, `brackets` are those outside strings. `long_strings` has the
+    start and end of the content of each string longer than a window.
     """
 
     start: int
@@ -28,15 +28,15 @@ class Part(NamedTuple):
 
 
 def divide(body: bytes) -> Iterator[Part]:
-    """Yield the parts of a JSON text. Each ends at the last comma of a window, so that most of them are as long as one.
+    """Yield the parts of a JSON text. Each ends at the last comma of a window, so that most are as long as one.
 
-    Of a text that is not JSON, what comes before its first error is divided as if it were.
+    An invalid text is divided in the same way up to its first error.
     """
     start, structure, long_strings = 0, bytearray(), list[tuple[int, int]]()
-    string: int | None = None  # where the content of a string begins that the last window ended in
+    string: int | None = None  # start of the content of a string that continues from the last window
     for at, window in _windows(body):
         texts = window.split(b'"')
-        first = 0 if string is None else 1  # every other text, from here on, is outside of strings
+        first = 0 if string is None else 1  # every second text from here on is outside strings
         if string is not None and len(texts) > 1 and at + len(texts[0]) - string > WINDOW_BYTES:
             long_strings.append((string, at + len(texts[0])))
         if comma := _last_comma(texts, first):
@@ -56,13 +56,13 @@ def divide(body: bytes) -> Iterator[Part]:
 
 
 def count_values_of(parts: Sequence[Part]) -> int:
-    """Return how many members and elements the objects and arrays of a whole text have."""
+    """Return the number of members and elements in all objects and arrays of a whole text."""
     return sum(part.values for part in parts) + len(parts) - 1
 
 
 def _windows(body: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield where each window begins, and its text with other bytes for escaped quotation marks and backslashes. No
-    escape is divided."""
+    """Yield the start of each window, and its text with escaped quotation marks and backslashes replaced. No escape is
+    split."""
     at = 0
     while at < len(body):
         window = body[at : at + WINDOW_BYTES]
@@ -75,7 +75,7 @@ def _windows(body: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _last_comma(texts: list[bytes], first: int) -> tuple[int, int] | None:
-    """Return in which of every other text the last comma is, and where in it."""
+    """Return which of the texts outside strings has the last comma, and its position there."""
     for index in range(len(texts) - 1 - (len(texts) - 1 - first) % 2, -1, -2):
         offset = texts[index].rfind(b",")
         if offset >= 0:
@@ -84,7 +84,7 @@ def _last_comma(texts: list[bytes], first: int) -> tuple[int, int] | None:
 
 
 def _outside(texts: list[bytes]) -> bytes:
-    """Return a structure of these texts, with a quotation mark for each string between them."""
+    """Return the structure of these texts, with a quotation mark for each string between them."""
     return b'"'.join(texts).translate(None, b" \t\r\n")
 
 

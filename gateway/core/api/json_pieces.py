@@ -1,7 +1,7 @@
-"""Writes a large JSON text in pieces, so that no call keeps the interpreter's lock for long.
+"""Writes a large JSON text in pieces, so that no call holds the interpreter's lock for long.
 
-orjson writes a whole text in one call, and the event loop stands still meanwhile although the call is made in another
-thread: for 50 ms where it escapes ten megabytes.
+orjson writes a whole text in one call, which blocks the event loop even if another thread makes it: for 50 ms when it
+escapes ten megabytes.
 """
 
 from collections.abc import Collection
@@ -12,10 +12,10 @@ import orjson
 
 PIECE_CHARACTERS = 64 * 1024
 PIECEWISE_BYTES = 1024 * 1024
-"""What was read of a shorter text is written in a few milliseconds."""
+"""A value from a shorter text is written in a few milliseconds."""
 
 SORTED_CHARACTERS = 16 * 1024
-"""Names with no more characters together are sorted in a millisecond or two."""
+"""Names with at most this many characters in total are sorted in a millisecond or two."""
 
 
 def dumps_in_pieces(value: Any, *, sort_names: bool = False) -> bytes:
@@ -47,8 +47,8 @@ def _write_object(text: bytearray, members: dict[str, Any], sort_names: bool) ->
 
 
 def _sorted(names: Collection[str]) -> list[str]:
-    """Return names in order. Where they are many or long, each comparison is a call of ours, between which other threads
-    have their turn."""
+    """Return names in order. If they are many or long, a Python comparison is used, between whose calls other threads
+    can run."""
     if sum(map(len, names)) <= SORTED_CHARACTERS:
         return sorted(names)
     return sorted(names, key=cmp_to_key(_compared))
@@ -67,7 +67,7 @@ def _write_array(text: bytearray, elements: list[Any], sort_names: bool) -> None
 
 
 def _enclose(text: bytearray, start: int, opening: bytes, closing: bytes) -> None:
-    """Close a container, whose opening stands in place of the first comma."""
+    """Close a container; its opening bracket replaces the first comma."""
     text[start : start + 1] = opening
     text += closing
 

@@ -1,7 +1,7 @@
-"""Reads a large JSON text part by part, so that no call keeps the interpreter's lock for long.
+"""Reads a large JSON text part by part, so that no call holds the interpreter's lock for long.
 
-A part is completed to a text of its own by opening the containers in which it begins and closing those in which it ends. Its
-first and last comma stay, with a value of ours beside each. So all parts are JSON only if the whole text is.
+A part is completed to a valid text by opening the containers in which it begins and closing those in which it ends. Its
+first and last comma stay, with a placeholder value beside each, so that all parts are JSON only if the whole text is.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from gateway.core.api.json_parts import WINDOW_BYTES, Part
 from gateway.core.contract.limits import JSON_DEPTH_MAX
 
 _NAME = token_hex(16)
-"""Begins the names and texts of ours. No client knows it."""
+"""The prefix of placeholder names and texts. No client knows it."""
 
 _BEFORE, _AFTER = f"{_NAME}-before", f"{_NAME}-after"
 _OPENINGS = {ord("["): b"[", ord("{"): b'{"%b":' % _BEFORE.encode()}
@@ -23,16 +23,17 @@ _CLOSINGS = {ord("["): (b",0]", b"]"), ord("{"): (b',"%b":0}' % _AFTER.encode(),
 _PAIRS = {ord("]"): ord("["), ord("}"): ord("{")}
 
 _ESCAPE_MAX_BYTES = 12
-"""Of one character: a pair of surrogates. Its UTF-8 form has at most four."""
+"""The longest form of one character: a surrogate pair. Its UTF-8 form has at most four."""
 
 Container = Any
 
 
 def read_parts(body: bytes, parts: Iterable[Part], read: Callable[[bytes], Any]) -> Any:
-    """Return what `read` would make of the whole text. `read` refuses duplicate names. Raises ValueError as it does."""
+    """Return what `read` would return for the whole text. `read` refuses duplicate names. Raises ValueError as it
+    does."""
     tree: Any = None
-    opened: list[Container] = []  # the tree's containers in which the next part begins
-    brackets: list[int] = []  # and with which brackets
+    opened: list[Container] = []  # the containers in which the next part begins
+    brackets: list[int] = []  # and their brackets
     for part in parts:
         after = _follow(brackets, part.brackets) if part.end < len(body) else []
         text = _completed(brackets, _with_long_strings_replaced(body, part), after)
@@ -49,7 +50,7 @@ def read_parts(body: bytes, parts: Iterable[Part], read: Callable[[bytes], Any])
 
 
 def _follow(opened: list[int], brackets: bytes) -> list[int]:
-    """Return the opening brackets that are unclosed behind some more. Raises ValueError where they do not match."""
+    """Return the unclosed opening brackets after some more brackets. Raises ValueError if they do not match."""
     opened = opened.copy()
     for bracket in brackets:
         if bracket not in _PAIRS:
@@ -68,7 +69,7 @@ def _completed(before: list[int], text: bytes, after: list[int]) -> bytes:
 
 
 def _edge(value: Any, depth: int, *, first: bool) -> list[Container]:
-    """Return a value's first or last containers of so many levels, outermost first."""
+    """Return a value's first or last containers of this many levels, outermost first."""
     edge: list[Container] = []
     for _ in range(depth):
         edge.append(value)
@@ -78,7 +79,7 @@ def _edge(value: Any, depth: int, *, first: bool) -> list[Container]:
 
 
 def _remove_ours(left: list[Container], right: list[Container]) -> None:
-    """Remove the values of ours, and the containers that begin another part's."""
+    """Remove the placeholders, and the containers that start another part's."""
     for container in left:
         del container[_BEFORE if type(container) is dict else 0]
     for container in right[-1:]:
@@ -103,8 +104,8 @@ def _with_long_strings_replaced(body: bytes, part: Part) -> bytes:
 
 
 def _with_long_strings(value: Any, body: bytes, part: Part) -> Any:
-    """Put a part's long strings into their places, and return the value. A comma, and so the end of a part, is between any
-    two that are names of one object."""
+    """Insert a part's long strings, and return the value. Two long names of one object are always separated by a comma,
+    and therefore in different parts."""
     strings = {f"{_NAME}-{number}": _read_string(body, *at) for number, at in enumerate(part.long_strings)}
     value, level = _replaced(value, strings), [value] if strings else []
     while level:
@@ -127,7 +128,7 @@ def _replaced(item: Any, strings: dict[str, str]) -> Any:
 
 
 def _read_string(body: bytes, start: int, end: int) -> str:
-    """Read the content of a string. Raises ValueError where it is not well formed."""
+    """Read the content of a string. Raises ValueError if it is not well formed."""
     pieces = list[str]()
     while start < end:
         piece, start = _read_piece(body, start, min(start + WINDOW_BYTES, end))
@@ -136,7 +137,7 @@ def _read_string(body: bytes, start: int, end: int) -> str:
 
 
 def _read_piece(body: bytes, start: int, end: int) -> tuple[str, int]:
-    """Read as much of a string as ends with a whole character, and return where that is."""
+    """Read a piece of a string that ends with a whole character, and return it with the position of its end."""
     for at in range(end, max(start, end - _ESCAPE_MAX_BYTES), -1):
         with suppress(orjson.JSONDecodeError):
             return orjson.loads(b'"%b"' % body[start:at]), at

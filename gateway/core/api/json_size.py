@@ -1,13 +1,13 @@
-"""Counts what a JSON text holds, from its punctuation alone."""
+"""Counts the values of a JSON text, from its punctuation alone."""
 
 
 def has_more_values(body: bytes, most: int) -> bool:
-    """Return whether the objects and arrays of a JSON text have more than `most` members and elements together.
+    """Return whether the objects and arrays of a JSON text have more than `most` members and elements in total.
 
-    Cheap bounds come first, so that an ordinary body costs one look at its length. Of a text that is not JSON, what
-    comes before its first error is counted.
+    Cheap bounds come first, so that an ordinary body costs only a check of its length. In an invalid text, what comes
+    before its first error is counted.
     """
-    if len(body) <= 2 * most or bound_values(body) <= most:  # a value takes a byte, and one to tell it from the next
+    if len(body) <= 2 * most or bound_values(body) <= most:  # a value takes a byte, and a separator another
         return False
     body = _without_escapes(body)
     if body.count(b'"') > 4 * most:  # a member has at most two strings, with two quotation marks each
@@ -16,20 +16,20 @@ def has_more_values(body: bytes, most: int) -> bool:
 
 
 def count_values(structure: bytes | bytearray) -> int:
-    """Return how many members and elements the objects and arrays of a text have that is without strings and space."""
+    """Return the number of members and elements in the objects and arrays of a text without strings and space."""
     return bound_values(structure) - structure.count(b"[]") - structure.count(b"{}")
 
 
 def bound_values(body: bytes | bytearray) -> int:
-    """Return a number that members and elements cannot exceed: a container has at most one more of them than commas."""
+    """Return an upper bound of the members and elements: a container has at most one more of them than commas."""
     return body.count(b",") + body.count(b"[") + body.count(b"{")
 
 
 def has_members(body: bytes, members: int) -> bool:
-    """Return whether the objects of a well-formed JSON text have so many members, or more: names are followed by
+    """Return whether the objects of a well-formed JSON text have at least `members` members: names are followed by
     colons.
 
-    A reader that keeps one of several members with the same name makes fewer of it than there are.
+    A reader that keeps only one of several members with the same name returns fewer of them.
     """
     return body.count(b":") == members or _without_strings(_without_escapes(body)).count(b":") == members
 

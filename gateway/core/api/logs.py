@@ -1,4 +1,4 @@
-"""Log records of what strangers send, or send often."""
+"""Limits log records that untrusted clients can cause, or cause often."""
 
 import logging
 import re
@@ -8,7 +8,7 @@ from threading import Lock
 
 REPEATED_AFTER_SECONDS = 60.0
 CAUSES_MAX = 1000
-"""How many causes one logger reports per minute; more are left out, because a stranger can invent causes."""
+"""The number of causes that one logger reports per minute; more are dropped, because clients can invent causes."""
 
 LINE_MAX_CHARACTERS = 500
 
@@ -16,7 +16,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 class OneLine(logging.Filter):
-    """Makes a record a warning of one line: what it says, without a traceback."""
+    """Turns a record into a one-line warning without a traceback."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record, without its traceback."""
@@ -26,7 +26,7 @@ class OneLine(logging.Filter):
 
 
 class RecurringLog:
-    """Writes one line per cause and minute. The next one tells how many were left out meanwhile. Safe in threads."""
+    """Writes one line per cause and minute. The next line says how many were left out. Thread-safe."""
 
     def __init__(self, name: str, level: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._log, self._level, self._clock = logging.getLogger(name), level, clock
@@ -35,7 +35,7 @@ class RecurringLog:
         _all.append(self)
 
     def write(self, cause: str, text: str) -> None:
-        """Write `text`, cut to one line, unless this cause was told within the last minute."""
+        """Write `text`, cut to one line, unless this cause was logged within the last minute."""
         with self._lock:
             left_out = self._left_out(cause, self._clock())
         if left_out is None:
@@ -44,12 +44,12 @@ class RecurringLog:
         self._log.log(self._level, "%s%s", line, f" ({left_out} more since the last such line)" if left_out else "")
 
     def forget(self) -> None:
-        """Start afresh, as a new process does."""
+        """Forget all causes, as in a new process."""
         with self._lock:
             self._told.clear()
 
     def _left_out(self, cause: str, now: float) -> int | None:
-        """Return how often the cause was left out since it was last told; None where it is not its turn."""
+        """Return how often the cause was left out since it was last logged; None if it must not be logged yet."""
         told_at, left_out = self._told.get(cause, (None, 0))
         if told_at is not None and now - told_at < REPEATED_AFTER_SECONDS:
             self._told[cause] = told_at, left_out + 1

@@ -1,4 +1,4 @@
-"""Reads multipart/form-data (RFC 7578) as it comes: fields into memory, the one file to disk, all of it bounded."""
+"""Parses multipart/form-data (RFC 7578) as it arrives: fields into memory, the one file to disk, all bounded."""
 
 import hashlib
 import re
@@ -29,7 +29,7 @@ _CODINGS = (b"", b"7bit", b"8bit", b"binary")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form as it came: its fields in order, its file, and the SHA-256 of both, whatever the boundary was."""
+    """A parsed form: its fields in order, its file, and the SHA-256 of both, which does not depend on the boundary."""
 
     fields: Sequence[tuple[str, str]]
     file: SpooledFile
@@ -49,7 +49,7 @@ def boundary_of(content_types: Sequence[bytes]) -> bytes:
 
 
 class FormReader:
-    """One form that arrives. Every method may raise InvalidRequest with the part at fault."""
+    """A form that is arriving. Every method may raise InvalidRequest with the part at fault."""
 
     def __init__(self, boundary: bytes, file: SpooledFile) -> None:
         self._file = file
@@ -76,14 +76,14 @@ class FormReader:
         )
 
     def feed(self, data: bytes) -> None:
-        """Take the next bytes. Raises OSError where the disk is full."""
+        """Parse the next bytes. Raises OSError if the disk is full."""
         try:
             self._parser.write(data)
         except FormParserError as error:
             raise InvalidRequest("The form cannot be read (RFC 7578).", private=str(error)) from error
 
     def finish(self) -> Form:
-        """Return the form once all of it has come."""
+        """Return the form once it has arrived completely."""
         if self._parser.state != MultipartState.END:
             raise InvalidRequest("The form ends before its last boundary.")
         if self._file_field is None:
@@ -144,5 +144,5 @@ class FormReader:
 
 
 def _name_of(sent: bytes) -> str:
-    """Return a part's name, or nothing where it is none that an API would have."""
+    """Return a part's name, or an empty one if it is not a name that an API would use."""
     return sent.decode("ascii") if _NAME.fullmatch(sent) else ""

@@ -1,4 +1,4 @@
-"""The rule of names for forms, serializers and models alike."""
+"""Validates names in forms, serializers and models."""
 
 from django.core.exceptions import ValidationError
 

@@ -1,4 +1,4 @@
-"""Content negotiation without choice: the API speaks JSON, and an odd Accept header is no reason to fail."""
+"""Content negotiation: the API always responds in JSON, so an unsupported Accept header causes no error."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Does what large bodies need beside the event loop, one at a time, with the garbage collector quiet.
+"""Runs the processing of large bodies off the event loop, one at a time, with the garbage collector disabled.
 
-One thread is enough: more of them would only hand the interpreter's lock to each other while the event loop waits for
-it. What is parsed has no cycles, so that a collector which is woken by a hundred thousand new objects finds nothing.
+One thread is enough: more would only contend for the interpreter's lock while the event loop waits for it. Parsed JSON
+has no reference cycles, so a collection triggered by a hundred thousand new objects would find nothing.
 """
 
 import asyncio
@@ -24,15 +24,14 @@ _thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="large-bodies")
 
 
 def is_large(body: bytes) -> bool:
-    """Return whether parsing a body would keep the event loop longer than a millisecond or two."""
+    """Return whether parsing a body would block the event loop for more than a millisecond or two."""
     if len(body) <= SMALL_BODY_BYTES:
         return False
     return len(body) > LARGE_BODY_BYTES or bound_values(body) > LARGE_BODY_VALUES
 
 
 async def offload(function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-    """Return what a function returns, or raise what it raises, run when it is its turn in the thread for large
-    bodies."""
+    """Return what a function returns, or raise what it raises, run in the thread for large bodies."""
     work = partial(_quietly, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_thread, work)
 

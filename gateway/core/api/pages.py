@@ -1,4 +1,4 @@
-"""Error pages for people, drawn without the database: it may be what failed."""
+"""Error pages, rendered without the database, which may be what failed."""
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
@@ -9,7 +9,7 @@ STATUSES = {400, 409, 503}
 
 
 def error_page(error: ApiError) -> HttpResponse | None:
-    """Draw the page of an error that is not our own fault, else None."""
+    """Render the page of a client error; None for a server error."""
     if error.status not in STATUSES:
         return None
     # Without the request, so that no context processor reads the session.

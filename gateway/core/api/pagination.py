@@ -12,9 +12,9 @@ from gateway.core.contract.limits import LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, LIS
 LIMIT = OpenApiParameter(
     "limit",
     {"type": "integer", "minimum": LIST_LIMIT_MIN, "maximum": LIST_LIMIT_MAX, "default": LIST_LIMIT_DEFAULT},
-    description="How many to return.",
+    description="The number of items to return.",
 )
-AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins behind it.")
+AFTER = OpenApiParameter("after", {"type": "string"}, description="The id of an item: the page begins after it.")
 
 
 def limit_of(request: Request) -> int:
@@ -31,7 +31,7 @@ def limit_of(request: Request) -> int:
 
 
 def after_of(request: Request) -> str | None:
-    """Read the query's `after`, None where there is none, or raise InvalidRequest where there are several."""
+    """Read the query's `after`, None if there is none, or raise InvalidRequest if there are several."""
     sent = request.query_params.getlist("after")
     if len(sent) > 1:
         raise unknown_after()
@@ -39,15 +39,15 @@ def after_of(request: Request) -> str | None:
 
 
 def unknown_after() -> InvalidRequest:
-    """Return the refusal of an `after` that names no item of the list, whosever the item is."""
+    """Return the error for an `after` that names no item of the list, even if it names another owner's item."""
     return InvalidRequest("No item of this list has the id that after names.", param="after")
 
 
 def page_of(request: Request, found: QuerySet[Any]) -> dict[str, Any]:
-    """Return the page that a request asks for, as `paged_listing` renders it; the rows come newest first.
+    """Return the requested page, as `paged_listing` renders it; the rows come newest first.
 
-    A page begins behind a row and not at a number, so rows that are inserted meanwhile neither repeat nor hide others.
-    Raises InvalidRequest where `limit` is out of range, and where `after` names none of the rows.
+    A page starts after a row, not at an offset, so rows inserted meanwhile neither repeat nor hide others. Raises
+    InvalidRequest if `limit` is out of range, or if `after` names none of the rows.
     """
     limit, after = limit_of(request), after_of(request)
     if after is not None:
@@ -63,7 +63,7 @@ def page_of(request: Request, found: QuerySet[Any]) -> dict[str, Any]:
 
 
 def _behind(found: QuerySet[Any], after: str) -> QuerySet[Any]:
-    """Return the rows that are older than one of them. The first condition is what an index can begin at."""
+    """Return the rows that are older than one of them. The first condition lets an index scan start there."""
     created_at = found.filter(id=after).values_list("created_at", flat=True).first()
     if created_at is None:
         raise unknown_after()

@@ -1,4 +1,4 @@
-"""What each event loop has one of: connections and pools belong to the loop that opened them."""
+"""Objects of which each event loop has its own: connections and pools belong to the loop that opened them."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,10 +9,10 @@ Thing = TypeVar("Thing")
 
 
 class PerLoop(Generic[Thing]):
-    """One thing for each running loop, made at its first use and forgotten with its loop.
+    """One object per running loop, created at first use and dropped with its loop.
 
-    What refers to its loop keeps it alive in here, as connections do: such a thing goes when another loop begins. So does
-    the thing that was asked for last.
+    An object that references its loop, as connections do, keeps the loop alive: it is dropped when another loop asks
+    for its own. The object that was requested last is cached in the same way.
     """
 
     def __init__(self, make: Callable[[], Thing]) -> None:
@@ -21,7 +21,7 @@ class PerLoop(Generic[Thing]):
         self._latest: tuple[asyncio.AbstractEventLoop, Thing] | None = None  # of the loop that asked last
 
     def get(self) -> Thing:
-        """Return the running loop's."""
+        """Return the running loop's object."""
         loop, latest = asyncio.get_running_loop(), self._latest
         if latest is not None and latest[0] is loop:
             return latest[1]
@@ -33,7 +33,7 @@ class PerLoop(Generic[Thing]):
         return thing
 
     def pop(self) -> Thing | None:
-        """Take the running loop's away, for whoever closes it; None where there is none."""
+        """Remove and return the running loop's object so that the caller can close it; None if there is none."""
         self._latest = None
         return self._things.pop(asyncio.get_running_loop(), None)
 

@@ -22,5 +22,5 @@ class OrjsonRenderer(BaseRenderer):
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
-        """Return the body's bytes; nothing for no data (a 204)."""
+        """Return the body's bytes; empty for no data (a 204)."""
         return b"" if data is None else dumps(data)

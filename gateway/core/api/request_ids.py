@@ -1,4 +1,4 @@
-"""Every answer carries an X-Request-Id: the caller's own where it is well formed, else a new one."""
+"""Gives every response an X-Request-Id: the caller's own if it is well formed, else a new one."""
 
 import logging
 import re
@@ -22,25 +22,24 @@ def request_id_from(sent: str | None) -> str:
 
 
 def request_id_of_scope(scope: Mapping[str, Any]) -> str:
-    """Choose the id of a request that is still an ASGI scope. What is logged from here on carries it."""
+    """Choose the id of a request from its ASGI scope. Log records carry it from here on."""
     sent = next((str(value, "latin-1") for name, value in scope["headers"] if name == b"x-request-id"), None)
     return carried_by_logs(request_id_from(sent))
 
 
 def carried_by_logs(request_id: str) -> str:
-    """Return an id, and let every line that is logged for this request carry it, in tasks and threads of its own
-    too."""
+    """Return an id, and add it to all log records of this request, including those of its tasks and threads."""
     _current.set(request_id)
     return request_id
 
 
 def request_id_of(request: object) -> str:
-    """Read the id that the middleware gave this request (or the request that DRF wraps)."""
+    """Return the id that the middleware gave this request (or the request that DRF wraps)."""
     return str(getattr(request, "request_id", "")) or new_id("req")
 
 
 class CarriesRequestId(logging.Filter):
-    """Adds to each log record the id of the request that it belongs to; `-` where there is none."""
+    """Adds to each log record the id of its request; `-` if there is none."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Keep every record."""

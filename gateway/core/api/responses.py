@@ -1,4 +1,4 @@
-"""Renders catalogue errors as HTTP answers, for DRF, for plain Django and for the lean handler alike."""
+"""Renders catalogue errors as HTTP responses, for DRF, plain Django and the lean handler."""
 
 import logging
 import re
@@ -19,13 +19,13 @@ OAUTH_NO_STORE = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 
 
 def json_response(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """Render a JSON answer."""
+    """Render a JSON response."""
     return HttpResponse(dumps(body), status=status, content_type="application/json", headers=headers)
 
 
 def error_response(error: ApiError, request_id: str, *, style: str = "api") -> HttpResponse:
-    """Render an error; `style="oauth"` is RFC 6749's body for the token routes. Logs the private
-    cause, once a minute; causes that differ in a number alone are one."""
+    """Render an error; `style="oauth"` is RFC 6749's body for the token routes. Logs the private cause once a minute;
+    causes that differ only in numbers count as one."""
     if error.private:
         text = f"{error.code}: {error.private}"
         _causes.write(_NUMBER.sub("#", text), text)

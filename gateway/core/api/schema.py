@@ -1,6 +1,6 @@
-"""Describes every action for OpenAPI from what it declares: its access, its body, and the errors it may answer with.
+"""Describes every action for OpenAPI from its declarations: its access, its body, and its possible errors.
 
-An action says the rest with `extend_schema` (drf-spectacular) and `refuses`:
+An action declares the rest with `extend_schema` (drf-spectacular) and `refuses`:
 
     @extend_schema(summary="The wallet", responses=WalletResponse)
     @requires(Capability.WALLET_READ)
@@ -33,7 +33,7 @@ CODES = "x-error-codes"
 Action = TypeVar("Action", bound=Callable[..., Any])
 Operation = dict[str, Any]
 
-# The first step of a path names the chapter of the reference page.
+# The first segment of a path selects the chapter of the reference page.
 CHAPTERS = {
     **dict.fromkeys(("auth", "oauth", "public"), "Tokens"),
     "org-invitations": "Organizations",
@@ -65,9 +65,9 @@ METERED = (
 
 
 def refuses(*refusals: type[ApiError], status: int | None = None) -> Callable[[Action], Action]:
-    """Declare the errors that an action answers with besides those that follow from its access and body.
+    """Declare the errors of an action beyond those that follow from its access and body.
 
-    `status` is theirs here, where it is another than the catalogue's.
+    `status` replaces the catalogue's status for this action.
     """
     codes = {refusal.code: status or refusal.default_status for refusal in refusals}
     decorate: Callable[[Action], Action] = extend_schema(extensions={CODES: codes})
@@ -86,7 +86,7 @@ class GatewaySchema(AutoSchema):
             return None
         operation["security"] = [] if self._access.public else [SECURITY]
         if self._is_metered or self._is_token_route:
-            operation["requestBody"]["required"] = True  # drf-spectacular tells this only of plain serializers
+            operation["requestBody"]["required"] = True  # drf-spectacular sets this only for plain serializers
         self._add_parameters(operation)
         self._add_answer_headers(operation)
         self._add_errors(operation)
@@ -97,12 +97,12 @@ class GatewaySchema(AutoSchema):
         return []
 
     def get_description(self) -> str:  # type: ignore[override]
-        """Return what the action's docstring says, and what it needs. Overrides drf-spectacular's, which has no
+        """Return the action's docstring and its access requirements. Overrides drf-spectacular's method, which has no
         parameters either."""
         return "\n\n".join(part for part in (super().get_description(), _needs(self._access)) if part)
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
-        """Describe an answer that is declared without its status as a 200; drf-spectacular would guess 201 or 204."""
+        """Describe a response that is declared without a status as a 200; drf-spectacular would guess 201 or 204."""
         declared: Any = self.get_response_serializers()
         if isinstance(declared, dict):
             described: dict[str, Any] = super()._get_response_bodies(direction)
@@ -110,14 +110,14 @@ class GatewaySchema(AutoSchema):
         return {"200": self._get_response_for_code(declared, "200", direction=direction)}
 
     def _get_request_body(self, direction: Any = "request") -> dict[str, Any] | None:
-        """Require a body even where each of its members has a default, unless its serializer says otherwise."""
+        """Require a body even if each of its members has a default, unless its serializer says otherwise."""
         described: dict[str, Any] | None = super()._get_request_body(direction)
         if described is not None:
             described["required"] = not getattr(self.get_request_serializer(), "may_be_left_out", False)
         return described
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Declare to drf-spectacular that no answer is a bare array: lists come as `{"data": [...]}`."""
+        """Return False, because no response is a bare array: lists are `{"data": [...]}`."""
         return False
 
     def get_tags(self) -> list[str]:
@@ -181,10 +181,10 @@ class GatewaySchema(AutoSchema):
             yield from METERED
 
     def _status_of(self, error: type[ApiError]) -> int:
-        # RFC 9449 sections 5 and 8: to a token route, a bad proof is a fault of the request like any other.
+        # RFC 9449 sections 5 and 8: on a token route, a bad proof is an invalid request.
         if self._is_token_route and error in (errors.InvalidDpopProof, errors.UseDpopNonce):
             return 400
-        # To a token, a product that is disabled is access that it lacks; only a seat's assignment conflicts with it.
+        # For a token, a disabled product means missing access; only the assignment of a seat conflicts with it.
         if error is errors.ProductDisabled:
             return 403
         return error.default_status

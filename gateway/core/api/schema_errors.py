@@ -1,4 +1,4 @@
-"""The error bodies in the OpenAPI document: a schema for each code, so that a generated client has a type for each."""
+"""The error bodies in the OpenAPI document: one schema per code, so that a generated client has a type for each."""
 
 import re
 from typing import Any
@@ -22,23 +22,23 @@ USED = re.compile(r"#/components/schemas/(\w+)")
 
 
 def api_error_name(error: type[ApiError]) -> str:
-    """Return the name of the schema of an error: `NotMemberError`."""
+    """Return the name of an error's schema: `NotMemberError`."""
     return f"{error.__name__.removesuffix('Error')}Error"
 
 
 def oauth_error_name(error: type[ApiError]) -> str:
-    """Return the name of its schema on the token routes: `OAuthInvalidGrantError`."""
+    """Return the name of an error's schema on the token routes: `OAuthInvalidGrantError`."""
     return f"OAuth{api_error_name(error)}"
 
 
 def one_of(names: list[str]) -> Schema:
-    """Return a schema that allows each of the named ones; their codes tell them apart."""
+    """Return a schema that allows each of the named ones; their codes distinguish them."""
     references = [_reference(name) for name in names]
     return references[0] if len(references) == 1 else {"oneOf": references}
 
 
 def add_error_schemas(result: Schema, **context: Any) -> Schema:
-    """Add the schemas of all errors together and of each that operations name; a hook of drf-spectacular."""
+    """Add the schema of all errors, and one for each error that operations refer to; a hook of drf-spectacular."""
     named = set(USED.findall(str(result["paths"])))
     schemas = result["components"]["schemas"]
     schemas |= {

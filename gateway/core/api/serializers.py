@@ -1,4 +1,4 @@
-"""Serializer bases: a typo in a body must not pass, and a count is a JSON integer."""
+"""Serializer base classes that refuse unknown members and check JSON types strictly."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class StrictSerializer(serializers.Serializer[Any]):
     """Refuses members that it does not know, naming the first one."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read the body's members, or raise a ValidationError that names the one at fault."""
+        """Read the body's members, or raise a ValidationError that names the member at fault."""
         unknown = [name for name in data if name not in self.fields]
         if unknown:
             raise serializers.ValidationError({unknown[0]: ["This member is unknown."]})
@@ -30,24 +30,24 @@ class StrictStringField(serializers.CharField):
     """Text that must come as a JSON string."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Refuse numbers and booleans, which DRF would turn into text."""
+        """Refuse numbers and booleans, which DRF would convert to text."""
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
 
 
 class NameField(StrictStringField):
-    """What somebody names something by: text that shows as it is written, spaces at its ends left out."""
+    """A name: text that shows as it is written, without leading and trailing spaces."""
 
     def to_internal_value(self, data: Any) -> str:
-        """Check the name as it was sent: leaving out the spaces leaves out some control characters too."""
+        """Check the name before stripping, because stripping would also remove some control characters."""
         if isinstance(data, str):
             validate_name(data)
         return super().to_internal_value(data)
 
 
 class IdempotencyKeyField(StrictStringField):
-    """A client's key for one logical request: 1 to 255 printable ASCII characters, taken as they are."""
+    """A client's key for one logical request: 1 to 255 printable ASCII characters, used unchanged."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=IDEMPOTENCY_KEY_MAX_CHARACTERS, trim_whitespace=False, **options)
@@ -58,7 +58,7 @@ class StrictIntegerField(serializers.IntegerField):
     """A whole number that must come as a JSON integer: no string, no fraction, no boolean."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Refuse what DRF would turn into a number."""
+        """Refuse values that DRF would convert to a number."""
         if isinstance(data, bool) or not isinstance(data, int):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -74,13 +74,13 @@ class StrictIntegerField(serializers.IntegerField):
     }
 )
 class WholeCentsField(StrictIntegerField):
-    """An amount to be paid, in micro-USD: a whole number of cents within what a checkout may ask for."""
+    """An amount to pay, in micro-USD: a whole number of cents within the limits of a checkout."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=CHECKOUT_MIN_MICROUSD, max_value=CHECKOUT_MAX_MICROUSD, **options)
 
     def to_internal_value(self, data: Any) -> int:
-        """Refuse fractions of a cent, which nobody can pay."""
+        """Refuse fractions of a cent, which cannot be paid."""
         amount = super().to_internal_value(data)
         if amount % CENT_MICROUSD:
             raise serializers.ValidationError("The amount must be a whole number of cents.")
@@ -88,28 +88,28 @@ class WholeCentsField(StrictIntegerField):
 
 
 class StrictBooleanField(serializers.BooleanField):
-    """true or false, as JSON has them."""
+    """true or false, as JSON booleans."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Refuse "true", 1 and their like."""
+        """Refuse "true", 1 and similar values."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
 
 
 def listing(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Make the serializer of a list answer: `{"data": [item, …]}`."""
+    """Build the serializer of a list response: `{"data": [item, …]}`."""
     members = {"data": item(many=True), "__doc__": f"A list of {item.__name__}."}
     return type(f"{item.__name__}List", (serializers.Serializer,), members)
 
 
 def paged_listing(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
-    """Make the serializer of a list answer with a cursor: `{"data": [item, …], "hasMore", "firstId", "lastId"}`."""
+    """Build the serializer of a paginated list response: `{"data": [item, …], "hasMore", "firstId", "lastId"}`."""
     members = {
         "data": item(many=True),
         "hasMore": serializers.BooleanField(help_text="Whether there are more: ask for them with `after=<lastId>`."),
-        "firstId": serializers.CharField(allow_null=True, help_text="null where the page is empty."),
-        "lastId": serializers.CharField(allow_null=True, help_text="null where the page is empty."),
+        "firstId": serializers.CharField(allow_null=True, help_text="null if the page is empty."),
+        "lastId": serializers.CharField(allow_null=True, help_text="null if the page is empty."),
         "__doc__": f"A page of a list of {item.__name__}.",
     }
     return type(f"{item.__name__}List", (serializers.Serializer,), members)

@@ -1,4 +1,4 @@
-"""What every process reads from the database now and then, and goes by in between."""
+"""Caches values that every process reads from the database at intervals."""
 
 import asyncio
 import logging
@@ -22,10 +22,10 @@ Value = TypeVar("Value")
 
 
 class Snapshot(Generic[Value]):
-    """The latest value that `take` read. Safe in threads, and beside an event loop, which it never blocks.
+    """The latest value that `take` read. Thread-safe, and never blocks an event loop.
 
-    One older than `fresh_seconds` still serves while the next one is taken, one at a time; one older than
-    `usable_seconds` is waited for. A failure is logged, and the next caller tries again.
+    A value older than `fresh_seconds` is still served while one thread takes the next; callers wait if it is older than
+    `usable_seconds`. A failure is logged, and the next caller tries again.
     """
 
     def __init__(
@@ -47,24 +47,24 @@ class Snapshot(Generic[Value]):
 
     @property
     def age_seconds(self) -> float:
-        """Return how old the value is at most, infinite where there is none."""
+        """Return the maximum age of the value, infinite if there is none."""
         latest = self._latest
         return time.monotonic() - latest[0] if latest else float("inf")
 
     @property
     def is_usable(self) -> bool:
-        """Return whether there is a value that is young enough to go by."""
+        """Return whether there is a value that is recent enough."""
         return self.age_seconds <= self._usable_seconds()
 
     def at_hand(self) -> Value:
-        """Return the value as it is, or raise NotReady where it is too old. No I/O."""
+        """Return the current value, or raise NotReady if it is too old. No I/O."""
         latest = self._latest
         if latest is None or time.monotonic() - latest[0] > self._usable_seconds():
             raise NotReady(headers={"Retry-After": "1"}, private=f"no usable snapshot of {self._name}")
         return latest[1]
 
     async def current(self) -> Value:
-        """Return a value that can be used, or raise NotReady."""
+        """Return a usable value, or raise NotReady."""
         latest = self._latest
         age_seconds = time.monotonic() - latest[0] if latest else float("inf")
         if latest is None or age_seconds > self._usable_seconds():
@@ -75,12 +75,11 @@ class Snapshot(Generic[Value]):
         return latest[1]
 
     async def renewed(self) -> None:
-        """Wait for the snapshot that is being taken, or begun now, whatever becomes of it."""
+        """Wait for a snapshot to be taken, whether or not it succeeds."""
         await asyncio.wait([asyncio.wrap_future(self._begin())], timeout=WAIT_SECONDS)
 
     def current_sync(self) -> Value:
-        """Return a value that can be used to code that may block, or raise NotReady. It is read on the caller's
-        connection."""
+        """Return a usable value to code that may block, or raise NotReady. It is read on the caller's connection."""
         if not self.is_usable:
             self.renew_sync()
         elif self.age_seconds > self._fresh_seconds() and self._taking.acquire(blocking=False):
@@ -98,7 +97,7 @@ class Snapshot(Generic[Value]):
             self._taking.release()
 
     def forget(self) -> None:
-        """Drop the value, so that the next caller sees the rows as they are now."""
+        """Drop the value, so that the next caller sees the current rows."""
         with self._beginning:
             self._latest, self._beside = None, None
             self._forgotten += 1

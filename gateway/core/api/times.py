@@ -1,10 +1,10 @@
-"""Times on the wire: RFC 3339 in UTC with `Z`."""
+"""Formats times of the API: RFC 3339 in UTC with `Z`."""
 
 from datetime import UTC, datetime
 
 
 def rfc3339(value: datetime | int) -> str:
-    """Render an aware time, or Unix seconds, to the second or as finely as it is known."""
+    """Render an aware time with its precision, or Unix seconds."""
     moment = datetime.fromtimestamp(value, UTC) if isinstance(value, int) else value.astimezone(UTC)
     return moment.isoformat().replace("+00:00", "Z")
 

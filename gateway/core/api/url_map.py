@@ -1,4 +1,4 @@
-"""Reads the URL map: which actions have an address."""
+"""Reads the URL map: the actions with their addresses."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ def addresses() -> Iterator[tuple[str, type, str]]:
 
 
 def capabilities() -> frozenset[str]:
-    """Name the capabilities that some action needs."""
+    """Return the capabilities that actions require."""
     declared = (declared_access(view_class, action) for view_class, action in actions())
     return frozenset(str(access.capability) for access in declared if access and access.capability)
 

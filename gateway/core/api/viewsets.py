@@ -32,5 +32,5 @@ class ApiViewSet(ViewSet):
             super().perform_authentication(request)
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
-        """Answer 405: preflights are answered by the CORS middleware, and the reference is the documentation."""
+        """Respond 405: the CORS middleware handles preflights, and the reference is the documentation."""
         raise MethodNotAllowed(request.method or "")

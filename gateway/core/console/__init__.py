@@ -1,4 +1,4 @@
-"""What the console's pages of every app share: tables, columns, dialogs, filters and form fields."""
+"""Shared parts of the console's pages: tables, columns, dialogs, filters and form fields."""
 
 from gateway.core.console.columns import links, money
 from gateway.core.console.dialogs import dialog, may_act

@@ -1,4 +1,4 @@
-"""Columns, and lines of pages, that render money and links."""
+"""List columns and page fields that render money and links."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,7 +12,7 @@ from gateway.core.contract.amounts import usd
 
 
 def money(title: str, field: str, *, is_sortable: bool = False) -> Any:
-    """Make a column, or a line of a page, that renders the amount of a field in micro-USD."""
+    """Build a column or page field that renders an amount in micro-USD."""
 
     @display(description=title, ordering=field if is_sortable else None)
     def show(admin: Any, row: Any) -> str:
@@ -22,6 +22,6 @@ def money(title: str, field: str, *, is_sortable: bool = False) -> Any:
 
 
 def links(pages: Iterable[tuple[str, str, str]]) -> SafeString:
-    """Render links to lists, each of a title, a table ("billing_wallet") and what to search it for."""
+    """Render links to lists, each given as a title, a table ("billing_wallet") and a search text."""
     found = [(reverse(f"admin:{table}_changelist", query={"q": text}), title) for title, table, text in pages]
     return format_html_join(", ", '<a class="underline" href="{}">{}</a>', found)

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminTextareaWidget
 
 
 class LinesField(SimpleArrayField):
-    """A list of texts, one a line."""
+    """A list of texts, one per line."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("widget", UnfoldAdminTextareaWidget(attrs={"rows": 6}))
@@ -22,13 +22,13 @@ class LinesField(SimpleArrayField):
         return "\n".join(value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str]:  # type: ignore[override]
-        """Read the lines that say something."""
+        """Read the lines that are not blank."""
         lines = value.splitlines() if isinstance(value, str) else list(value or ())
         return [line.strip() for line in lines if line.strip()]
 
 
 def json_object(value: Any) -> dict[str, Any]:
-    """Return an object, an empty one for nothing, or raise ValidationError."""
+    """Return an object, an empty one for no input, or raise ValidationError."""
     if not isinstance(value or {}, dict):
         raise ValidationError("This must be a JSON object.")
     return value or {}
@@ -42,28 +42,28 @@ class ReadableJSONField(forms.JSONField):
         super().__init__(**kwargs)
 
     def to_python(self, value: Any) -> Any:
-        """Read what was typed; nesting and numbers that the parser gives up on are no JSON either."""
+        """Parse the input; nesting and numbers that the parser rejects are invalid JSON too."""
         try:
             return super().to_python(value)
         except (RecursionError, ValueError):
             raise ValidationError(self.error_messages["invalid"], code="invalid") from None
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Keep such a text as it was typed, for the page that says so."""
+        """Keep invalid input as it was typed, for redisplay."""
         try:
             return super().bound_data(data, initial)
         except (RecursionError, ValueError):
             return InvalidJSONInput(data)
 
     def prepare_value(self, value: Any) -> Any:
-        """Render what is stored, nothing where nothing is; what was typed and could not be read stays as it was."""
+        """Render the stored value, empty if there is none; invalid input is redisplayed unchanged."""
         if value is None:
             return ""
         return value if isinstance(value, InvalidJSONInput) else json.dumps(value, indent=2, ensure_ascii=False)
 
 
 class SecretField(forms.CharField):
-    """A secret that can be set and never read: the page says whether there is one, and blank keeps it."""
+    """A secret that can be set and never read: the page shows whether one is set, and blank keeps it."""
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("required", False)
@@ -75,5 +75,5 @@ class SecretField(forms.CharField):
         return
 
     def has_changed(self, initial: Any, data: Any) -> bool:
-        """Count only what was typed."""
+        """Return whether something was typed."""
         return bool(data)

@@ -1,4 +1,4 @@
-"""Filters of the console's lists."""
+"""List filters of the console."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 
 class WordFilter(SimpleListFilter):
-    """Filters by a column of known words, without asking the table which there are."""
+    """Filters by a column of known words, without querying the table for them."""
 
     words: tuple[str, ...] = ()
 
@@ -22,7 +22,7 @@ class WordFilter(SimpleListFilter):
 
 
 def parameter_of(list_filter: Any) -> str:
-    """Name the query parameter, or the beginning of the parameters, of one of a table's filters."""
+    """Return the query parameter of a list filter, or the prefix of its parameters."""
     if isinstance(list_filter, tuple):
         return str(list_filter[0])
     return str(list_filter if isinstance(list_filter, str) else list_filter.parameter_name)

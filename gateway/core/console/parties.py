@@ -1,7 +1,7 @@
 """People and organizations in the console: shown by name and email with the key second, found by any of these.
 
-A row names a party by a relation, or by its kind ("account", "organization") and key (a DID, an id). The apps that have
-parties register their tables.
+A row refers to a party by a relation, or by its kind ("account", "organization") and key (a DID, an id). The apps that
+have parties register their tables.
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A table of parties: which of its columns hold the key, the name, and the email address if it has one."""
+    """A table of parties, with its columns for the key, the name, and the email address if it has one."""
 
     model: type[Model]
     key: str
@@ -42,7 +42,7 @@ class Source:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Name the columns by which a party is shown and found."""
+        """Return the columns by which a party is shown and found."""
         return tuple(filter(None, (self.name, self.email, self.key)))
 
     def party(self, row: Any) -> Party:
@@ -58,7 +58,7 @@ class Source:
         return [self.party(row) for row in rows.only(*self.columns)]
 
     def found(self, text: str) -> list[str]:
-        """List the keys of the first parties whose key, name or email address has a text in it."""
+        """List the keys of the first parties whose key, name or email address contains a text."""
         matching = Q(*((f"{column}__icontains", text) for column in self.columns), _connector=Q.OR)
         rows = self.model._default_manager.filter(matching).order_by("pk")  # noqa: SLF001 (documented)
         return list(rows.values_list(self.key, flat=True)[:FOUND_MAX])
@@ -73,12 +73,12 @@ def register(kind: str, source: Source) -> None:
 
 
 def found(text: str) -> list[str]:
-    """List the keys of the parties of every kind that a text finds."""
+    """List the keys of the matching parties of every kind."""
     return [key for source in _sources.values() for key in source.found(text.strip())]
 
 
 def named(references: Iterable[Reference]) -> dict[Reference, Party]:
-    """Look parties up, with one query a kind; who is not known is left out."""
+    """Look parties up, with one query per kind; unknown ones are omitted."""
     keys: dict[str, set[str]] = defaultdict(set)
     for kind, key in references:
         keys[kind].add(key)
@@ -96,11 +96,11 @@ def one(kind: str, key: str) -> Party | None:
 
 
 def of_row(row: Model) -> Party | None:
-    """Describe a row, if its table is one of parties."""
+    """Return a row's party, if its table is one of parties."""
     return next((source.party(row) for source in _sources.values() if isinstance(row, source.model)), None)
 
 
 def label(row: Model) -> str:
-    """Name a row in one line of text, a party by name, email and key."""
+    """Describe a row in one line of text, a party by name, email and key."""
     party = of_row(row)
     return str(row) if party is None else " · ".join(dict.fromkeys([str(party), party.key]))

@@ -1,4 +1,4 @@
-"""Columns, and lines of pages, that show a person or an organization."""
+"""List columns and page fields that show a person or an organization."""
 
 from collections.abc import Collection
 from operator import attrgetter
@@ -12,10 +12,11 @@ from gateway.core.console import parties
 
 
 class PartyColumn:
-    """A column, or a line of a page, that shows a party.
+    """A column, or a page field, that shows a party.
 
     `path` leads from the row to the party's own row ("membership.account"), or to its key ("wallet.owner_key"); then
-    `kind_path` leads to its kind, or `kind` names it. The first column of a list is a link already: a party there is none.
+    `kind_path` leads to its kind, or `kind` names it. In the first column of a list, which is a link, the party has
+    none.
     """
 
     def __init__(
@@ -26,13 +27,13 @@ class PartyColumn:
         self._is_linked = is_linked
 
     def __call__(self, row: Any) -> str:
-        """Render the party of a row, or its bare key where nobody knows it."""
+        """Render the party of a row, or its key if the party is unknown."""
         value = self._value(row)
         party = parties.of_row(value) if isinstance(value, Model) else self._looked_up(row)
         return _rendered(party, self._is_linked) if party else str(value or "")
 
     def reference(self, row: Any) -> parties.Reference | None:
-        """Return whom the row names by kind and key, if anybody."""
+        """Return the row's reference to a party by kind and key, if it has one."""
         key = self._value(row)
         return (self._kind(row), key) if key and not isinstance(key, Model) else None
 
@@ -45,12 +46,12 @@ class PartyColumn:
     def _value(self, row: Any) -> Any:
         try:
             return self._path(row)
-        except AttributeError:  # of nothing, such as an invitation that nobody has accepted
+        except AttributeError:  # of None, such as an invitation that is not accepted
             return None
 
 
 def look_up(rows: Collection[Any], columns: Collection[PartyColumn]) -> None:
-    """Look up at once everybody whom the columns of these rows name by kind and key."""
+    """Look up, all at once, the parties that these columns of the rows refer to by kind and key."""
     references = (column.reference(row) for row in rows for column in columns)
     known = parties.named(filter(None, references))
     for row in rows:
@@ -58,9 +59,9 @@ def look_up(rows: Collection[Any], columns: Collection[PartyColumn]) -> None:
 
 
 def _rendered(party: parties.Party, is_linked: bool) -> SafeString:
-    told = str(party)
-    name = format_html('<a class="underline" href="{}">{}</a>', party.page, told) if is_linked else told
-    if told == party.key:
+    label = str(party)
+    name = format_html('<a class="underline" href="{}">{}</a>', party.page, label) if is_linked else label
+    if label == party.key:
         return format_html("{}", name)
-    # One block, which a narrow screen puts beside the column's title; a DID may break anywhere.
+    # One block, which a narrow screen shows beside the column's title; a DID may break anywhere.
     return format_html('<div class="party">{}<br><span class="text-xs opacity-70">{}</span></div>', name, party.key)

@@ -1,4 +1,4 @@
-"""Tables that only operations write, and rows that are shown below another."""
+"""Read-only tables, which only operations write, and inline rows."""
 
 from django.db.models import Model
 from django.http import HttpRequest
@@ -9,26 +9,26 @@ from gateway.core.console.tables import ConsoleAdmin
 
 
 class ReadOnlyAdmin(ConsoleAdmin):
-    """A table that only operations write. Long ones are paged without counting them."""
+    """A table that only operations write. Long tables are paged without counting their rows."""
 
     paginator = InfinitePaginator
     list_disable_select_all = True
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Return False: nobody adds a row by hand."""
+        """Return False: rows cannot be added by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: nobody edits a row."""
+        """Return False: rows cannot be edited."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: nobody deletes a row."""
+        """Return False: rows cannot be deleted."""
         return False
 
 
 class ReadOnlyInline(TabularInline):
-    """Rows of another table, shown below the one that they belong to."""
+    """Rows of another table, shown on the page of the row that they belong to."""
 
     extra = 0
     can_delete = False
@@ -36,9 +36,9 @@ class ReadOnlyInline(TabularInline):
     per_page = 20
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: nobody adds a row by hand."""
+        """Return False: rows cannot be added by hand."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return False: nobody edits a row."""
+        """Return False: rows cannot be edited."""
         return False

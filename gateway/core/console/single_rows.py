@@ -1,4 +1,4 @@
-"""Tables of one row, which is made once and kept."""
+"""Tables with a single row that is never deleted."""
 
 from django.db.models import Model
 from django.http import HttpRequest
@@ -10,7 +10,7 @@ class SingleRowAdmin(ConsoleAdmin):
     """A table of one row."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Allow the row to be made once. Pages of other tables ask too; they need no look at the database for it."""
+        """Allow the row to be created once. Pages of other tables call this too, and need no query for it."""
         if not super().has_add_permission(request):
             return False
         match = request.resolver_match
@@ -18,5 +18,5 @@ class SingleRowAdmin(ConsoleAdmin):
         return not (is_own_page and self.model._default_manager.exists())  # noqa: SLF001 (documented)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Keep the row."""
+        """Return False: the row is never deleted."""
         return False

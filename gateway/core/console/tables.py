@@ -1,4 +1,4 @@
-"""What all tables of the console share."""
+"""The base class of the console's tables."""
 
 from functools import reduce
 from operator import or_
@@ -22,7 +22,7 @@ from gateway.core.console.party_columns import PartyColumn, look_up
 
 
 class Rows(ChangeList):
-    """The rows of a list, with what belongs to them read at once."""
+    """The rows of a list, with their related objects loaded at once."""
 
     def get_results(self, request: HttpRequest) -> None:
         """Read the rows of the page."""
@@ -42,26 +42,26 @@ class ConsoleAdmin(ModelAdmin):
     warn_unsaved_form = True
     actions_selection_counter = True
     party_fields: tuple[str, ...] = ()
-    """The columns that hold the key of a person or organization, by whose name, email or key the list is searched."""
+    """The columns with the key of a person or organization; the list is searched by their name, email or key."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """Complete the rows of a list."""
+        """Return the list class that loads related objects."""
         return Rows
 
     def complete(self, rows: list[Any]) -> None:
-        """Read what the columns of a list need beside its rows: the people and organizations that they name."""
+        """Load what the list's columns need beside the rows: the people and organizations that they refer to."""
         columns = (getattr(self, str(name), None) for name in self.list_display)
         look_up(rows, [column for column in columns if isinstance(column, PartyColumn)])
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        """Show the list under the title that it has in the navigation."""
+        """Show the list under its title in the navigation."""
         title = capfirst(str(self.opts.verbose_name_plural))
         return super().changelist_view(request, {"title": title, **(extra_context or {})})
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Find rows by the table's own fields, and by the people and organizations that they name."""
+        """Find rows by the table's own fields, and by the people and organizations that they refer to."""
         found, may_repeat = super().get_search_results(request, queryset, search_term)
         keys = parties.found(search_term) if self.party_fields and search_term.strip() else []
         if not keys:
@@ -76,9 +76,9 @@ class ConsoleAdmin(ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        """Find a row by its own id: lists link to a quoted one ("use_5F…"), and actions would look for that.
+        """Find a row by its unquoted id: lists link to a quoted one ("use_5F…"), and actions would look that up.
 
-        Django unquotes it once more, so an id that this would change ("wal_23…") goes on quoted.
+        Django unquotes it once more, so an id that this would change ("wal_23…") stays quoted.
         """
         row_id = None if object_id is None else unquote(object_id)
         if row_id is not None and unquote(row_id) != row_id:
@@ -86,19 +86,19 @@ class ConsoleAdmin(ModelAdmin):
         return super().changeform_view(request, row_id, form_url, extra_context)
 
     def leave_dialog(self, request: HttpRequest, object_id: str | None, words: str, level: int) -> HttpResponse:
-        """Show what came of a dialog, on the page of its row, or on the list where it has none."""
+        """Show the result of a dialog on its row's page, or on the list if it has none."""
         self.message_user(request, words, level)
         page, arguments = ("change", [object_id]) if object_id else ("changelist", [])
         address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=arguments)
         return HttpResponse(headers={"HX-Redirect": address})
 
     def finish_dialog(self, request: HttpRequest, form: Any, object_id: str, done: str) -> HttpResponse:
-        """Log what was done and the reason that the form asked for, and tell it."""
+        """Log the action with the reason given in the form, and show it."""
         self.log_change(request, self.get_queryset(request).get(pk=object_id), f"{done}: {form.cleaned_data['reason']}")
         return self.leave_dialog(request, object_id, f"{done}.", messages.SUCCESS)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Leave out what is typed and never read: whoever may not change a row is shown each of its fields as text."""
+        """Omit write-only fields: the page would show all fields as text to operators who may not change the row."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or self.has_change_permission(request, obj):
             return fieldsets
@@ -110,9 +110,9 @@ class ConsoleAdmin(ModelAdmin):
         ]
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Allow the queries of the table's filters alone.
+        """Allow only the queries of the table's filters.
 
-        The library allows every column of the table, so that one that no page shows, such as a session's key, could be
+        The library allows queries of every column, so that one that no page shows, such as a session's key, could be
         read letter by letter: `?session_key__startswith=a`.
         """
         names = [parameter_of(each) for each in self.get_list_filter(request)]
@@ -120,7 +120,7 @@ class ConsoleAdmin(ModelAdmin):
         return is_filter and bool(super().lookup_allowed(lookup, value, request))
 
     def response_action(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
-        """Refuse rows whose ids no row of this table can have; the library's own look-up would break."""
+        """Refuse rows with ids that are invalid for this table; the library's own look-up would raise an exception."""
         try:
             [self.opts.pk.to_python(key) for key in request.POST.getlist(ACTION_CHECKBOX_NAME)]
         except ValidationError:

@@ -1,1 +1,1 @@
-"""What the API promises, as plain data: errors, capabilities, limits, header names. Pure Python."""
+"""The API's contract as plain data: errors, capabilities, limits, header names. Pure Python."""

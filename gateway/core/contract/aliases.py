@@ -1,11 +1,11 @@
-"""The model aliases that the service names, and the routes of the model API. SPEC: Model request fields."""
+"""The service's model aliases, and the routes of the model API. SPEC: Model request fields."""
 
 from collections.abc import Iterable
 from enum import StrEnum
 
 
 class Route(StrEnum):
-    """A metered route, as usage records and /v1/models name it."""
+    """A metered route, as named in usage records and /v1/models."""
 
     CHAT_COMPLETIONS = "chat.completions"
     EMBEDDINGS = "embeddings"
@@ -23,7 +23,7 @@ class Route(StrEnum):
 
 _TEXT = (Route.CHAT_COMPLETIONS, Route.RESPONSES)
 
-# What each alias of the service is for; a configured alias of another name serves text unless its options say otherwise.
+# The routes of the service's aliases. A configured alias of another name serves text unless its options say otherwise.
 ALIAS_ROUTES: dict[str, tuple[Route, ...]] = {
     "fast": _TEXT,
     "balanced": _TEXT,
@@ -51,7 +51,7 @@ NEVER_SERVED = frozenset({"persona"})
 
 
 def routes_of(name: str, configured: Iterable[str] | None = None) -> tuple[Route, ...]:
-    """Name the routes that an alias serves: the configured ones, else the service's own, else text."""
+    """Return the routes that an alias serves: the configured ones, else the service's own, else text."""
     if configured:
         return tuple(Route(route) for route in configured)
     return ALIAS_ROUTES.get(name, _TEXT)

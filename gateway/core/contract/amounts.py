@@ -1,4 +1,4 @@
-"""Amounts for people."""
+"""Formats amounts of money."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ PICO_DECIMALS = 12
 
 
 def usd(amount_microusd: int | None, decimals: int = CENTS) -> str:
-    """Render micro-USD exactly, with so many decimals or as many as it needs (`$5.00`, `$0.000042`); nothing for None."""
+    """Render micro-USD exactly, with at least this many decimals (`$5.00`, `$0.000042`); empty for None."""
     if amount_microusd is None:
         return ""
     whole, fraction = divmod(abs(amount_microusd), 1_000_000)
@@ -16,18 +16,18 @@ def usd(amount_microusd: int | None, decimals: int = CENTS) -> str:
 
 
 def decimals_of(amounts_microusd: Iterable[int | None]) -> int:
-    """Return with how many decimals a column of amounts is exact in every row, and lines up."""
+    """Return the number of decimals with which a column of amounts is exact in every row and lines up."""
     return max((len(usd(amount).partition(".")[2]) for amount in amounts_microusd), default=CENTS) or CENTS
 
 
 def usd_of_pico(amount_pico: int, decimals: int = CENTS) -> str:
-    """Render pico-USD (micro-USD x 10^-6) exactly, with so many decimals or as many as it needs (`$0.00000015`)."""
+    """Render pico-USD (micro-USD x 10^-6) exactly, with at least this many decimals (`$0.00000015`)."""
     whole, fraction = divmod(amount_pico, 10**PICO_DECIMALS)
     return f"${whole:,}.{f'{fraction:0{PICO_DECIMALS}}'.rstrip('0').ljust(decimals, '0')}"
 
 
 def pico_decimals(amount_pico: int) -> int:
-    """Return with how many decimals an amount is exact."""
+    """Return the number of decimals with which an amount is exact."""
     return len(usd_of_pico(amount_pico).partition(".")[2])
 
 

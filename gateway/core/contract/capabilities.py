@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """One right over the API; `infer:<alias>` and `infer:<raw model>` come beside these."""
+    """One right over the API; `infer:<alias>` and `infer:<raw model>` exist in addition."""
 
     BILLING_CHECKOUT = "billing:checkout"
     BUDGETS_MANAGE = "budgets:manage"
@@ -35,5 +35,5 @@ INFER_PREFIX = "infer:"
 
 
 def infer(alias: str) -> str:
-    """Name the scope that lets a token call this alias or raw model."""
+    """Return the scope that lets a token call this alias or raw model."""
     return INFER_PREFIX + alias

@@ -1,6 +1,6 @@
-"""The error catalogue: every error a caller can meet, with its code and status.
+"""The error catalogue: every error of the API, with its code and status.
 
-One class a code. `message` and `details` are for the caller and never carry a secret; `private` is for the log alone.
+One class per code. `message` and `details` are for the caller and never carry a secret; `private` is for the log alone.
 
 ApiError
   400
@@ -82,8 +82,8 @@ _TYPE_OF_STATUS = {
 class ApiError(Exception):
     """Refuses a request with a code of the catalogue.
 
-    `param` names the member or header at fault, `details` is machine-readable, `headers` go out with the answer,
-    `private` is the cause as the operator's log may know it. A status may be given where one code has two
+    `param` names the member or header at fault, `details` is machine-readable, `headers` are sent with the response,
+    `private` is the cause for the operator's log. `status` overrides the class's status, for codes with two
     (`product_disabled`, `invalid_dpop_proof`).
     """
 
@@ -111,7 +111,7 @@ class ApiError(Exception):
 
     @property
     def type(self) -> str:
-        """Name the group that an SDK branches on."""
+        """Return the error's group, which SDKs branch on."""
         if self.status >= 500:
             return "api_error"
         return _TYPE_OF_STATUS.get(self.status, "invalid_request_error")
@@ -348,7 +348,7 @@ class InputTooLarge(ApiError):
 class UnsupportedMediaType(ApiError):
     code = "unsupported_media_type"
     default_status = 415
-    default_message = "Send the body with a Content-Type that this route accepts."
+    default_message = "Send the body with a Content-Type that this route accepts, and without a content coding."
 
 
 class IdempotencyKeyReused(ApiError):

@@ -1,4 +1,4 @@
-"""Header names of the API, as they stand on the wire."""
+"""Header names of the API, as sent on the wire."""
 
 REQUEST_ID = "X-Request-Id"
 IDEMPOTENCY_KEY = "Idempotency-Key"

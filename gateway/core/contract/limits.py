@@ -4,18 +4,18 @@
 JSON_BODY_MAX_BYTES = 64 * 1024
 MODEL_BODY_MAX_BYTES = 10 * 1024 * 1024
 IMAGE_BODY_MAX_BYTES = 16 * 1024 * 1024
-IMAGE_MAX_BYTES = 12 * 1024 * 1024  # as many as fit, in base64, into the body that may hold them
+IMAGE_MAX_BYTES = 12 * 1024 * 1024  # the maximum that fits, in base64, into the largest body
 FETCHED_IMAGES_MAX = 16
 EMBEDDED_IMAGES_MAX = 8
 EMBEDDED_IMAGE_MAX_BYTES = 5 * 1024 * 1024
-EMBEDDED_IMAGES_MAX_BYTES = 10 * 1024 * 1024  # together
+EMBEDDED_IMAGES_MAX_BYTES = 10 * 1024 * 1024  # in total
 AUDIO_BODY_MAX_BYTES = 25 * 1024 * 1024
 FORM_PARTS_MAX = 64
-FORM_HEADERS_MAX = 8  # of one part
+FORM_HEADERS_MAX = 8  # per part
 FORM_HEADER_MAX_BYTES = 4 * 1024
 FORM_NAME_MAX_BYTES = 100
 FORM_FIELD_MAX_BYTES = 64 * 1024
-FORM_FIELDS_MAX_BYTES = 256 * 1024  # all fields together
+FORM_FIELDS_MAX_BYTES = 256 * 1024  # all fields in total
 CONSOLE_BODY_MAX_BYTES = 1024 * 1024
 JSON_DEPTH_MAX = 64
 JSON_VALUES_MAX = 10_000
@@ -26,7 +26,7 @@ JUDGEMENT_IMAGES_MAX = 4
 JUDGEMENT_IMAGE_MAX_BYTES = 5 * 1024 * 1024
 JUDGEMENT_BRANCH_MAX_TOKENS = 8192
 JUDGEMENT_QUESTIONS_MAX = 32
-JUDGEMENT_LABELS_MAX = 20  # as many as a chat completion tells the log-probabilities of
+JUDGEMENT_LABELS_MAX = 20  # the number of log-probabilities that a chat completion can return
 JUDGEMENT_LABEL_MAX_CHARACTERS = 64
 
 # Connections
@@ -56,13 +56,13 @@ PROOF_MAX_AGE_SECONDS = 60
 PROOF_MAX_AHEAD_SECONDS = 15
 PROOF_JTI_MAX_CHARACTERS = 255
 
-# What people who are not signed in may leave behind
+# Data that anonymous visitors may store
 ANONYMOUS_SESSION_SECONDS = 3600
-ANONYMOUS_SESSIONS_PER_MINUTE = 300  # of one address
-AUTHORIZATIONS_PER_MINUTE = 300  # of one address
+ANONYMOUS_SESSIONS_PER_MINUTE = 300  # per address
+AUTHORIZATIONS_PER_MINUTE = 300  # per address
 TOKEN_PROOFS_PER_KEY_MINUTE = 1200
 
-# What a person may add to sign in by
+# Sign-in methods of a person
 EMAIL_ADDRESSES_MAX = 10
 PASSKEYS_MAX = 20
 
@@ -94,10 +94,10 @@ CI_WEBHOOK_BODY_MAX_BYTES = 5 * 1024 * 1024
 # Integrations
 EVOLUTION_BODY_MAX_BYTES = 2 * 1024 * 1024
 ARTIFACT_MAX_BYTES = 1024 * 1024
-ARTIFACTS_MAX = 1_000  # of one owner
-EVIDENCE_MAX = 10_000  # of one owner
-REVISIONS_MAX = 1_000  # of one owner; an older revision is forgotten
+ARTIFACTS_MAX = 1_000  # per owner
+EVIDENCE_MAX = 10_000  # per owner
+REVISIONS_MAX = 1_000  # per owner; older revisions are deleted
 METADATA_MAX_BYTES = 16 * 1024
 SANDBOX_BODY_MAX_BYTES = 1024 * 1024
 SANDBOX_CALLBACK_BODY_MAX_BYTES = 4 * 1024 * 1024
-ACTIVE_EXECUTIONS_MAX = 20  # of one project, and of one owner's evolution
+ACTIVE_EXECUTIONS_MAX = 20  # per project, and per owner for evolution

@@ -1,7 +1,7 @@
-"""What people name things by: one line of text that shows as it is written.
+"""Checks names: one line of text that shows as it is written.
 
-Control characters break logs, terminals and mails; bidirectional ones make a text show in another order than it has
-(Unicode Technical Report 36, section 2.6), so that one name can pass for another.
+Control characters break logs, terminals and mails; bidirectional ones change the order in which a text is shown
+(Unicode Technical Report 36, section 2.6), so that one name can be mistaken for another.
 """
 
 import re
@@ -22,5 +22,5 @@ def shows_as_written(text: str) -> bool:
 
 
 def cleaned(text: str) -> str:
-    """Leave those characters out, where a name comes from another system and nobody is there to be asked again."""
+    """Remove those characters from a name of another system, where nobody can be asked to correct it."""
     return _DECEPTIVE.sub("", text)

@@ -1,4 +1,4 @@
-"""Dataclasses for values that every call makes."""
+"""Dataclasses for values that every call creates."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +8,10 @@ else:
     from dataclasses import dataclass
 
     def value_class(cls: type | None = None, *, frozen: bool = False, **options: Any) -> Any:
-        """Make a dataclass as `dataclasses.dataclass` does. `frozen` is kept by the type checker, not at run time.
+        """Build a dataclass as `dataclasses.dataclass` does. `frozen` is enforced by the type checker, not at run time.
 
-        A dataclass that is frozen at run time takes four times as long to make, because it sets each field through
-        `object.__setattr__`. A metered call makes some thirty of them.
+        An instance of a dataclass that is frozen at run time takes four times as long to create, because it sets each
+        field with `object.__setattr__`. A metered call creates about thirty of them.
         """
         options.setdefault("unsafe_hash", frozen)
         return dataclass(cls, **options)

@@ -1,1 +1,1 @@
-"""How the console writes dates and times."""
+"""The console's formats of dates and times."""

@@ -1,1 +1,1 @@
-"""What the scheduled jobs did: a record of their runs, for operators."""
+"""Records the runs of scheduled jobs for operators."""

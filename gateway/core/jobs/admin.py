@@ -1,4 +1,4 @@
-"""The console's page of the scheduled jobs: how each stands, and what its runs did."""
+"""The console's page of scheduled jobs: their states and runs."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ class WorkFilter(admin.SimpleListFilter):
         return [("done", "Did something"), ("none", "Had nothing to do")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
-        """Keep the chosen ones."""
+        """Filter by the chosen state."""
         if self.value() == "done":
             return queryset.exclude(counts={})
         return queryset.filter(counts={}) if self.value() == "none" else queryset
@@ -58,7 +58,7 @@ class WorkFilter(admin.SimpleListFilter):
 
 @admin.register(JobRun)
 class JobRunAdmin(ReadOnlyAdmin):
-    """Runs, the newest first, below a table of how each job stands."""
+    """Runs, newest first, below a table of the jobs' states."""
 
     list_display = ("job", "started_at", "result", "did", "error", "lasted", "runs")
     list_filter = ("outcome", JobFilter, WorkFilter, "started_at")
@@ -69,7 +69,7 @@ class JobRunAdmin(ReadOnlyAdmin):
     fields = ("job", "result", "did", "error", "started_at", "ended_at", "runs")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Add how each job stands."""
+        """Add the jobs' states."""
         if not self.has_view_permission(request):
             return super().changelist_view(request, extra_context)
         found = sorted(standings.of_all(now=timezone.now()), key=lambda one: not one.is_alarming)
@@ -78,13 +78,13 @@ class JobRunAdmin(ReadOnlyAdmin):
         return super().changelist_view(request, {"standings": table, **(extra_context or {})})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[JobRun]:
-        """Add to each run whether a later one of the same job has ended."""
+        """Add to each run whether a later run of the same job has ended."""
         later = JobRun.objects.filter(job=OuterRef("job"), pk__gt=OuterRef("pk"), ended_at__isnull=False)
         return super().get_queryset(request).annotate(is_passed=Exists(later))
 
     @display(description="Outcome", label=OUTCOME_COLOURS)
     def result(self, run: JobRun) -> str:
-        """Return how it ended, if it did. One without an end that a later run has passed was killed."""
+        """Return its outcome. A run without an end was killed if a later run of the job has ended."""
         is_over = getattr(run, "is_passed", False) or timezone.now() - run.started_at > RUN_MAX
         if run.outcome == Outcome.RUNNING and is_over:
             return Standing.UNFINISHED.value
@@ -97,7 +97,7 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="Duration")
     def lasted(self, run: JobRun) -> str:
-        """Render the time from the start of one run to its end; of several, the time that they span."""
+        """Render the duration of a run, or the time span of several runs."""
         if run.ended_at is None:
             return ""
         return f"{(run.ended_at - run.started_at).total_seconds():.1f} s"
@@ -114,7 +114,7 @@ def _row(one: JobStanding) -> list[Any]:
 
 
 def _state(one: JobStanding) -> SafeString:
-    """Render the state; what needs a look stands out by its words and weight, not by its colour alone."""
+    """Render the state; alarming ones stand out by words and weight, not by color alone."""
     look = "font-semibold text-red-700 dark:text-red-400" if one.is_alarming else ""
     return format_html('<span class="{}">{}</span>', look, one.standing.value)
 

@@ -1,4 +1,4 @@
-"""The record's own job."""
+"""The job that purges the records of runs."""
 
 from django.utils import timezone
 
@@ -8,5 +8,5 @@ from gateway.core.jobs.operations.recording import job
 
 @job("runs")
 def purge_runs() -> int:
-    """Delete the record of old runs."""
+    """Delete the records of old runs."""
     return runs.purge(now=timezone.now())

@@ -21,14 +21,14 @@ class Command(BaseCommand):
     help = "Set the rows that a configuration file names, all or none, and print what changed."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the file and the switch that only checks."""
+        """Declare the file and the option that only checks."""
         parser.add_argument(
             "file", type=Path, nargs="?", help="a YAML file; without one, what the environment configures"
         )
         parser.add_argument("--check", action="store_true", help="only report problems and what would change")
 
     def handle(self, *args: Any, file: Path | None, check: bool, **options: Any) -> None:
-        """Apply the file. Every problem goes to stderr on a line of its own, and the exit code is 1."""
+        """Apply the file. Print every problem to stderr on its own line, and exit with code 1."""
         name = file.name if file else "environment"
         try:
             stated = document.read(_content(file) if file else b"")
@@ -56,7 +56,7 @@ class Command(BaseCommand):
 
 
 def _absence() -> str | None:
-    """Return why the database does not answer; None where it does."""
+    """Return why the database is unavailable; None if it responds."""
     try:
         server_version()
     except ServerAway as away:
@@ -65,7 +65,7 @@ def _absence() -> str | None:
 
 
 def _content(file: Path) -> bytes:
-    """Read the file, one byte beyond the limit at most, so that a device or a pipe without end does not fill memory."""
+    """Read at most one byte beyond the limit, so that a device or an endless pipe does not fill memory."""
     try:
         with file.open("rb") as stream:
             return stream.read(document.FILE_MAX_BYTES + 1)

@@ -1,4 +1,4 @@
-"""`manage.py audit_ledger`: prove the ledger's invariants, or exit 1 and name what breaks them."""
+"""`manage.py audit_ledger`: check the ledger's invariants, and exit 1 with the violations, if any."""
 
 import sys
 from typing import Any
@@ -9,16 +9,16 @@ from billing.queries import audit, seals
 
 
 class Command(BaseCommand):
-    """Checks the ledger at one snapshot; harmless at any time."""
+    """Checks the ledger at one snapshot; safe at any time."""
 
     help = "Check that every amount in the ledger is accounted for and that sealed records are unchanged."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take a seal that was noted outside of the database."""
+        """Declare the option for a seal that was recorded outside the database."""
         parser.add_argument("--seal", metavar="HEX", help="also check that the chain of seals continues from this one")
 
     def handle(self, *args: Any, seal: str | None = None, **options: Any) -> None:
-        """Print nothing but a summary and exit 0, or print each finding and exit 1."""
+        """Print a summary and exit 0, or print each finding and exit 1."""
         found = [str(finding) for finding in audit.findings()]
         if seal is not None and not seals.has(seal):
             found.append(f"There is no seal {seal}: seals were erased or rebuilt.")

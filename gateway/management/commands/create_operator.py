@@ -1,4 +1,4 @@
-"""`manage.py create_operator EMAIL`: the first operator of a gateway, or one who can no longer sign in."""
+"""`manage.py create_operator EMAIL`: creates the first operator, or restores access for one."""
 
 import sys
 from argparse import BooleanOptionalAction
@@ -24,14 +24,14 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take who it is."""
+        """Declare the arguments that identify the operator."""
         parser.add_argument("who", metavar="EMAIL", help="an email address, or the DID of an existing account")
         parser.add_argument(
             "--set-password", action=BooleanOptionalAction, help="also give an existing account a new password"
         )
 
     def handle(self, *args: Any, who: str, set_password: bool | None, **options: Any) -> None:
-        """Create or promote the account, and say which it was and what was changed."""
+        """Create or promote the account, and print which of the two and what changed."""
         account = _existing(who)
         if account is None:
             created = operators.create(who, self._password(Account(email=who)))
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{who} ({account.did}) was {', '.join(done) or 'an operator already. Nothing has changed'}.")
 
     def _password(self, account: Account) -> str:
-        """Return a password that the rules for passwords let pass."""
+        """Return a password that passes the password validators."""
         password = _asked() if sys.stdin.isatty() else sys.stdin.readline(PASSWORD_LINE_MAX).rstrip("\r\n")
         try:
             validate_password(password, account)
@@ -53,7 +53,8 @@ class Command(BaseCommand):
 
 
 def _existing(who: str) -> Account | None:
-    """Return the account that the words name, or None for an address that is free. Raises CommandError for anything else."""
+    """Return the account with this email address or DID, or None for an unused address. Raises CommandError for
+    anything else."""
     if who.startswith("did:"):
         account = Account.objects.filter(did=who).first()
         if account is None:

@@ -1,4 +1,4 @@
-"""`make demo`: paid calls through the running gateway, told step by step."""
+"""`make demo`: makes paid calls through the running gateway, with a line for each step."""
 
 import sys
 from typing import Any
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the tour; whatever keeps it from running is told in one line, with exit code 1."""
+        """Run the tour. If it cannot run, print the reason in one line and exit with code 1."""
         base_url = settings.GATEWAY_BASE_URL
         if not _answers(base_url):
             self._give_up(f"No gateway answers at {base_url}; start one with `make run` first.")
@@ -54,7 +54,7 @@ def _answers(base_url: str) -> bool:
 
 
 def _signed_in(base_url: str) -> Gateway:
-    """Make what the demo product needs to sign in, and sign in."""
+    """Create what the demo product needs to sign in, and sign in."""
     demo = ensure_demo_integration(now=timezone.now())
     server = ProductServer(
         base_url,

@@ -1,4 +1,4 @@
-"""`make demo-app`: the browser client's example page, on an origin of its own, beside the running gateway."""
+"""`make demo-app`: serves the browser client's example page, on its own origin, beside the running gateway."""
 
 import signal
 import sys
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve; whatever keeps the page from working is told in one line, with exit code 1."""
+        """Serve. If the page cannot work, print the reason in one line and exit with code 1."""
         if not settings.DEMO_ADAPTER:
             self._give_up("The example app grants welcome credits, so it does not run in production.")
         try:
@@ -41,12 +41,12 @@ class Command(BaseCommand):
 
 
 def page_settings() -> dict[str, Any]:
-    """Return what the page needs to know."""
+    """Return the page's settings."""
     return {"gatewayUrl": settings.GATEWAY_BASE_URL, "portalUrl": settings.PORTAL_URL, "welcomeCredit": True}
 
 
 def _problem(base_url: str, origin: str) -> str | None:
-    """Ask the gateway whether a page of this origin may call it."""
+    """Return why a page of this origin cannot call the gateway, or None if it can."""
     preflight = {"Origin": origin, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "dpop"}
     try:
         response = requests.options(f"{base_url}/v1/account", headers=preflight, timeout=ANSWER_SECONDS)

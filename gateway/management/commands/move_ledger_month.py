@@ -1,4 +1,4 @@
-"""`manage.py move_ledger_month 2025-10`: move a month's closed calls out of the hot tables, while calls go on."""
+"""`manage.py move_ledger_month 2025-10`: moves a month's closed calls out of the hot tables while calls continue."""
 
 import time
 from collections import Counter
@@ -21,7 +21,7 @@ PROGRESS_SECONDS = 10.0
 
 
 class Command(BaseCommand):
-    """Moves what can never be touched again into the month's own tables. May be stopped, and run again, at any time."""
+    """Moves calls that can no longer change into monthly tables. May be stopped and rerun at any time."""
 
     help = (
         "Move the closed calls of old months, with their usage records and charges, into tables of their own. Run it as the "
@@ -29,7 +29,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the months, and whether this is a trial."""
+        """Declare the months and the dry-run option."""
         parser.add_argument(
             "months", nargs="+", metavar="YYYY-MM", help="a UTC month that ended LEDGER_HOT_DAYS ago or earlier"
         )
@@ -53,15 +53,15 @@ class Command(BaseCommand):
     def _move(self, month: Month, before: datetime, *, is_trial: bool) -> None:
         first = month[0].date()
         if is_trial or not any(batch.calls for batch in ledger_months.preview(first, before=before)):
-            self._tell(month, "would move", _total(ledger_months.preview(first, before=before)))
+            self._report(month, "would move", _total(ledger_months.preview(first, before=before)))
             return
         if ledger_months.add_tables(first):
             self.stdout.write(f"{name_of(month)}: created its tables")
-        self._tell(month, "moved", self._run(first, month, before))
+        self._report(month, "moved", self._run(first, month, before))
         ledger_months.analyze()
 
     def _run(self, first: date, month: Month, before: datetime) -> Batch:
-        """Move everything, and say from time to time how far it has got."""
+        """Move everything, and print the progress from time to time."""
         begun = said = time.monotonic()
         done: list[Batch] = []
         for batch in ledger_months.move(first, before=before):
@@ -74,7 +74,7 @@ class Command(BaseCommand):
                 )
         return _total(done)
 
-    def _tell(self, month: Month, verb: str, total: Batch) -> None:
+    def _report(self, month: Month, verb: str, total: Batch) -> None:
         stay = ", ".join(f"{count:,} {reason}" for reason, count in sorted(total.staying.items()))
         rest = f"; {total.staying.total():,} stay: {stay}" if stay else ""
         if not total.looked_at:

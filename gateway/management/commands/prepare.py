@@ -1,4 +1,4 @@
-"""Brings a database to where the gateway can start on it: `make run` calls it, and so may a deployment."""
+"""Prepares a database for the gateway's start; used by `make run` and by deployments."""
 
 import fcntl
 import os
@@ -20,21 +20,21 @@ from gateway.run.files import write_private
 from integrations.operations import sandbox_worker
 
 POSTGRESQL_OLDEST = 150000
-# Two gateways may start on one database at once; "gateway" in ASCII, cut to a bigint.
+# Serializes gateways that start on the same database; "gateway" in ASCII, cut to a bigint.
 LOCK_KEY = 0x67617465776179
 OPERATOR_DID = "did:web:localhost:operator"
 OPERATOR_EMAIL = "operator@localhost"
 
 
 class Command(BaseCommand):
-    """Collects static files, migrates, makes the first signing keys, applies GATEWAY_CONFIG and, outside production,
-    makes an operator."""
+    """Collects static files, migrates, creates the first signing keys, applies GATEWAY_CONFIG and, outside production,
+    creates an operator."""
 
     help = "Collect static files, migrate, apply GATEWAY_CONFIG and create a development operator. Safe to repeat."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do all of it, one process at a time."""
+        """Run all steps, in one process at a time."""
         check_database()
         collect_static_files()
         with connection.cursor() as cursor:
@@ -50,8 +50,8 @@ class Command(BaseCommand):
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK_KEY])
 
     def _apply(self, file: Path | None) -> None:
-        """Apply the configuration, of the environment alone where there is no file; say in one line what changed, or
-        name every problem on a line of its own."""
+        """Apply the configuration, only the environment's if there is no file; print one line with the changes, or each
+        problem on its own line."""
         report, problems = StringIO(), StringIO()
         try:
             call_command("apply", *filter(None, [file]), stdout=report, stderr=problems)
@@ -63,7 +63,7 @@ class Command(BaseCommand):
         self.stdout.write(report.getvalue().splitlines()[-1])
 
     def _make_operator(self) -> None:
-        """Create the operator once; the password is OPERATOR_PASSWORD or a random one that is shown now only."""
+        """Create the operator once; the password is OPERATOR_PASSWORD or a random one that is shown only now."""
         accounts = get_user_model().objects
         if accounts.filter(did=OPERATOR_DID).exists():
             return
@@ -79,7 +79,7 @@ class Command(BaseCommand):
 
 
 def collect_static_files() -> None:
-    """Fill STATIC_ROOT with compressed files named by their content. Processes that share it take turns."""
+    """Fill STATIC_ROOT with compressed files named by their content. Processes that share it run one at a time."""
     settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)
     directory = os.open(settings.STATIC_ROOT, os.O_RDONLY)
     try:
@@ -90,7 +90,7 @@ def collect_static_files() -> None:
 
 
 def check_database() -> None:
-    """Refuse a database that is away or too old, naming where it should be, never the password."""
+    """Refuse a database that is unreachable or too old, with its address but never the password."""
     try:
         version = server_version()
     except ServerAway as away:

@@ -1,4 +1,5 @@
-"""`manage.py refuse_earlier_proofs`, after a backup was restored: the proofs that were used since it was made are not in it."""
+"""`manage.py refuse_earlier_proofs`: for use after restoring a backup, which lacks the proofs used since it was
+made."""
 
 from typing import Any
 
@@ -8,12 +9,12 @@ from accounts.operations import replays
 
 
 class Command(BaseCommand):
-    """Refuse every DPoP proof that can have been used until now, so that none is accepted a second time."""
+    """Refuse every DPoP proof that may have been used until now, so that none is accepted a second time."""
 
     help = __doc__
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Raise the epoch of the replay store, and say until when it holds."""
+        """Raise the epoch of the replay store, and print until when it holds."""
         until = replays.refuse_earlier()
         self.stdout.write(
             f"Proofs that expire until {until:%Y-%m-%d %H:%M:%S} UTC are refused. "

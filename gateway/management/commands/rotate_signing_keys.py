@@ -10,16 +10,16 @@ from accounts.operations import signing_keys
 
 
 class Command(BaseCommand):
-    """Begin to sign with the next key, which is already published. Tokens of the previous key stay valid until they expire."""
+    """Sign with the next key, which is already published. Tokens of the previous key stay valid until they expire."""
 
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the emergency switch."""
+        """Declare the option for emergencies."""
         parser.add_argument("--retire", metavar="KID", help="stop accepting this key at once, because it leaked")
 
     def handle(self, *args: Any, retire: str | None, **options: Any) -> None:
-        """Rotate or retire, and tell which keys are in use."""
+        """Rotate or retire, and print which keys are in use."""
         now = timezone.now()
         try:
             if retire:

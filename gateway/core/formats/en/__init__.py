@@ -1,1 +1,1 @@
-"""English, written as engineers do."""
+"""English formats."""

@@ -1,4 +1,4 @@
-"""Dates sort as they read; times are UTC, to the second."""
+"""Sortable dates, and times in UTC to the second."""
 
 DATE_FORMAT = "Y-m-d"
 TIME_FORMAT = "H:i:s"

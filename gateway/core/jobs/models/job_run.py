@@ -15,10 +15,10 @@ class Outcome(models.TextChoices):
 
 
 class JobRun(models.Model):
-    """One run of a job, or several in a row that came to the same and had nothing to do.
+    """One run of a job, or several consecutive runs with the same outcome and nothing to do.
 
-    `counts` says what was done, by kind ({"calls": 3}), without zeros. `runs` counts the runs that the row stands for;
-    it spans them from the first one's start to the last one's end. `error` is the first line of what a run failed with.
+    `counts` says what was done, by kind ({"calls": 3}), without zeros. `runs` is the number of runs in the row; the row
+    spans them from the start of the first to the end of the last. `error` is the first line of a failed run's error.
     """
 
     id = models.BigAutoField(primary_key=True)
@@ -50,5 +50,5 @@ class JobRun(models.Model):
 
     @property
     def seen_at(self) -> datetime:
-        """Return when the job last showed a sign of life in this row."""
+        """Return the latest time of activity in this row."""
         return self.ended_at or self.started_at

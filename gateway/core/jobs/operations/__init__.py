@@ -1,1 +1,1 @@
-"""Records what jobs do."""
+"""Records the runs of jobs."""

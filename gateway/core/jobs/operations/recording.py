@@ -1,8 +1,8 @@
-"""Record each run of a job: when it began and ended, what it did, and what it failed with.
+"""Record each run of a job: its start and end, what it did, and its error.
 
-The row is committed before the work begins, so a run whose worker dies is there to be seen. A run that had nothing to
-do, or failed as the one before it, is folded into the row before it: a job that runs every 15 seconds would otherwise
-write 5,760 rows a day that say nothing. What cannot be recorded never keeps a job from its work.
+The row is committed before the work starts, so that a run whose worker dies stays visible. A run that had nothing to
+do, or failed like the previous one, is merged into the previous row: a job that runs every 15 seconds would otherwise
+write 5,760 useless rows a day. A failure to record a run never prevents the job from running.
 """
 
 import logging
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 def job(kind: str) -> Callable[[Callable[[], Result]], Any]:
-    """Make a scheduled task of a function, and record its runs.
+    """Turn a function into a scheduled task, and record its runs.
 
     The function returns what it did: a number, which counts `kind` ("calls"), or a mapping of kinds to numbers.
     """
@@ -41,7 +41,7 @@ def job(kind: str) -> Callable[[Callable[[], Result]], Any]:
             try:
                 result = work()
             except BaseException as error:
-                _end(row, Outcome.FAILED, {}, _told(error))
+                _end(row, Outcome.FAILED, {}, _shown(error))
                 raise
             _end(row, Outcome.DONE, counts_of(result, kind), None)  # type: ignore[arg-type]
             return result
@@ -72,7 +72,7 @@ def _end(row: JobRun | None, outcome: Outcome, counts: dict[str, int], error: st
 
 
 def _fold(row: JobRun) -> bool:
-    """Count a run in the row before it, if both came to the same on the same day; return whether it was."""
+    """Merge a run into the previous row if both had the same outcome on the same day; return whether it was merged."""
     before = JobRun.objects.filter(job=row.job, pk__lt=row.pk).order_by("-pk").first()
     if before is None or before.counts or (before.outcome, before.error) != (row.outcome, row.error):
         return False
@@ -84,7 +84,7 @@ def _fold(row: JobRun) -> bool:
     return bool(folded)
 
 
-def _told(error: BaseException) -> str:
-    """Return what is shown of an error: its first line, since the next ones of a database's errors quote rows."""
+def _shown(error: BaseException) -> str:
+    """Return the part of an error to show: its first line, because the further lines of database errors quote rows."""
     words = str(error).partition("\n")[0]
     return f"{type(error).__name__}: {words}"[:ERROR_MAX_CHARACTERS].replace("\x00", "")

@@ -1,4 +1,4 @@
-"""Purge the record of old runs."""
+"""Purge the records of old runs."""
 
 from datetime import datetime, timedelta
 
@@ -9,5 +9,5 @@ KEPT = timedelta(days=14)
 
 
 def purge(*, now: datetime) -> int:
-    """Delete runs that began long ago; return how many rows there were."""
+    """Delete the records of old runs; return how many rows there were."""
     return purge_rows(JobRun.objects.filter(started_at__lt=now - KEPT).order_by("started_at"))

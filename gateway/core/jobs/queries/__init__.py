@@ -1,1 +1,1 @@
-"""Reads what the jobs did."""
+"""Reads the runs of jobs."""

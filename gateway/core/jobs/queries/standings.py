@@ -1,4 +1,4 @@
-"""Read how each scheduled job stands."""
+"""Reads the state of each scheduled job."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from gateway.core.jobs.rules.standings import ALARMING, Standing, is_overdue, st
 
 @dataclass(frozen=True, slots=True)
 class JobStanding:
-    """How a job stands at a moment, and its newest run, None where it has not run."""
+    """A job's state at an instant, and its newest run, None if it has not run."""
 
     job: str
     interval: timedelta
@@ -21,12 +21,12 @@ class JobStanding:
 
     @property
     def is_alarming(self) -> bool:
-        """Return whether an operator should look at it."""
+        """Return whether an operator should check it."""
         return self.standing in ALARMING
 
 
 def of_all(*, now: datetime) -> list[JobStanding]:
-    """Judge every job of the schedule, in the order of their names."""
+    """Return the state of every scheduled job, ordered by name."""
     intervals = {name: timedelta(seconds=entry["schedule"]) for name, entry in settings.CELERY_BEAT_SCHEDULE.items()}
     runs = sorted(_newest_and_oldest(sorted(intervals)), key=lambda run: run.pk)
     newest = {run.job: run for run in runs}
@@ -39,8 +39,8 @@ def of_all(*, now: datetime) -> list[JobStanding]:
 
 
 def _newest_and_oldest(names: list[str]) -> QuerySet[JobRun]:
-    """Return the newest run of each job, the newest that ended, and the oldest of all, in one statement: every page of
-    the console asks."""
+    """Return the newest run of each job, the newest that ended, and the oldest of all, in one statement, because every
+    page of the console needs them."""
     newest = [JobRun.objects.filter(job=name).order_by("-pk")[:1] for name in names]
     ended = [JobRun.objects.filter(job=name, ended_at__isnull=False).order_by("-pk")[:1] for name in names]
     return JobRun.objects.order_by("started_at")[:1].union(*newest, *ended, all=True)
@@ -49,7 +49,7 @@ def _newest_and_oldest(names: list[str]) -> QuerySet[JobRun]:
 def _judge(
     name: str, interval: timedelta, newest: JobRun | None, ended_at: datetime | None, now: datetime
 ) -> JobStanding:
-    """Judge one job; `ended_at` is when a run of it last ended, else when anything was first recorded."""
+    """Return the state of a job. `ended_at` is the end of its last finished run, else the time of the first record."""
     if newest is None:
         late = is_overdue(ended_at, interval, now)
         return JobStanding(name, interval, None, Standing.OVERDUE if late else Standing.NOT_YET)

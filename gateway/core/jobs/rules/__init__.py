@@ -1,1 +1,1 @@
-"""What follows from a job's runs."""
+"""Evaluates the runs of jobs."""

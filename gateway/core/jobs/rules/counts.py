@@ -1,4 +1,4 @@
-"""What a job's return value says it did."""
+"""Converts a job's return value into counts."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""How a job stands: whether its newest run succeeded, and whether it runs as often as it should."""
+"""Determines a job's state: whether its newest run succeeded, and whether it runs often enough."""
 
 from datetime import datetime, timedelta
 from enum import Enum
@@ -6,11 +6,11 @@ from enum import Enum
 GRACE = timedelta(minutes=1)
 INTERVALS_MISSED = 2
 RUN_MAX = timedelta(hours=1)
-"""A run without an end that is older than this did not finish: every job limits itself to less."""
+"""A run without an end that is older than this has died: every job limits itself to less."""
 
 
 class Standing(Enum):
-    """The states of a job, as the console names them."""
+    """The states of a job, with their names in the console."""
 
     GOOD = "Good"
     RUNNING = "Running"
@@ -24,14 +24,15 @@ ALARMING = (Standing.FAILED, Standing.UNFINISHED, Standing.OVERDUE)
 
 
 def is_overdue(since: datetime | None, interval: timedelta, now: datetime) -> bool:
-    """Return whether a job is late that last ran, or was first expected, at `since`: it missed two runs in a row."""
+    """Return whether a job is overdue that last ran, or was first expected, at `since`: it missed two runs in a row."""
     return since is not None and now - since > INTERVALS_MISSED * interval + GRACE
 
 
 def standing_of(
     outcome: str, seen_at: datetime, ended_at: datetime | None, interval: timedelta, now: datetime
 ) -> Standing:
-    """Judge a job by its newest run; one under way, also by when a run last came to its end: each may be killed."""
+    """Determine the state from the newest run and, if that is in progress, from the end of the last finished one,
+    because a run may have been killed."""
     if outcome == "running":
         is_dying = now - seen_at > RUN_MAX or is_overdue(ended_at, interval, now)
         return Standing.UNFINISHED if is_dying else Standing.RUNNING
